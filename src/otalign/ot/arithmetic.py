@@ -1,0 +1,143 @@
+"""Two ways to hold the positive numbers of the scaling loop: as they are, or as logarithms.
+
+The loop is written once, over these names. `Linear` costs a matrix-vector product an iteration;
+`Log` an exponential of the whole matrix, but it has no number too small or too large.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from array_api_compat import device
+
+from otalign.ot.batch import Array
+
+# The logarithm of an absent word's mass: far below anything whose exponential is not zero,
+# and yet a number, so that the difference of two of them is zero and not NaN.
+LOG_ABSENT = -1e30
+
+
+class Arithmetic(Protocol):
+    """Positive numbers, however they are held. A one-letter array is held so; a plain float is itself."""
+
+    xp: Any
+    zero: float  # as it is held
+
+    def kernel(self, C: Array, eps: float) -> Array: ...
+    def held(self, x: Array) -> Array: ...
+    def plain(self, x: Array) -> Array: ...
+    def rows(self, K: Array, v: Array) -> Array: ...  # K v, (B, n)
+    def columns(self, K: Array, u: Array) -> Array: ...  # Kᵀ u, (B, m)
+    def times(self, x: Array, y: Array) -> Array: ...
+    def over(self, x: Array, y: Array) -> Array: ...
+    def power(self, x: Array, p: float) -> Array: ...
+    def total(self, x: Array) -> Array: ...  # (B, n) to (B, 1)
+    def running_total(self, x: Array) -> Array: ...
+    def magnitude(self, K: Array) -> Array: ...  # of the numbers worked with, at least one, (B, 1)
+    def close(self, x: Array, y: Array, tol: Array) -> Array: ...  # relatively; (B, n) to (B,)
+    def plan(self, u: Array, K: Array, v: Array) -> Array: ...  # diag(u) K diag(v) as plain numbers
+
+
+@dataclass(frozen=True)
+class Linear:
+    xp: Any
+    zero: float = 0.0
+
+    @staticmethod
+    def reach(xp: Any, dtype: Any) -> float:
+        """The largest C/eps for which no product overflows: factors reach its exponential, two
+        of them meet in a product, and masses may span twelve orders of magnitude on top."""
+        return (math.log(float(xp.finfo(dtype).max)) - math.log(1e12)) / 2
+
+    def kernel(self, C, eps):
+        return self.xp.exp(C * (-1 / eps))
+
+    def held(self, x):
+        return x
+
+    def plain(self, x):
+        return x
+
+    def rows(self, K, v):
+        # As a row times Kᵀ, since torch is several times slower at K times a column.
+        return self.columns(self.xp.matrix_transpose(K), v)
+
+    def columns(self, K, u):
+        return self.xp.matmul(u[..., None, :], K)[..., 0, :]
+
+    def times(self, x, y):
+        return x * y
+
+    def over(self, x, y):
+        return x / y
+
+    def power(self, x, p):
+        return self.xp.exp(p * self.xp.log(x))  # faster than x ** p
+
+    def total(self, x):
+        return self.xp.sum(x, axis=-1, keepdims=True)
+
+    def running_total(self, x):
+        return self.xp.cumulative_sum(x, axis=-1)
+
+    def magnitude(self, K):
+        return self.xp.ones_like(K[..., 0, :1])
+
+    def close(self, x, y, tol):
+        return self.xp.all(self.xp.abs(x - y) <= tol * y, axis=-1)
+
+    def plan(self, u, K, v):
+        return u[..., None] * K * v[..., None, :]
+
+
+@dataclass(frozen=True)
+class Log:
+    xp: Any
+    zero: float = LOG_ABSENT
+
+    def kernel(self, C, eps):
+        return C * (-1 / eps)
+
+    def held(self, x):
+        present = x > 0
+        return self.xp.where(present, self.xp.log(self.xp.where(present, x, 1)), self.zero)
+
+    def plain(self, x):
+        return self.xp.exp(x)
+
+    def rows(self, K, v):
+        return self._log_sum(K + v[..., None, :], -1)[..., 0]
+
+    def columns(self, K, u):
+        return self._log_sum(K + u[..., None], -2)[..., 0, :]
+
+    def times(self, x, y):
+        return x + y
+
+    def over(self, x, y):
+        return x - y
+
+    def power(self, x, p):
+        return p * x
+
+    def total(self, x):
+        return self._log_sum(x, -1)
+
+    def running_total(self, x):
+        n = x.shape[-1]
+        up_to = self.xp.tril(self.xp.ones((n, n), dtype=x.dtype, device=device(x)))
+        return self.rows(self.held(up_to), x)
+
+    def magnitude(self, K):
+        peak = self.xp.max(self.xp.abs(K), axis=(-2, -1))[..., None]
+        return self.xp.maximum(peak, self.xp.ones_like(peak))
+
+    def close(self, x, y, tol):
+        return self.xp.all(self.xp.abs(x - y) <= tol, axis=-1)
+
+    def plan(self, u, K, v):
+        return self.xp.exp(u[..., None] + K + v[..., None, :])
+
+    def _log_sum(self, x, axis):
+        peak = self.xp.max(x, axis=axis, keepdims=True)
+        return peak + self.xp.log(self.xp.sum(self.xp.exp(x - peak), axis=axis, keepdims=True))

@@ -1,0 +1,144 @@
+"""Entropic transport, all three problems by one loop.
+
+Minimises ⟨C, P⟩ + eps · Σ P (log P − 1), with the problem's word on P's marginals. The solution is
+P = diag(u) K diag(v) with K = exp(−C/eps); the loop improves u, v and one number s in turn:
+
+    problem       u, from x = K v                        v, from y = Kᵀ u          s
+    balanced      a / x                                  b / y
+    partial       min(a / x, the level with Σux = s)     the same of b and y       the mass to move
+    unbalanced    (a / (s^q x))^λ                        (b s^p / y)^μ             s · Σux / Σvy
+
+with λ = tau_source/(tau_source + eps), μ likewise, p = tau_source/(tau_source + tau_target) = 1 − q.
+docs/ot.md derives it.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from array_api_compat import device
+
+from otalign.ot.arithmetic import Arithmetic, Linear, Log
+from otalign.ot.batch import Array, Batch
+from otalign.ot.problem import Problem
+from otalign.ot.transport import Transport
+from otalign.ot.updates import Updates, updates
+
+# Convergence is looked at every so many iterations: a look costs about as much as one of them.
+LOOK_EVERY = 5
+
+
+@dataclass(frozen=True)
+class Entropic:
+    """The scaling loop, until no factor moves by more than `tol`, relatively, in an iteration."""
+
+    eps: float = 0.1
+    tol: float = 1e-6
+    max_iterations: int = 1000
+
+    def __post_init__(self):
+        if not 0 < self.eps < float("inf"):
+            raise ValueError(f"eps must be positive and finite, got {self.eps}; for no entropy use Exact()")
+        if not 0 <= self.tol < 1:
+            raise ValueError(f"tol must be at least 0 and below 1, got {self.tol}")
+        if self.max_iterations < 1:
+            raise ValueError(f"max_iterations must be at least 1, got {self.max_iterations}")
+
+    def solve(self, batch: Batch, problem: Problem) -> Transport:
+        parts = [(index, *self._scaled(part, problem, of)) for index, part, of in self._arithmetics(batch)]
+        plan, converged, iterations = _in_order(batch.xp, parts)
+        plan = batch.xp.astype(plan, batch.C.dtype, copy=False)
+        return Transport(plan, converged, iterations, batch.C, batch.a, batch.b, problem, self.eps)
+
+    def _arithmetics(self, batch: Batch) -> Iterator[tuple[Array, Batch, Arithmetic]]:
+        """Which problems to solve in which arithmetic; each problem's own costs decide."""
+        xp = batch.xp
+        reach = xp.max(batch.C, axis=(-2, -1)) / self.eps
+        bounds = [Linear.reach(xp, batch.C.dtype), Linear.reach(xp, xp.float64), math.inf]
+        ways = [(batch.C.dtype, Linear(xp)), (xp.float64, Linear(xp)), (xp.float64, Log(xp))]
+        below = -math.inf
+        for bound, (dtype, arithmetic) in zip(bounds, ways, strict=True):
+            index = xp.nonzero((below < reach) & (reach <= bound))[0]
+            if index.shape[0]:
+                part = batch if index.shape[0] == len(batch) else batch.take(index)
+                yield index, part.astype(dtype), arithmetic
+            below = bound
+
+    def _scaled(self, batch: Batch, problem: Problem, of: Arithmetic) -> tuple[Array, Array, Array]:
+        """The plans, whether each converged, and after how many iterations."""
+        xp = batch.xp
+        step = updates(problem, self.eps, of)
+        # A side without any mass has an empty plan: solve another problem and move none of it.
+        alive = xp.any(batch.a > 0, axis=-1, keepdims=True) & xp.any(batch.b > 0, axis=-1, keepdims=True)
+        a, b, s = step.start(*(xp.where(alive, x, 1) for x in (batch.a, batch.b)))
+        K = of.kernel(batch.C, self.eps)
+        # The factors start at one, but an absent word's at zero: or padding would have a say.
+        u, v = (of.held(xp.astype(x > 0, x.dtype)) for x in (a, b))
+        # Below this, rounding alone would keep the factors moving.
+        tol = xp.maximum(8 * float(xp.finfo(K.dtype).eps) * of.magnitude(K), xp.full_like(s, self.tol))
+        factors = Factors(K, of.held(a), of.held(b), u, v, of.held(s), tol)
+        u, v, converged, iterations = self._at_rest(factors, step)
+        u = of.times(u, of.held(xp.astype(alive, a.dtype)))
+        return of.plan(u, K, v), converged, iterations
+
+    def _at_rest(self, factors: "Factors", step: Updates) -> list[Array]:
+        """u and v where they no longer move, whether they came to rest, and after how many iterations.
+
+        Each problem leaves the loop by itself, so the others make it no better and no slower.
+        """
+        of, xp = step.of, step.of.xp
+        going = xp.arange(factors.K.shape[0], device=device(factors.K))
+        ended, done = [], 0
+        while going.shape[0]:
+            before = factors
+            for _ in range(min(LOOK_EVERY, self.max_iterations - done)):
+                before, factors = factors, factors.improved(step)
+                done += 1
+            rests = factors.close(before, of)
+            ends = rests if done < self.max_iterations else xp.ones_like(rests)
+            count = int(xp.count_nonzero(ends))
+            if count:
+                leaving = (going, factors.u, factors.v, rests, xp.full_like(going, done))
+                if count < going.shape[0]:
+                    leaving = _taken(xp, leaving, xp.nonzero(ends)[0])
+                ended.append(leaving)
+                going, *others = _taken(xp, (going, *factors), xp.nonzero(~ends)[0])
+                factors = Factors(*others)
+        return _in_order(xp, ended)
+
+
+class Factors(NamedTuple):
+    """Where the loop stands, all held by one arithmetic; masses as the updates want them."""
+
+    K: Array  # (B, n, m)
+    a: Array  # (B, n)
+    b: Array  # (B, m)
+    u: Array  # (B, n)
+    v: Array  # (B, m)
+    s: Array  # (B, 1)
+    tol: Array  # (B, 1), a plain number
+
+    def improved(self, step: Updates) -> "Factors":
+        x = step.of.rows(self.K, self.v)
+        u = step.source(self.a, x, self.s)
+        y = step.of.columns(self.K, u)
+        v = step.target(self.b, y, self.s)
+        return self._replace(u=u, v=v, s=step.next_s(self.s, u, x, v, y))
+
+    def close(self, other: "Factors", of: Arithmetic) -> Array:
+        """Which problems have the same factors here and there, (B,)."""
+        return of.close(self.u, other.u, self.tol) & of.close(self.v, other.v, self.tol)
+
+
+def _taken(xp: Any, arrays: tuple[Array, ...], index: Array) -> tuple[Array, ...]:
+    return tuple(xp.take(x, index, axis=0) for x in arrays)
+
+
+def _in_order(xp: Any, parts: list[tuple[Array, ...]]) -> list[Array]:
+    """The parts' arrays joined, each problem at the place that its part's first array names."""
+    if len(parts) == 1:
+        return list(parts[0][1:])
+    columns = [xp.concat(column) for column in zip(*parts, strict=True)]
+    order = xp.argsort(columns[0])
+    return list(_taken(xp, tuple(columns[1:]), order))

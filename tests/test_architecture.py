@@ -1,0 +1,66 @@
+"""What importing takes along, and which way imports point."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import otalign
+
+PACKAGE = Path(otalign.__file__).parent
+HEAVY = {
+    "torch",
+    "ot",
+    "scipy",
+    "transformers",
+    "matplotlib",
+    "onnxruntime",
+    "fastapi",
+    "ray",
+    "jax",
+    "pandas",
+}
+
+# Each part may import those before it. A part that is not listed may import any of them.
+ORDER = ["ot"]
+
+
+def modules_loaded_by(statement: str) -> set[str]:
+    code = f"{statement}; import sys; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return {name.partition(".")[0] for name in loaded.stdout.split()}
+
+
+def test_importing_otalign_takes_no_heavy_library_along():
+    assert not modules_loaded_by("import otalign") & (HEAVY | {"numpy"})
+    assert not modules_loaded_by("import otalign.ot") & HEAVY
+
+
+def test_solving_takes_no_heavy_library_along():
+    solving = (
+        "import numpy as np; from otalign.ot import solve, Balanced; "
+        "solve(np.eye(2), np.ones(2), np.ones(2), Balanced())"
+    )
+    assert not modules_loaded_by(solving) & HEAVY
+
+
+def our_imports(file: Path) -> set[str]:
+    """The parts of otalign that a file imports, by the names right below the package."""
+    names = []
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file}: imports name the package"
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    return {name.split(".")[1] for name in names if name.startswith("otalign.")}
+
+
+@pytest.mark.parametrize("part", ORDER)
+def test_imports_point_down_the_flow_of_data(part):
+    allowed = set(ORDER[: ORDER.index(part) + 1])
+    files = [PACKAGE / f"{part}.py"] if (PACKAGE / f"{part}.py").exists() else (PACKAGE / part).rglob("*.py")
+    for file in files:
+        assert our_imports(file) <= allowed, f"{file} imports {our_imports(file) - allowed}"
