@@ -37,12 +37,12 @@ def test_gradients_are_finite_differences(problem, solver):
 @pytest.mark.parametrize("problem", PROBLEMS, ids=repr)
 def test_gradients_pass_through_a_ragged_list_in_which_problems_end_apart(problem):
     inputs = [leaves(problem, n, m, seed) for seed, (n, m) in enumerate([(3, 4), (1, 2), (9, 3), (2, 2)])]
-    scales = [1.0, 0.3, 2.0, 60.0]  # the last one goes by logarithms
+    scales = [1.0, 0.3, 2.0, 36.0]  # the last one goes by logarithms
 
     def losses(*flat):
         groups = [flat[i : i + 3] for i in range(0, 12, 3)]
         C = [g[0] * scale for g, scale in zip(groups, scales, strict=True)]
-        listed = solve(C, [g[1] for g in groups], [g[2] for g in groups], problem, Entropic(0.1, 1e-13, 40))
+        listed = solve(C, [g[1] for g in groups], [g[2] for g in groups], problem, Entropic(0.1, 1e-13, 20_000))
         return torch.stack([(t.plan * t.plan).sum() + t.objective for t in listed])
 
     flat = [x for one in inputs for x in one]

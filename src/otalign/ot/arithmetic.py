@@ -1,6 +1,6 @@
 """Two ways to hold the positive numbers of the scaling loop: as they are, or as logarithms.
 
-The loop is written once, over these names. `Linear` costs a matrix-vector product an iteration;
+The loop is written once, over these names; its vectors are rows, (B, 1, n), and its single numbers (B, 1, 1). `Linear` costs a matrix-vector product an iteration;
 `Log` an exponential of the whole matrix, but it has no number too small or too large.
 """
 
@@ -26,15 +26,14 @@ class Arithmetic(Protocol):
     def kernel(self, C: Array, eps: float) -> Array: ...
     def held(self, x: Array) -> Array: ...
     def plain(self, x: Array) -> Array: ...
-    def rows(self, K: Array, v: Array) -> Array: ...  # K v, (B, n)
-    def columns(self, K: Array, u: Array) -> Array: ...  # Kᵀ u, (B, m)
+    def product(self, u: Array, K: Array) -> Array: ...  # uᵀ K, (B, 1, m)
     def times(self, x: Array, y: Array) -> Array: ...
     def over(self, x: Array, y: Array) -> Array: ...
     def power(self, x: Array, p: float) -> Array: ...
-    def total(self, x: Array) -> Array: ...  # (B, n) to (B, 1)
+    def total(self, x: Array) -> Array: ...  # (B, 1, n) to (B, 1, 1)
     def running_total(self, x: Array) -> Array: ...
-    def magnitude(self, K: Array) -> Array: ...  # of the numbers worked with, at least one, (B, 1)
-    def close(self, x: Array, y: Array, tol: Array) -> Array: ...  # relatively; (B, n) to (B,)
+    def magnitude(self, K: Array) -> Array: ...  # of the numbers worked with, at least one, (B, 1, 1)
+    def close(self, x: Array, y: Array, tol: Array) -> Array: ...  # relatively; (B, 1, n) to (B,)
     def plan(self, u: Array, K: Array, v: Array) -> Array: ...  # diag(u) K diag(v) as plain numbers
 
 
@@ -58,12 +57,8 @@ class Linear:
     def plain(self, x):
         return x
 
-    def rows(self, K, v):
-        # As a row times Kᵀ, since torch is several times slower at K times a column.
-        return self.columns(self.xp.matrix_transpose(K), v)
-
-    def columns(self, K, u):
-        return self.xp.matmul(u[..., None, :], K)[..., 0, :]
+    def product(self, u, K):
+        return u @ K
 
     def times(self, x, y):
         return x * y
@@ -81,13 +76,13 @@ class Linear:
         return self.xp.cumulative_sum(x, axis=-1)
 
     def magnitude(self, K):
-        return self.xp.ones_like(K[..., 0, :1])
+        return self.xp.ones_like(K[:, :1, :1])
 
     def close(self, x, y, tol):
-        return self.xp.all(self.xp.abs(x - y) <= tol * y, axis=-1)
+        return self.xp.all(self.xp.abs(x - y) <= tol * y, axis=(-2, -1))
 
     def plan(self, u, K, v):
-        return u[..., None] * K * v[..., None, :]
+        return u.mT * K * v
 
 
 @dataclass(frozen=True)
@@ -105,11 +100,8 @@ class Log:
     def plain(self, x):
         return self.xp.exp(x)
 
-    def rows(self, K, v):
-        return self._log_sum(K + v[..., None, :], -1)[..., 0]
-
-    def columns(self, K, u):
-        return self._log_sum(K + u[..., None], -2)[..., 0, :]
+    def product(self, u, K):
+        return self._log_sum(u.mT + K, -2)
 
     def times(self, x, y):
         return x + y
@@ -125,18 +117,18 @@ class Log:
 
     def running_total(self, x):
         n = x.shape[-1]
-        up_to = self.xp.tril(self.xp.ones((n, n), dtype=x.dtype, device=device(x)))
-        return self.rows(self.held(up_to), x)
+        up_to = self.xp.triu(self.xp.ones((n, n), dtype=x.dtype, device=device(x)))
+        return self.product(x, self.held(up_to))
 
     def magnitude(self, K):
-        peak = self.xp.max(self.xp.abs(K), axis=(-2, -1))[..., None]
+        peak = self.xp.max(self.xp.abs(K), axis=(-2, -1), keepdims=True)
         return self.xp.maximum(peak, self.xp.ones_like(peak))
 
     def close(self, x, y, tol):
-        return self.xp.all(self.xp.abs(x - y) <= tol, axis=-1)
+        return self.xp.all(self.xp.abs(x - y) <= tol, axis=(-2, -1))
 
     def plan(self, u, K, v):
-        return self.xp.exp(u[..., None] + K + v[..., None, :])
+        return self.xp.exp(u.mT + K + v)
 
     def _log_sum(self, x, axis):
         peak = self.xp.max(x, axis=axis, keepdims=True)

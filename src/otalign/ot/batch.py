@@ -38,6 +38,12 @@ class Batch:
     def __len__(self) -> int:
         return self.C.shape[0]
 
+    def detached(self) -> "Batch":
+        """The same numbers without their gradients; itself where it has none."""
+        if not any(getattr(x, "requires_grad", False) for x in (self.C, self.a, self.b)):
+            return self
+        return Batch(self.C.detach(), self.a.detach(), self.b.detach())
+
     def take(self, index: Array) -> "Batch":
         return Batch(*(self.xp.take(x, index, axis=0) for x in (self.C, self.a, self.b)))
 

@@ -25,8 +25,9 @@ from otalign.ot.problem import Problem
 from otalign.ot.transport import Transport
 from otalign.ot.updates import Updates, updates
 
-# Convergence is looked at every so many iterations: a look costs about as much as one of them.
-LOOK_EVERY = 5
+# After how many more iterations convergence is looked at. A look costs about as much as one or two of
+# them, so it comes rarer as the loop gets longer: at most a quarter of the iterations are for nothing.
+LOOK_AFTER = 5
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,15 @@ class Entropic:
             raise ValueError(f"max_iterations must be at least 1, got {self.max_iterations}")
 
     def solve(self, batch: Batch, problem: Problem) -> Transport:
-        parts = [(index, *self._scaled(part, problem, of)) for index, part, of in self._arithmetics(batch)]
-        plan, converged, iterations = _in_order(batch.xp, parts)
+        numbers = batch.detached()
+        parts = [(index, *self._scaled(part, problem, of)) for index, part, of in self._arithmetics(numbers)]
+        plan, top_u, top_v, converged, iterations = _in_order(batch.xp, parts)
         plan = batch.xp.astype(plan, batch.C.dtype, copy=False)
+        if batch is not numbers:
+            from otalign.ot.gradient import differentiable
+
+            tops = top_u[:, 0], top_v[:, 0]
+            plan = differentiable(batch.C, batch.a, batch.b, plan, tops, problem, self.eps)
         return Transport(plan, converged, iterations, batch.C, batch.a, batch.b, problem, self.eps)
 
     def _arithmetics(self, batch: Batch) -> Iterator[tuple[Array, Batch, Arithmetic]]:
@@ -65,13 +72,15 @@ class Entropic:
                 yield index, part.astype(dtype), arithmetic
             below = bound
 
-    def _scaled(self, batch: Batch, problem: Problem, of: Arithmetic) -> tuple[Array, Array, Array]:
-        """The plans, whether each converged, and after how many iterations."""
+    def _scaled(self, batch: Batch, problem: Problem, of: Arithmetic) -> tuple[Array, ...]:
+        """The plans, each side's words with the highest factor, whether each problem converged, and
+        after how many iterations."""
         xp = batch.xp
         step = updates(problem, self.eps, of)
+        a, b = batch.a[:, None, :], batch.b[:, None, :]
         # A side without any mass has an empty plan: solve another problem and move none of it.
-        alive = xp.any(batch.a > 0, axis=-1, keepdims=True) & xp.any(batch.b > 0, axis=-1, keepdims=True)
-        a, b, s = step.start(*(xp.where(alive, x, 1) for x in (batch.a, batch.b)))
+        alive = xp.any(a > 0, axis=-1, keepdims=True) & xp.any(b > 0, axis=-1, keepdims=True)
+        a, b, s = step.start(xp.where(alive, a, 1), xp.where(alive, b, 1))
         K = of.kernel(batch.C, self.eps)
         # The factors start at one, but an absent word's at zero: or padding would have a say.
         u, v = (of.held(xp.astype(x > 0, x.dtype)) for x in (a, b))
@@ -80,7 +89,8 @@ class Entropic:
         factors = Factors(K, of.held(a), of.held(b), u, v, of.held(s), tol)
         u, v, converged, iterations = self._at_rest(factors, step)
         u = of.times(u, of.held(xp.astype(alive, a.dtype)))
-        return of.plan(u, K, v), converged, iterations
+        tops = (x == xp.max(x, axis=-1, keepdims=True) for x in (u, v))
+        return of.plan(u, K, v), *tops, converged, iterations
 
     def _at_rest(self, factors: "Factors", step: Updates) -> list[Array]:
         """u and v where they no longer move, whether they came to rest, and after how many iterations.
@@ -92,9 +102,10 @@ class Entropic:
         ended, done = [], 0
         while going.shape[0]:
             before = factors
-            for _ in range(min(LOOK_EVERY, self.max_iterations - done)):
+            stretch = min(max(LOOK_AFTER, done // 4), self.max_iterations - done)
+            for _ in range(stretch):
                 before, factors = factors, factors.improved(step)
-                done += 1
+            done += stretch
             rests = factors.close(before, of)
             ends = rests if done < self.max_iterations else xp.ones_like(rests)
             count = int(xp.count_nonzero(ends))
@@ -112,19 +123,21 @@ class Factors(NamedTuple):
     """Where the loop stands, all held by one arithmetic; masses as the updates want them."""
 
     K: Array  # (B, n, m)
-    a: Array  # (B, n)
-    b: Array  # (B, m)
-    u: Array  # (B, n)
-    v: Array  # (B, m)
-    s: Array  # (B, 1)
-    tol: Array  # (B, 1), a plain number
+    a: Array  # (B, 1, n)
+    b: Array  # (B, 1, m)
+    u: Array  # (B, 1, n)
+    v: Array  # (B, 1, m)
+    s: Array  # (B, 1, 1)
+    tol: Array  # (B, 1, 1), a plain number
 
     def improved(self, step: Updates) -> "Factors":
-        x = step.of.rows(self.K, self.v)
-        u = step.source(self.a, x, self.s)
-        y = step.of.columns(self.K, u)
-        v = step.target(self.b, y, self.s)
-        return self._replace(u=u, v=v, s=step.next_s(self.s, u, x, v, y))
+        K, a, b, u, v, s, tol = self
+        # K v as a row times Kᵀ: torch is several times slower at a matrix times a column.
+        x = step.of.product(v, K.mT)
+        u = step.source(a, x, s, u)
+        y = step.of.product(u, K)
+        v = step.target(b, y, s, v)
+        return Factors(K, a, b, u, v, step.next_s(s, u, x, v, y), tol)
 
     def close(self, other: "Factors", of: Arithmetic) -> Array:
         """Which problems have the same factors here and there, (B,)."""

@@ -18,11 +18,14 @@ class Updates(Protocol):
     def of(self) -> Arithmetic: ...
 
     def start(self, a: Array, b: Array) -> tuple[Array, Array, Array]:
-        """a (B, n) and b (B, m) as the updates want them, and the first s (B, 1); plain numbers."""
+        """a (B, 1, n) and b (B, 1, m) as the updates want them, and the first s; plain numbers."""
         ...
 
-    def source(self, a: Array, x: Array, s: Array) -> Array: ...
-    def target(self, b: Array, y: Array, s: Array) -> Array: ...
+    def source(self, a: Array, x: Array, s: Array, u: Array) -> Array:
+        """The next u; `u` is the one before."""
+        ...
+
+    def target(self, b: Array, y: Array, s: Array, v: Array) -> Array: ...
 
     def next_s(self, s: Array, u: Array, x: Array, v: Array, y: Array) -> Array:
         """x and y are those that u and v were made from."""
@@ -54,11 +57,11 @@ class BalancedUpdates:
         middle = (total_a + total_b) / 2
         return a * (middle / total_a), b * (middle / total_b), middle
 
-    def source(self, a, x, s):
+    def source(self, a, x, s, u):
         return self.of.over(a, x)
 
-    def target(self, b, y, s):
-        return self.source(b, y, s)
+    def target(self, b, y, s, v):
+        return self.source(b, y, s, v)
 
     def next_s(self, s, u, x, v, y):
         return s
@@ -78,17 +81,28 @@ class PartialUpdates(BalancedUpdates):
     def start(self, a, b):
         return a, b, self.fraction * self.of.xp.minimum(self._sum(a), self._sum(b))
 
-    def source(self, a, x, s):
+    def source(self, a, x, s, u):
         of = self.of
-        return of.xp.minimum(of.over(a, of.times(self._level(a, x, s), x)), of.over(s, s))
+        return of.xp.minimum(of.over(a, of.times(self._level(a, x, s, u), x)), of.over(s, s))
 
-    def target(self, b, y, s):
-        return self.of.xp.minimum(self.of.over(b, y), self._level(b, y, s))
+    def target(self, b, y, s, v):
+        return self.of.xp.minimum(self.of.over(b, y), self._level(b, y, s, v))
 
-    def _level(self, a: Array, x: Array, s: Array) -> Array:
-        """The level, (B, 1), at which Σ min(a, level · x) = s.
+    def _level(self, a: Array, x: Array, s: Array, u: Array) -> Array:
+        """The level, (B, 1, 1), at which Σ min(a, level · x) = s.
 
-        Whatever words one takes for full, filling the others to (s − Σ_full a) / Σ_open x would
+        If we knew which words are full it would be (s − Σ_full a) / Σ_open x. Mostly they are those
+        that were full before, whose factor u is not the highest; else the words are sorted.
+        """
+        of, xp = self.of, self.of.xp
+        full = u < xp.max(u, axis=-1, keepdims=True)
+        rest = of.plain(s) - self._sum(xp.where(full, of.plain(a), 0))
+        level = of.over(of.held(xp.where(rest > 0, rest, 0)), of.total(xp.where(full, of.zero, x)))
+        known = xp.all((a < of.times(level, x)) == full, axis=-1, keepdims=True)
+        return level if bool(xp.all(known)) else xp.where(known, level, self._level_by_sorting(a, x, s))
+
+    def _level_by_sorting(self, a: Array, x: Array, s: Array) -> Array:
+        """Whatever words one takes for full, filling the others to (s − Σ_full a) / Σ_open x would
         move at least what they hold: so no choice gives too high a level, and the right one gives
         the highest. Words fill in the order of a/x, which leaves one choice for each word.
         """
@@ -113,18 +127,14 @@ class UnbalancedUpdates:
     tau_target: float
 
     def start(self, a, b):
-        powers = []
-        for x, exponent in ((a, self._exponent(self.tau_source)), (b, self._exponent(self.tau_target))):
-            present = x > 0  # an absent word would have an infinite slope
-            base = self.of.xp.where(present, x, 1)
-            powers.append(self.of.xp.where(present, base**exponent, 0))
-        return *powers, self.of.xp.ones_like(a[:, :1])
+        powers = a ** self._exponent(self.tau_source), b ** self._exponent(self.tau_target)
+        return *powers, self.of.xp.ones_like(a[..., :1])
 
-    def source(self, a, x, s):
+    def source(self, a, x, s, u):
         of, q = self.of, self.tau_target / (self.tau_source + self.tau_target)
         return of.over(a, of.power(of.times(x, of.power(s, q)), self._exponent(self.tau_source)))
 
-    def target(self, b, y, s):
+    def target(self, b, y, s, v):
         of, p = self.of, self.tau_source / (self.tau_source + self.tau_target)
         return of.over(b, of.power(of.over(y, of.power(s, p)), self._exponent(self.tau_target)))
 

@@ -1,0 +1,143 @@
+"""Problems a second, ours beside a loop over POT's functions: python benchmarks/ot.py
+
+Costs are those of words: most target words are noisy copies of source words, cosine distances are
+scaled to [0, 1] over the pair. Everything runs in one process, in turns, at the same tolerance, on the
+same threads; of each, the best round counts. With a GPU, also a large batch there, forward and backward.
+"""
+
+import argparse
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from otalign.ot import Balanced, Entropic, Partial, Problem, Unbalanced, solve
+
+sys.path = [place for place in sys.path if place != str(Path(__file__).parent)]  # `import ot` means POT
+
+PROBLEMS: list[Problem] = [Balanced(), Partial(0.9), Unbalanced(0.4)]
+
+
+def word_costs(rng: np.random.Generator, n: int, m: int, dimensions: int = 64) -> np.ndarray:
+    source, target = rng.normal(size=(n, dimensions)), rng.normal(size=(m, dimensions))
+    copied = rng.permutation(min(n, m))[: int(0.8 * min(n, m))]
+    target[copied] = source[copied] + 0.7 * target[copied]
+    source /= np.linalg.norm(source, axis=1, keepdims=True)
+    target /= np.linalg.norm(target, axis=1, keepdims=True)
+    cost = -source @ target.T
+    return (cost - cost.min()) / (cost.max() - cost.min())
+
+
+def masses(problem: Problem, lengths: list[int]) -> list[np.ndarray]:
+    return [np.full(n, 1 / n if problem == Balanced() else 1.0) for n in lengths]
+
+
+def pot_plan(C, a, b, problem: Problem, solver: Entropic) -> np.ndarray:
+    import ot
+
+    stop = {"stopThr": solver.tol, "numItermax": solver.max_iterations}
+    match problem:
+        case Balanced():
+            return ot.sinkhorn(a, b, C, solver.eps, **stop)
+        case Partial(fraction):
+            mass = fraction * min(a.sum(), b.sum())
+            return ot.partial.entropic_partial_wasserstein(a, b, C, solver.eps, m=mass, **stop)
+        case Unbalanced(tau_source=tau_source, tau_target=tau_target):
+            tau = (tau_source, tau_target)
+            return ot.unbalanced.sinkhorn_unbalanced(a, b, C, solver.eps, tau, reg_type="entropy", **stop)
+
+
+def seconds(work: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.perf_counter()
+    result = work()
+    return time.perf_counter() - start, result
+
+
+def compare_on_the_cpu(count: int, rounds: int, solver: Entropic) -> None:
+    import torch
+
+    rng = np.random.default_rng(0)
+    C = [word_costs(rng, *rng.integers(8, 41, 2)) for _ in range(count)]
+    print(f"{count} problems of 8 to 40 words, {solver}, torch threads {torch.get_num_threads()}\n")
+    print(f"{'problem':24}{'solver':18}{'problems/s':>11}{'× POT':>8}{'largest difference':>20}")
+    for problem in PROBLEMS:
+        a, b = (masses(problem, [x.shape[axis] for x in C]) for axis in (0, 1))
+        arrays = {
+            "NumPy float64": [[x.astype(np.float64) for x in side] for side in (C, a, b)],
+            "NumPy float32": [[x.astype(np.float32) for x in side] for side in (C, a, b)],
+            "torch float64": [[torch.tensor(x) for x in side] for side in (C, a, b)],
+            "torch float32": [[torch.tensor(x, dtype=torch.float32) for x in side] for side in (C, a, b)],
+        }
+        loops: dict[str, Callable[[], list]] = {
+            "POT, a loop": lambda: [pot_plan(*x, problem, solver) for x in zip(C, a, b, strict=True)],
+            **{
+                name: lambda given=given: [t.plan for t in solve(given[0], given[1], given[2], problem, solver)]
+                for name, given in arrays.items()
+            },
+        }
+        best, plans = dict.fromkeys(loops, np.inf), {}
+        for _ in range(rounds):
+            for name, loop in loops.items():
+                taken, plans[name] = seconds(loop)
+                best[name] = min(best[name], taken)
+        for name, taken in best.items():
+            gap = max(np.abs(x - np.asarray(y)).max() for x, y in zip(*(plans[k] for k in ("POT, a loop", name))))
+            ratio = best["POT, a loop"] / taken
+            print(f"{problem!r:24}{name:18}{count / taken:11,.0f}{ratio:8.1f}{gap:20.1e}")
+
+
+def measure_on_the_gpu(batch: int, words: int, solver: Entropic) -> None:
+    import torch
+
+    print(f"\n{torch.cuda.get_device_name()}, {batch} problems of {words}×{words} in float32, {solver}\n")
+    print(f"{'problem':24}{'forward/s':>14}{'forward and backward/s':>26}{'converged':>12}{'iterations':>12}")
+    rng = np.random.default_rng(0)
+    costs = np.stack([word_costs(rng, words, words) for _ in range(batch)])
+    for problem in PROBLEMS:
+        C = torch.tensor(costs, dtype=torch.float32, device="cuda")
+        a = b = torch.full((batch, words), 1 / words if problem == Balanced() else 1.0, device="cuda")
+        leaves = [x.clone().requires_grad_() for x in (C, a, b)]
+
+        def forward():
+            transport = solve(C, a, b, problem, solver)
+            torch.cuda.synchronize()
+            return transport
+
+        def forward_and_backward():
+            plan = solve(leaves[0], leaves[1], leaves[2], problem, solver).plan
+            torch.autograd.grad((plan * plan).sum(), leaves)
+            torch.cuda.synchronize()
+
+        times = [[seconds(work)[0] for _ in range(12)][2:] for work in (forward, forward_and_backward)]
+        rates = [batch / np.median(taken) for taken in times]
+        solved = forward()
+        print(
+            f"{problem!r:24}{rates[0]:14,.0f}{rates[1]:26,.0f}"
+            f"{solved.converged.float().mean():12.2%}{int(solved.iterations.max()):12}"
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition(":")[0])
+    parser.add_argument("--count", type=int, default=2000, help="problems for the comparison with POT")
+    parser.add_argument("--rounds", type=int, default=3, help="how often each is timed")
+    parser.add_argument("--eps", type=float, default=0.1)
+    parser.add_argument("--tol", type=float, default=1e-6)
+    parser.add_argument("--gpu-only", action="store_true", help="leave POT out")
+    options = parser.parse_args()
+    solver = Entropic(options.eps, options.tol)
+    warnings.simplefilter("ignore")  # POT warns where it stops early
+    if not options.gpu_only:
+        compare_on_the_cpu(options.count, options.rounds, solver)
+    import torch
+
+    if torch.cuda.is_available():
+        measure_on_the_gpu(4096, 32, solver)
+
+
+if __name__ == "__main__":
+    main()
