@@ -42,7 +42,9 @@ def test_gradients_pass_through_a_ragged_list_in_which_problems_end_apart(proble
     def losses(*flat):
         groups = [flat[i : i + 3] for i in range(0, 12, 3)]
         C = [g[0] * scale for g, scale in zip(groups, scales, strict=True)]
-        listed = solve(C, [g[1] for g in groups], [g[2] for g in groups], problem, Entropic(0.1, 1e-13, 20_000))
+        listed = solve(
+            C, [g[1] for g in groups], [g[2] for g in groups], problem, Entropic(0.1, 1e-13, 20_000)
+        )
         return torch.stack([(t.plan * t.plan).sum() + t.objective for t in listed])
 
     flat = [x for one in inputs for x in one]

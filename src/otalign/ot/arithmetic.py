@@ -8,8 +8,6 @@ import math
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from array_api_compat import device
-
 from otalign.ot.batch import Array
 
 # The logarithm of an absent word's mass: far below anything whose exponential is not zero,
@@ -31,7 +29,6 @@ class Arithmetic(Protocol):
     def over(self, x: Array, y: Array) -> Array: ...
     def power(self, x: Array, p: float) -> Array: ...
     def total(self, x: Array) -> Array: ...  # (B, 1, n) to (B, 1, 1)
-    def running_total(self, x: Array) -> Array: ...
     def magnitude(self, K: Array) -> Array: ...  # of the numbers worked with, at least one, (B, 1, 1)
     def close(self, x: Array, y: Array, tol: Array) -> Array: ...  # relatively; (B, 1, n) to (B,)
     def plan(self, u: Array, K: Array, v: Array) -> Array: ...  # diag(u) K diag(v) as plain numbers
@@ -72,9 +69,6 @@ class Linear:
     def total(self, x):
         return self.xp.sum(x, axis=-1, keepdims=True)
 
-    def running_total(self, x):
-        return self.xp.cumulative_sum(x, axis=-1)
-
     def magnitude(self, K):
         return self.xp.ones_like(K[:, :1, :1])
 
@@ -114,11 +108,6 @@ class Log:
 
     def total(self, x):
         return self._log_sum(x, -1)
-
-    def running_total(self, x):
-        n = x.shape[-1]
-        up_to = self.xp.triu(self.xp.ones((n, n), dtype=x.dtype, device=device(x)))
-        return self.product(x, self.held(up_to))
 
     def magnitude(self, K):
         peak = self.xp.max(self.xp.abs(K), axis=(-2, -1), keepdims=True)

@@ -56,7 +56,9 @@ class _Plan(torch.autograd.Function):
         else:
             mu, nu = _solution(P, GP.sum(-1), GP.sum(-2), rho, sigma)
         slope_C = (P * (mu[:, :, None] + nu[:, None, :]) - GP) / ctx.eps
-        slope_a, slope_b = _mass_slopes(ctx.problem, P, a.to(wide), b.to(wide), mu, nu, top_source, top_target)
+        slope_a, slope_b = _mass_slopes(
+            ctx.problem, P, a.to(wide), b.to(wide), mu, nu, top_source, top_target
+        )
         slope_a, slope_b = torch.where(a > 0, slope_a, 0), torch.where(b > 0, slope_b, 0)
         return *(x.to(plan.dtype) for x in (slope_C, slope_a, slope_b)), None, None, None, None, None
 

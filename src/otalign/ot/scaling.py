@@ -64,13 +64,15 @@ class Entropic:
         reach = xp.max(batch.C, axis=(-2, -1)) / self.eps
         bounds = [Linear.reach(xp, batch.C.dtype), Linear.reach(xp, xp.float64), math.inf]
         ways = [(batch.C.dtype, Linear(xp)), (xp.float64, Linear(xp)), (xp.float64, Log(xp))]
-        below = -math.inf
+        below, found = -math.inf, 0
         for bound, (dtype, arithmetic) in zip(bounds, ways, strict=True):
+            if found == len(batch):
+                break
             index = xp.nonzero((below < reach) & (reach <= bound))[0]
             if index.shape[0]:
                 part = batch if index.shape[0] == len(batch) else batch.take(index)
                 yield index, part.astype(dtype), arithmetic
-            below = bound
+            below, found = bound, found + index.shape[0]
 
     def _scaled(self, batch: Batch, problem: Problem, of: Arithmetic) -> tuple[Array, ...]:
         """The plans, each side's words with the highest factor, whether each problem converged, and
@@ -95,28 +97,34 @@ class Entropic:
     def _at_rest(self, factors: "Factors", step: Updates) -> list[Array]:
         """u and v where they no longer move, whether they came to rest, and after how many iterations.
 
-        Each problem leaves the loop by itself, so the others make it no better and no slower.
+        Each problem is noted down at its own rest, whatever the others do. The loop goes on without
+        those that rest as soon as they are the larger part, so that they cost little.
         """
         of, xp = step.of, step.of.xp
         going = xp.arange(factors.K.shape[0], device=device(factors.K))
-        ended, done = [], 0
-        while going.shape[0]:
+        rests = going < 0
+        u, v, iterations = factors.u, factors.v, going
+        parts, done = [], 0
+        while done < self.max_iterations:
             before = factors
             stretch = min(max(LOOK_AFTER, done // 4), self.max_iterations - done)
             for _ in range(stretch):
                 before, factors = factors, factors.improved(step)
             done += stretch
-            rests = factors.close(before, of)
-            ends = rests if done < self.max_iterations else xp.ones_like(rests)
-            count = int(xp.count_nonzero(ends))
-            if count:
-                leaving = (going, factors.u, factors.v, rests, xp.full_like(going, done))
-                if count < going.shape[0]:
-                    leaving = _taken(xp, leaving, xp.nonzero(ends)[0])
-                ended.append(leaving)
-                going, *others = _taken(xp, (going, *factors), xp.nonzero(~ends)[0])
-                factors = Factors(*others)
-        return _in_order(xp, ended)
+            u, v = (xp.where(rests[:, None, None], x, y) for x, y in ((u, factors.u), (v, factors.v)))
+            iterations = xp.where(rests, iterations, xp.full_like(going, done))
+            rests = rests | factors.close(before, of)
+            count = int(xp.count_nonzero(rests))
+            if count == rests.shape[0]:
+                break
+            if 2 * count > rests.shape[0]:
+                parts.append(_taken(xp, (going, u, v, rests, iterations), xp.nonzero(rests)[0]))
+                keep = xp.nonzero(~rests)[0]
+                going, u, v, rests, iterations, *moving = _taken(
+                    xp, (going, u, v, rests, iterations, *factors), keep
+                )
+                factors = Factors(*moving)
+        return _in_order(xp, [*parts, (going, u, v, rests, iterations)])
 
 
 class Factors(NamedTuple):

@@ -8,6 +8,8 @@ derivations are in docs/ot.md.
 from dataclasses import dataclass
 from typing import Protocol
 
+from array_api_compat import device
+
 from otalign.ot.arithmetic import Arithmetic
 from otalign.ot.batch import Array
 from otalign.ot.problem import Balanced, Partial, Problem, Unbalanced
@@ -92,25 +94,28 @@ class PartialUpdates(BalancedUpdates):
         """The level, (B, 1, 1), at which Σ min(a, level · x) = s.
 
         If we knew which words are full it would be (s − Σ_full a) / Σ_open x. Mostly they are those
-        that were full before, whose factor u is not the highest; else the words are sorted.
+        that were full before, whose factor u is not the highest.
         """
+        if str(device(a)) != "cpu":  # to look at an answer costs more there than all that it saves
+            return self._highest_level(a, x, s)
         of, xp = self.of, self.of.xp
         full = u < xp.max(u, axis=-1, keepdims=True)
         rest = of.plain(s) - self._sum(xp.where(full, of.plain(a), 0))
         level = of.over(of.held(xp.where(rest > 0, rest, 0)), of.total(xp.where(full, of.zero, x)))
-        known = xp.all((a < of.times(level, x)) == full, axis=-1, keepdims=True)
-        return level if bool(xp.all(known)) else xp.where(known, level, self._level_by_sorting(a, x, s))
+        right = xp.all((a < of.times(level, x)) == full, axis=-1, keepdims=True)
+        return level if bool(xp.all(right)) else xp.where(right, level, self._highest_level(a, x, s))
 
-    def _level_by_sorting(self, a: Array, x: Array, s: Array) -> Array:
-        """Whatever words one takes for full, filling the others to (s − Σ_full a) / Σ_open x would
-        move at least what they hold: so no choice gives too high a level, and the right one gives
-        the highest. Words fill in the order of a/x, which leaves one choice for each word.
+    def _highest_level(self, a: Array, x: Array, s: Array) -> Array:
+        """The same without a guess: of all choices of full words the right one has the highest level.
+
+        For if too few are full, the open ones get a level that they cannot all hold, and if too many,
+        the open ones have less to take. Words fill in the order of a/x, which leaves n choices.
         """
         of, xp = self.of, self.of.xp
-        order = xp.argsort(of.over(a, x), axis=-1)
-        a, x = (xp.take_along_axis(z, order, axis=-1) for z in (of.plain(a), x))
-        rest = of.plain(s) - (xp.cumulative_sum(a, axis=-1) - a)
-        room = xp.flip(of.running_total(xp.flip(x, axis=-1)), axis=-1)
+        full_at = of.over(a, x)
+        full = full_at.mT < full_at  # (B, n, n), column k: the words that are full before word k
+        rest = of.plain(s) - of.plain(a) @ xp.astype(full, a.dtype)
+        room = of.product(x, of.held(xp.astype(~full, a.dtype)))
         levels = of.over(of.held(xp.where(rest > 0, rest, 0)), room)
         return xp.max(levels, axis=-1, keepdims=True)
 
