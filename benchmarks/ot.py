@@ -11,6 +11,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -52,14 +53,10 @@ def pot_plan(C, a, b, problem: Problem, solver: Entropic) -> np.ndarray:
             return ot.unbalanced.sinkhorn_unbalanced(a, b, C, solver.eps, tau, reg_type="entropy", **stop)
 
 
-def seconds(work: Callable[[], Any]) -> tuple[float, Any]:
-    gc.collect()
-    gc.disable()  # as timeit does: a collection over all that torch has loaded would hit one at random
+def seconds(work: Callable[[], Any]) -> float:
     start = time.perf_counter()
-    result = work()
-    taken = time.perf_counter() - start
-    gc.enable()
-    return taken, result
+    work()
+    return time.perf_counter() - start
 
 
 def compare_on_the_cpu(count: int, rounds: int, solver: Entropic) -> None:
@@ -71,41 +68,45 @@ def compare_on_the_cpu(count: int, rounds: int, solver: Entropic) -> None:
     print(f"{'problem':24}{'solver':18}{'problems/s':>11}{'× POT':>8}{'largest difference':>20}")
     for problem in PROBLEMS:
         a, b = (masses(problem, [x.shape[axis] for x in C]) for axis in (0, 1))
-        arrays = {
-            "NumPy float64": [[x.astype(np.float64) for x in side] for side in (C, a, b)],
-            "NumPy float32": [[x.astype(np.float32) for x in side] for side in (C, a, b)],
-            "torch float64": [[torch.tensor(x) for x in side] for side in (C, a, b)],
-            "torch float32": [[torch.tensor(x, dtype=torch.float32) for x in side] for side in (C, a, b)],
-        }
-        loops: dict[str, Callable[[], list]] = {
-            "POT, a loop": lambda: [pot_plan(*x, problem, solver) for x in zip(C, a, b, strict=True)],
-            **{
-                name: lambda given=given: [
-                    t.plan for t in solve(given[0], given[1], given[2], problem, solver)
-                ]
-                for name, given in arrays.items()
-            },
-        }
-        best, plans = dict.fromkeys(loops, np.inf), {}
+        loops = {"POT, a loop": partial(pot_plans, C, a, b, problem, solver)}
+        for name, convert in {
+            "NumPy float64": np.float64,
+            "NumPy float32": np.float32,
+            "torch float64": torch.tensor,
+            "torch float32": lambda x: torch.tensor(x, dtype=torch.float32),
+        }.items():
+            sides = [[convert(x) for x in side] for side in (C, a, b)]
+            loops[name] = partial(our_plans, *sides, problem, solver)
+        plans = {name: loop() for name, loop in loops.items()}
+        gaps = {name: largest_difference(ours, plans["POT, a loop"]) for name, ours in plans.items()}
+        del plans
+        best = dict.fromkeys(loops, np.inf)
         for _ in range(rounds):
             for name, loop in loops.items():
-                taken, plans[name] = seconds(loop)
-                best[name] = min(best[name], taken)
+                best[name] = min(best[name], seconds(loop))
         for name, taken in best.items():
-            gap = max(
-                np.abs(x - np.asarray(y)).max() for x, y in zip(*(plans[k] for k in ("POT, a loop", name)))
-            )
             ratio = best["POT, a loop"] / taken
-            print(f"{problem!r:24}{name:18}{count / taken:11,.0f}{ratio:8.1f}{gap:20.1e}")
+            print(f"{problem!r:24}{name:18}{count / taken:11,.0f}{ratio:8.1f}{gaps[name]:20.1e}")
+
+
+def our_plans(C, a, b, problem: Problem, solver: Entropic) -> list:
+    return [transport.plan for transport in solve(C, a, b, problem, solver)]
+
+
+def pot_plans(C, a, b, problem: Problem, solver: Entropic) -> list:
+    return [pot_plan(*one, problem, solver) for one in zip(C, a, b, strict=True)]
+
+
+def largest_difference(plans: list, others: list) -> float:
+    return max(float(np.abs(np.asarray(x) - y).max()) for x, y in zip(plans, others, strict=True))
 
 
 def measure_on_the_gpu(batch: int, words: int, solver: Entropic) -> None:
     import torch
 
     print(f"\n{torch.cuda.get_device_name()}, {batch} problems of {words}×{words} in float32, {solver}\n")
-    print(
-        f"{'problem':24}{'costs':10}{'forward/s':>12}{'with backward/s':>18}{'iterations':>14}{'converged':>12}"
-    )
+    head = f"{'problem':24}{'costs':10}{'forward/s':>12}{'with backward/s':>18}"
+    print(f"{head}{'iterations':>14}{'converged':>12}")
     rng = np.random.default_rng(0)
     costs = {
         "uniform": rng.random((batch, words, words)),
@@ -127,7 +128,7 @@ def measure_on_the_gpu(batch: int, words: int, solver: Entropic) -> None:
                 torch.autograd.grad((plan * plan).sum(), leaves)
                 torch.cuda.synchronize()
 
-            times = [[seconds(work)[0] for _ in range(12)][2:] for work in (forward, forward_and_backward)]
+            times = [[seconds(work) for _ in range(12)][2:] for work in (forward, forward_and_backward)]
             once, both = (batch / np.median(taken) for taken in times)
             solved = forward()
             spread = f"{int(solved.iterations.median())} to {int(solved.iterations.max())}"
@@ -145,6 +146,7 @@ def main() -> None:
     options = parser.parse_args()
     solver = Entropic(options.eps, options.tol)
     warnings.simplefilter("ignore")  # POT warns where it stops early
+    gc.disable()  # as timeit does: a collection over all that torch has loaded would hit one at random
     if not options.gpu_only:
         compare_on_the_cpu(options.count, options.rounds, solver)
     import torch

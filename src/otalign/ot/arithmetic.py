@@ -1,7 +1,8 @@
 """Two ways to hold the positive numbers of the scaling loop: as they are, or as logarithms.
 
-The loop is written once, over these names; its vectors are rows, (B, 1, n), and its single numbers (B, 1, 1). `Linear` costs a matrix-vector product an iteration;
-`Log` an exponential of the whole matrix, but it has no number too small or too large.
+The loop is written once, over these names; its vectors are rows, (B, 1, n), and its single numbers
+(B, 1, 1). `Linear` costs a vector-matrix product where `Log` costs an exponential of the whole matrix,
+but to `Log` no number is too small or too large.
 """
 
 import math
@@ -19,7 +20,8 @@ class Arithmetic(Protocol):
     """Positive numbers, however they are held. A one-letter array is held so; a plain float is itself."""
 
     xp: Any
-    zero: float  # as it is held
+    zero: float  # as they are held
+    one: float
 
     def kernel(self, C: Array, eps: float) -> Array: ...
     def held(self, x: Array) -> Array: ...
@@ -38,6 +40,7 @@ class Arithmetic(Protocol):
 class Linear:
     xp: Any
     zero: float = 0.0
+    one: float = 1.0
 
     @staticmethod
     def reach(xp: Any, dtype: Any) -> float:
@@ -83,6 +86,7 @@ class Linear:
 class Log:
     xp: Any
     zero: float = LOG_ABSENT
+    one: float = 0.0
 
     def kernel(self, C, eps):
         return C * (-1 / eps)

@@ -72,7 +72,7 @@ def _merging(top: Tensor, dtype: torch.dtype) -> Tensor:
 
 
 def _solution(P: Tensor, p: Tensor, q: Tensor, rho: float, sigma: float) -> tuple[Tensor, Tensor]:
-    """(μ, ν) of the system above for the right side (p, q), by way of the Schur complement of its first block."""
+    """(μ, ν) of the system above for the right side (p, q), by the Schur complement of its first block."""
     r, c = P.sum(-1), P.sum(-2)
     rows = torch.where(r > 0, rho * r, 1)  # an absent word has a row of zeros: μ is 0 there
     columns = torch.where(c > 0, sigma * c, 1)

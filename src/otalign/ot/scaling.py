@@ -97,10 +97,12 @@ class Entropic:
     def _at_rest(self, factors: "Factors", step: Updates) -> list[Array]:
         """u and v where they no longer move, whether they came to rest, and after how many iterations.
 
-        Each problem is noted down at its own rest, whatever the others do. The loop goes on without
-        those that rest as soon as they are the larger part, so that they cost little.
+        Each problem is noted down at its own rest, whatever the others do. On the host the loop goes on
+        without those that rest as soon as they are the larger part; a GPU is done sooner with them than
+        without, where starting an operation takes longer than the operation.
         """
         of, xp = step.of, step.of.xp
+        on_host = str(device(factors.K)) == "cpu"
         going = xp.arange(factors.K.shape[0], device=device(factors.K))
         rests = going < 0
         u, v, iterations = factors.u, factors.v, going
@@ -117,12 +119,10 @@ class Entropic:
             count = int(xp.count_nonzero(rests))
             if count == rests.shape[0]:
                 break
-            if 2 * count > rests.shape[0]:
-                parts.append(_taken(xp, (going, u, v, rests, iterations), xp.nonzero(rests)[0]))
-                keep = xp.nonzero(~rests)[0]
-                going, u, v, rests, iterations, *moving = _taken(
-                    xp, (going, u, v, rests, iterations, *factors), keep
-                )
+            if on_host and 2 * count > rests.shape[0]:
+                found = (going, u, v, rests, iterations)
+                parts.append(tuple(x[rests] for x in found))
+                going, u, v, rests, iterations, *moving = (x[~rests] for x in (*found, *factors))
                 factors = Factors(*moving)
         return _in_order(xp, [*parts, (going, u, v, rests, iterations)])
 
@@ -152,14 +152,10 @@ class Factors(NamedTuple):
         return of.close(self.u, other.u, self.tol) & of.close(self.v, other.v, self.tol)
 
 
-def _taken(xp: Any, arrays: tuple[Array, ...], index: Array) -> tuple[Array, ...]:
-    return tuple(xp.take(x, index, axis=0) for x in arrays)
-
-
 def _in_order(xp: Any, parts: list[tuple[Array, ...]]) -> list[Array]:
     """The parts' arrays joined, each problem at the place that its part's first array names."""
     if len(parts) == 1:
         return list(parts[0][1:])
     columns = [xp.concat(column) for column in zip(*parts, strict=True)]
     order = xp.argsort(columns[0])
-    return list(_taken(xp, tuple(columns[1:]), order))
+    return [column[order] for column in columns[1:]]

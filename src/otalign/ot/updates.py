@@ -85,7 +85,7 @@ class PartialUpdates(BalancedUpdates):
 
     def source(self, a, x, s, u):
         of = self.of
-        return of.xp.minimum(of.over(a, of.times(self._level(a, x, s, u), x)), of.over(s, s))
+        return of.over(a, of.times(self._level(a, x, s, u), x)).clip(max=of.one)
 
     def target(self, b, y, s, v):
         return self.of.xp.minimum(self.of.over(b, y), self._level(b, y, s, v))
@@ -101,9 +101,12 @@ class PartialUpdates(BalancedUpdates):
         of, xp = self.of, self.of.xp
         full = u < xp.max(u, axis=-1, keepdims=True)
         rest = of.plain(s) - self._sum(xp.where(full, of.plain(a), 0))
-        level = of.over(of.held(xp.where(rest > 0, rest, 0)), of.total(xp.where(full, of.zero, x)))
-        right = xp.all((a < of.times(level, x)) == full, axis=-1, keepdims=True)
-        return level if bool(xp.all(right)) else xp.where(right, level, self._highest_level(a, x, s))
+        level = of.over(of.held(rest), of.total(xp.where(full, of.zero, x)))
+        wrong = (a < of.times(level, x)) != full
+        if bool(xp.any(wrong)):
+            some = xp.any(wrong, axis=(-2, -1))
+            level[some] = self._highest_level(a[some], x[some], s[some])
+        return level
 
     def _highest_level(self, a: Array, x: Array, s: Array) -> Array:
         """The same without a guess: of all choices of full words the right one has the highest level.
@@ -111,13 +114,12 @@ class PartialUpdates(BalancedUpdates):
         For if too few are full, the open ones get a level that they cannot all hold, and if too many,
         the open ones have less to take. Words fill in the order of a/x, which leaves n choices.
         """
-        of, xp = self.of, self.of.xp
+        of = self.of
         full_at = of.over(a, x)
-        full = full_at.mT < full_at  # (B, n, n), column k: the words that are full before word k
-        rest = of.plain(s) - of.plain(a) @ xp.astype(full, a.dtype)
-        room = of.product(x, of.held(xp.astype(~full, a.dtype)))
-        levels = of.over(of.held(xp.where(rest > 0, rest, 0)), room)
-        return xp.max(levels, axis=-1, keepdims=True)
+        full = of.xp.astype(full_at.mT < full_at, a.dtype)  # (B, n, n), column k: those full before word k
+        rest = of.plain(s) - of.plain(a) @ full
+        levels = of.over(of.held(rest), of.product(x, of.held(1 - full)))
+        return of.xp.max(levels, axis=-1, keepdims=True)
 
 
 @dataclass(frozen=True)
