@@ -74,6 +74,18 @@ def test_the_envelope_theorem_holds():
         torch.testing.assert_close(C.grad, transport.plan.detach(), atol=1e-9, rtol=1e-7)
 
 
+def test_autocast_leaves_the_solver_its_precision():
+    C, a, b = leaves(Unbalanced(0.5), 6, 5)
+    expected = torch.autograd.grad(solve(C, a, b, Unbalanced(0.5)).plan.square().sum(), (C, a, b))
+    narrow = [x.detach().float().requires_grad_() for x in (C, a, b)]
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        plan = solve(*narrow, Unbalanced(0.5)).plan
+        slopes = torch.autograd.grad(plan.square().sum(), narrow)
+    assert plan.dtype == torch.float32
+    for slope, wanted in zip(slopes, expected, strict=True):
+        torch.testing.assert_close(slope.double(), wanted, atol=1e-4, rtol=1e-4)
+
+
 def test_the_exact_solver_says_that_it_has_no_gradients():
     C, a, b = leaves(Balanced(), 2, 2)
     with pytest.raises(ValueError, match=r"C must not require gradients for Exact\(\).*Entropic"):

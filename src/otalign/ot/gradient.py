@@ -40,7 +40,7 @@ class _Plan(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, *slopes):
+    def backward(ctx: Any, *slopes):  # pyright: ignore[reportIncompatibleMethodOverride]
         a, b, plan, top_source, top_target = ctx.saved_tensors
         wide = torch.float32 if plan.device.type == "mps" else torch.float64  # which has no other
         P, G = plan.to(wide), slopes[0].to(wide)

@@ -14,10 +14,11 @@ docs/ot.md derives it.
 
 import math
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from array_api_compat import device
+from array_api_compat import device, is_torch_array
 
 from otalign.ot.arithmetic import Arithmetic, Linear, Log
 from otalign.ot.batch import Array, Batch
@@ -48,7 +49,10 @@ class Entropic:
 
     def solve(self, batch: Batch, problem: Problem) -> Transport:
         numbers = batch.detached()
-        parts = [(index, *self._scaled(part, problem, of)) for index, part, of in self._arithmetics(numbers)]
+        with _full_precision(numbers.C):
+            parts = [
+                (index, *self._scaled(part, problem, of)) for index, part, of in self._arithmetics(numbers)
+            ]
         plan, top_u, top_v, converged, iterations = _in_order(batch.xp, parts)
         plan = batch.xp.astype(plan, batch.C.dtype, copy=False)
         if batch is not numbers:
@@ -150,6 +154,15 @@ class Factors(NamedTuple):
     def close(self, other: "Factors", of: Arithmetic) -> Array:
         """Which problems have the same factors here and there, (B,)."""
         return of.close(self.u, other.u, self.tol) & of.close(self.v, other.v, self.tol)
+
+
+def _full_precision(x: Array) -> AbstractContextManager:
+    """Where torch's autocast would do the loop's products in half precision, it does not."""
+    if not is_torch_array(x):
+        return nullcontext()
+    import torch
+
+    return torch.autocast(x.device.type, enabled=False)
 
 
 def _in_order(xp: Any, parts: list[tuple[Array, ...]]) -> list[Array]:
