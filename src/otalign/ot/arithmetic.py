@@ -32,7 +32,6 @@ class Arithmetic(Protocol):
     def power(self, x: Array, p: float) -> Array: ...
     def total(self, x: Array) -> Array: ...  # (B, 1, n) to (B, 1, 1)
     def magnitude(self, K: Array) -> Array: ...  # of the numbers worked with, at least one, (B, 1, 1)
-    def close(self, x: Array, y: Array, tol: Array) -> Array: ...  # relatively; (B, 1, n) to (B,)
     def plan(self, u: Array, K: Array, v: Array) -> Array: ...  # diag(u) K diag(v) as plain numbers
 
 
@@ -75,9 +74,6 @@ class Linear:
     def magnitude(self, K):
         return self.xp.ones_like(K[:, :1, :1])
 
-    def close(self, x, y, tol):
-        return self.xp.all(self.xp.abs(x - y) <= tol * y, axis=(-2, -1))
-
     def plan(self, u, K, v):
         return u.mT * K * v
 
@@ -116,9 +112,6 @@ class Log:
     def magnitude(self, K):
         peak = self.xp.max(self.xp.abs(K), axis=(-2, -1), keepdims=True)
         return self.xp.maximum(peak, self.xp.ones_like(peak))
-
-    def close(self, x, y, tol):
-        return self.xp.all(self.xp.abs(x - y) <= tol, axis=(-2, -1))
 
     def plan(self, u, K, v):
         return self.xp.exp(u.mT + K + v)

@@ -33,7 +33,7 @@ LOOK_AFTER = 5
 
 @dataclass(frozen=True)
 class Entropic:
-    """The scaling loop, until no factor moves by more than `tol`, relatively, in an iteration."""
+    """The scaling loop, until an iteration moves no more than the share `tol` of the mass elsewhere."""
 
     eps: float = 0.1
     tol: float = 1e-6
@@ -119,7 +119,7 @@ class Entropic:
             done += stretch
             u, v = (xp.where(rests[:, None, None], x, y) for x, y in ((u, factors.u), (v, factors.v)))
             iterations = xp.where(rests, iterations, xp.full_like(going, done))
-            rests = rests | factors.close(before, of)
+            rests = rests | factors.rest_after(before, of)
             count = int(xp.count_nonzero(rests))
             if count == rests.shape[0]:
                 break
@@ -151,9 +151,16 @@ class Factors(NamedTuple):
         v = step.target(b, y, s, v)
         return Factors(K, a, b, u, v, step.next_s(s, u, x, v, y), tol)
 
-    def close(self, other: "Factors", of: Arithmetic) -> Array:
-        """Which problems have the same factors here and there, (B,)."""
-        return of.close(self.u, other.u, self.tol) & of.close(self.v, other.v, self.tol)
+    def rest_after(self, before: "Factors", of: Arithmetic) -> Array:
+        """Which problems moved no more than `tol` of their mass in the iteration that led here, (B,)."""
+        x = of.product(before.v, self.K.mT)
+        y = of.product(self.u, self.K)
+        return self._same_mass(self.u, before.u, x, of) & self._same_mass(self.v, before.v, y, of)
+
+    def _same_mass(self, now: Array, then: Array, x: Array, of: Arithmetic) -> Array:
+        now, then = of.plain(of.times(now, x)), of.plain(of.times(then, x))  # what leaves each word
+        moved, total = (of.xp.sum(z, axis=-1, keepdims=True) for z in (of.xp.abs(now - then), now))
+        return (moved <= self.tol * total)[:, 0, 0]
 
 
 def _full_precision(x: Array) -> AbstractContextManager:
