@@ -127,13 +127,12 @@ def test_a_side_without_mass_or_without_words_moves_nothing(problem, solver):
             assert one_sided.objective == pytest.approx(2 * problem.tau_source)
 
 
-@each_problem
-def test_moving_all_of_the_smaller_side_leaves_none_of_it(problem):
+@each_dtype
+def test_moving_all_of_the_smaller_side_leaves_none_of_it(dtype):
     C, a, b, _ = draw(np.random.default_rng(4), Partial(1.0), 8, 15)
-    for dtype, rtol in ((np.float32, 1e-5), (np.float64, 1e-6)):
-        transport = solve(C.astype(dtype), a.astype(dtype), b.astype(dtype), Partial(1.0))
-        assert transport.converged
-        np.testing.assert_allclose(transport.source_marginal, a, rtol=rtol)
+    transport = solve(C.astype(dtype), a.astype(dtype), b.astype(dtype), Partial(1.0))
+    assert transport.converged
+    np.testing.assert_allclose(transport.source_marginal, a, rtol=1e-5)
 
 
 def test_an_unfinished_answer_says_so():

@@ -152,15 +152,14 @@ class Factors(NamedTuple):
         return Factors(K, a, b, u, v, step.next_s(s, u, x, v, y), tol)
 
     def rest_after(self, before: "Factors", of: Arithmetic) -> Array:
-        """Which problems moved no more than `tol` of their mass in the iteration that led here, (B,)."""
-        x = of.product(before.v, self.K.mT)
-        y = of.product(self.u, self.K)
-        return self._same_mass(self.u, before.u, x, of) & self._same_mass(self.v, before.v, y, of)
+        """Which problems moved no more than `tol` of their mass in the iteration that led here, (B,).
 
-    def _same_mass(self, now: Array, then: Array, x: Array, of: Arithmetic) -> Array:
-        now, then = of.plain(of.times(now, x)), of.plain(of.times(then, x))  # what leaves each word
-        moved, total = (of.xp.sum(z, axis=-1, keepdims=True) for z in (of.xp.abs(now - then), now))
-        return (moved <= self.tol * total)[:, 0, 0]
+        What reaches the target words is enough to look at: u is made from v, and would have moved it.
+        """
+        y = of.product(self.u, self.K)
+        now, then = of.plain(of.times(self.v, y)), of.plain(of.times(before.v, y))
+        moved, total = (of.xp.sum(z, axis=-1) for z in (of.xp.abs(now - then), now))
+        return (moved <= self.tol[..., 0] * total)[:, 0]
 
 
 def _full_precision(x: Array) -> AbstractContextManager:

@@ -40,27 +40,27 @@ def solve(C, a, b, problem: Problem, solver: Solver = Entropic()):
 
 
 def _solve_list(C, a, b, problem: Problem, solver: Solver) -> list[Transport]:
+    lent, given_back = (C, a, b), _itself
     if C and all(map(_shared_with_numpy, (*C, *a, *b))):
         # Many small arrays: NumPy is several times quicker with them, on the same memory.
-        lent = [[x.numpy() for x in side] for side in (C, a, b)]
-        solved = _solve_list(lent[0], lent[1], lent[2], problem, solver)
-        to_torch = array_namespace(C[0]).from_numpy
-        return [
-            Transport(to_torch(t.plan), t.converged, t.iterations, C[k], a[k], b[k], problem, t.eps)
-            for k, t in enumerate(solved)
-        ]
+        lent = tuple([x.numpy() for x in side] for side in (C, a, b))
+        given_back = array_namespace(C[0]).from_numpy
     answers: dict[int, Transport] = {}
-    for places, batch in buckets(C, a, b):
+    for places, batch in buckets(*lent):
         try:
             solved = _solve_batch(batch, problem, solver)
         except UnequalTotals as error:
             raise ValueError(f"problem {places[error.index]} of the list: {error}") from None
-        ends = zip(places, solved.converged.tolist(), solved.iterations.tolist(), strict=True)
-        for row, (k, converged, iterations) in enumerate(ends):
+        ends = zip(places, solved.plan, solved.converged.tolist(), solved.iterations.tolist(), strict=True)
+        for k, plan, converged, iterations in ends:
             n, m = C[k].shape
-            plan = solved.plan[row, :n, :m]
+            plan = given_back(plan[:n, :m])
             answers[k] = Transport(plan, converged, iterations, C[k], a[k], b[k], problem, solved.eps)
     return [answers[k] for k in range(len(answers))]
+
+
+def _itself(x: Array) -> Array:
+    return x
 
 
 def _shared_with_numpy(x: Array) -> bool:
