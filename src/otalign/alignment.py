@@ -1,0 +1,266 @@
+"""What an alignment is: the words of two sentences, the links between them, and the words left without one.
+
+`Alignment` holds weighted links, `Gold` the sure and possible links of annotators, `Links` those two levels
+where a file gave them without the words. All are frozen, checked, hashable values in plain Python; what can
+be derived from the links (nulls, phrases, coverage) is derived.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from operator import index
+from typing import Any, Literal, NamedTuple, get_args
+
+Level = Literal["s", "s+p"]
+Pairs = frozenset[tuple[int, int]]
+Span = tuple[int, int]
+
+SHOWN = 12  # links or nulls that a repr shows before it cuts
+
+
+class Link(NamedTuple):
+    """Source word `source` corresponds to target word `target`; both count from 0."""
+
+    source: int
+    target: int
+    weight: float = 1.0
+
+
+class Phrase(NamedTuple):
+    """Source and target words that links join, directly or through each other."""
+
+    source: tuple[int, ...]
+    target: tuple[int, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class Alignment:
+    """The links between two sentences, sorted, each pair once: of duplicates the heaviest stays.
+
+    `source_spans` are the words' places [start, end) in the text they came from. `source_null_confidence`
+    says of every source word, linked or not, how sure it is that the word has no counterpart.
+    """
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    links: tuple[Link, ...]
+    source_spans: tuple[Span, ...] | None = None
+    target_spans: tuple[Span, ...] | None = None
+    source_null_confidence: tuple[float, ...] | None = None
+    target_null_confidence: tuple[float, ...] | None = None
+
+    def __post_init__(self):
+        # A frozen dataclass is filled through object.__setattr__.
+        for side in ("source", "target"):
+            words = _words(side, getattr(self, side))
+            object.__setattr__(self, side, words)
+            for name, made in ((f"{side}_spans", _span), (f"{side}_null_confidence", float)):
+                values = getattr(self, name)
+                if values is not None:
+                    object.__setattr__(self, name, _for_each_word(name, values, made, len(words)))
+        object.__setattr__(self, "links", _normalised(self.links, self.shape))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.source), len(self.target)
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        return frozenset((i, j) for i, j, _ in self.links)
+
+    @cached_property
+    def source_nulls(self) -> tuple[int, ...]:
+        linked = {i for i, _, _ in self.links}
+        return tuple(i for i in range(len(self.source)) if i not in linked)
+
+    @cached_property
+    def target_nulls(self) -> tuple[int, ...]:
+        linked = {j for _, j, _ in self.links}
+        return tuple(j for j in range(len(self.target)) if j not in linked)
+
+    @property
+    def source_coverage(self) -> float:
+        """The share of source words that are linked; 1 for an empty sentence, which leaves none out."""
+        return _share_linked(self.source, self.source_nulls)
+
+    @property
+    def target_coverage(self) -> float:
+        return _share_linked(self.target, self.target_nulls)
+
+    @cached_property
+    def phrases(self) -> tuple[Phrase, ...]:
+        """The connected components of the links, by their first source word."""
+        # Each link joins the groups that it touches, at most one through either word, into one.
+        groups: list[tuple[set[int], set[int]]] = []
+        for i, j, _ in self.links:
+            joined = ({i}, {j})
+            apart = []
+            for group in groups:
+                if i in group[0] or j in group[1]:
+                    joined = (joined[0] | group[0], joined[1] | group[1])
+                else:
+                    apart.append(group)
+            groups = [*apart, joined]
+        return tuple(sorted(Phrase(tuple(sorted(s)), tuple(sorted(t))) for s, t in groups))
+
+    def pharaoh(self) -> str:
+        """The links as `0-0 1-2 …`."""
+        return " ".join(f"{i}-{j}" for i, j, _ in self.links)
+
+    def transposed(self) -> "Alignment":
+        """The same alignment seen from the other side."""
+        return Alignment(
+            self.target,
+            self.source,
+            tuple(Link(j, i, weight) for i, j, weight in self.links),
+            self.target_spans,
+            self.source_spans,
+            self.target_null_confidence,
+            self.source_null_confidence,
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """What JSON can hold: words, links as [i, j, weight], nulls; spans and confidences if known."""
+        known = {name: getattr(self, name) for name in _OPTIONAL if getattr(self, name) is not None}
+        return {
+            "source": list(self.source),
+            "target": list(self.target),
+            "links": [list(link) for link in self.links],
+            "source_nulls": list(self.source_nulls),
+            "target_nulls": list(self.target_nulls),
+        } | {name: [list(v) if isinstance(v, tuple) else v for v in values] for name, values in known.items()}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Alignment":
+        """What `to_dict` wrote. The nulls may be left out, but must not contradict the links."""
+        links = tuple(Link(*link) for link in data["links"])
+        made = cls(data["source"], data["target"], links, **{k: data[k] for k in _OPTIONAL if k in data})
+        for name in ("source_nulls", "target_nulls"):
+            if name in data and tuple(data[name]) != getattr(made, name):
+                raise ValueError(
+                    f"{name} must be the words without a link, {list(getattr(made, name))}, "
+                    f"got {data[name]}; leave {name} out to have it derived"
+                )
+        return made
+
+    def __repr__(self) -> str:
+        n, m = self.shape
+        parts = [_listed(f"{self.source[i]}–{self.target[j]}" for i, j, _ in self.links) or "no links"]
+        if self.source_nulls:
+            parts.append("source nulls: " + _listed(self.source[i] for i in self.source_nulls))
+        if self.target_nulls:
+            parts.append("target nulls: " + _listed(self.target[j] for j in self.target_nulls))
+        return f"Alignment({n}×{m}: {'; '.join(parts)})"
+
+
+_OPTIONAL = ("source_spans", "target_spans", "source_null_confidence", "target_null_confidence")
+
+
+@dataclass(frozen=True)
+class Links:
+    """Sure and possible links whose words are elsewhere. A link given as both is sure."""
+
+    sure: Pairs
+    possible: Pairs = frozenset()
+
+    def __post_init__(self):
+        sure = frozenset(self.sure)
+        object.__setattr__(self, "sure", sure)
+        object.__setattr__(self, "possible", frozenset(self.possible) - sure)
+
+
+@dataclass(frozen=True)
+class Gold:
+    """What annotators linked, surely or possibly. A link given as both is sure."""
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    sure: Pairs
+    possible: Pairs = frozenset()
+
+    def __post_init__(self):
+        object.__setattr__(self, "source", _words("source", self.source))
+        object.__setattr__(self, "target", _words("target", self.target))
+        sure = frozenset((i, j) for i, j, _ in _normalised(self.sure, self.shape))
+        possible = frozenset((i, j) for i, j, _ in _normalised(self.possible, self.shape))
+        object.__setattr__(self, "sure", sure)
+        object.__setattr__(self, "possible", possible - sure)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.source), len(self.target)
+
+    def pairs(self, level: Level) -> Pairs:
+        """The links of a level: the sure ones ("s"), or with the possible ones ("s+p")."""
+        if level not in get_args(Level):
+            raise ValueError(f"level must be 's' (sure) or 's+p' (sure and possible), got {level!r}")
+        return self.sure if level == "s" else self.sure | self.possible
+
+    def alignment(self, level: Level) -> Alignment:
+        return Alignment(self.source, self.target, tuple(Link(*pair) for pair in self.pairs(level)))
+
+    def transposed(self) -> "Gold":
+        """The same links seen from the other side."""
+        sure, possible = (frozenset((j, i) for i, j in pairs) for pairs in (self.sure, self.possible))
+        return Gold(self.target, self.source, sure, possible)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What JSON can hold: words, and the links of each level as [i, j]."""
+        return {
+            "source": list(self.source),
+            "target": list(self.target),
+            "sure": [list(pair) for pair in sorted(self.sure)],
+            "possible": [list(pair) for pair in sorted(self.possible)],
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Gold":
+        sure, possible = (frozenset((i, j) for i, j in data[name]) for name in ("sure", "possible"))
+        return cls(data["source"], data["target"], sure, possible)
+
+
+def _words(name: str, words: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(words, str) or not all(isinstance(word, str) for word in words):
+        raise TypeError(f"{name} must be words, a sequence of str, got {words!r}; split a sentence at blanks")
+    return tuple(words)
+
+
+def _for_each_word(name: str, values: Iterable, made, count: int) -> tuple:
+    values = tuple(made(value) for value in values)
+    if len(values) != count:
+        raise ValueError(f"{name} must have one entry for each of the {count} words, got {len(values)}")
+    return values
+
+
+def _span(span: Sequence[int]) -> Span:
+    start, end = map(index, span)
+    if not 0 <= start <= end:
+        raise ValueError(f"a span must be (start, end) with 0 ≤ start ≤ end, got {(start, end)}")
+    return start, end
+
+
+def _normalised(links: Iterable[Sequence[float]], shape: tuple[int, int]) -> tuple[Link, ...]:
+    """The links as plain numbers, sorted, each pair once with its largest weight."""
+    n, m = shape
+    # After sorting, the heaviest of equal pairs comes last, and the last one stays in a dict.
+    heaviest = {link[:2]: link for link in sorted(_link(*link) for link in links)}
+    for i, j, weight in heaviest.values():
+        if not (0 <= i < n and 0 <= j < m):
+            raise ValueError(f"link {i}-{j} is out of range: there are {n} source and {m} target words")
+        if not math.isfinite(weight):
+            raise ValueError(f"the weight of a link must be finite, got {weight} for {i}-{j}")
+    return tuple(heaviest.values())
+
+
+def _link(source: Any, target: Any, weight: Any = 1.0) -> Link:
+    return Link(index(source), index(target), float(weight))
+
+
+def _share_linked(words: Sequence[str], nulls: Sequence[int]) -> float:
+    return 1 - len(nulls) / len(words) if words else 1.0
+
+
+def _listed(words: Iterable[str]) -> str:
+    words = list(words)
+    return ", ".join(words[:SHOWN]) + (f", … {len(words) - SHOWN} more" if len(words) > SHOWN else "")

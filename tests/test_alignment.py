@@ -1,0 +1,155 @@
+"""What must hold for every alignment: equal links have one form, and what is derived agrees."""
+
+import json
+import pickle
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from otalign.alignment import Alignment, Gold, Link, Links, Phrase
+
+from .drawn_alignments import alignments, golds
+
+SOURCE = ("He", "bought", "a", "used", "car")
+TARGET = ("He", "purchased", "a", "second", "hand", "car", "yesterday")
+LINKS = (Link(0, 0), Link(1, 1, 0.9), Link(2, 2), Link(3, 3), Link(3, 4), Link(4, 5))
+EXAMPLE = Alignment(SOURCE, TARGET, LINKS)
+
+
+@given(alignments(), st.randoms())
+def test_the_order_and_number_of_equal_links_do_not_matter(alignment, random):
+    shuffled = list(alignment.links) * 2
+    random.shuffle(shuffled)
+    again = Alignment(alignment.source, alignment.target, tuple(shuffled))
+    assert again.links == alignment.links == tuple(sorted(alignment.links))
+    assert len(alignment.pairs) == len(alignment.links)
+
+
+@given(alignments())
+def test_an_alignment_survives_json_and_pickle(alignment):
+    for again in (
+        Alignment.from_dict(json.loads(json.dumps(alignment.to_dict(), allow_nan=False))),
+        pickle.loads(pickle.dumps(alignment)),
+    ):
+        assert again == alignment
+        assert hash(again) == hash(alignment)
+
+
+@given(golds())
+def test_gold_survives_json_and_pickle(gold):
+    for again in (Gold.from_dict(json.loads(json.dumps(gold.to_dict()))), pickle.loads(pickle.dumps(gold))):
+        assert again == gold
+        assert hash(again) == hash(gold)
+
+
+@given(alignments())
+def test_transposing_swaps_all_that_has_sides_and_twice_is_nothing(alignment):
+    swapped = alignment.transposed()
+    assert swapped.transposed() == alignment
+    assert swapped.pairs == {(j, i) for i, j in alignment.pairs}
+    assert (swapped.source_nulls, swapped.target_nulls) == (alignment.target_nulls, alignment.source_nulls)
+    assert swapped.source_coverage == alignment.target_coverage
+    assert swapped.source_spans == alignment.target_spans
+    assert {(t, s) for s, t in swapped.phrases} == set(alignment.phrases)
+
+
+@given(alignments())
+def test_every_word_is_either_null_or_in_exactly_one_phrase(alignment):
+    n, m = alignment.shape
+    assert sorted([*alignment.source_nulls, *(i for p in alignment.phrases for i in p.source)]) == [*range(n)]
+    assert sorted([*alignment.target_nulls, *(j for p in alignment.phrases for j in p.target)]) == [*range(m)]
+    for i, j in alignment.pairs:
+        assert sum(i in p.source and j in p.target for p in alignment.phrases) == 1
+    if n:
+        assert alignment.source_coverage == pytest.approx(1 - len(alignment.source_nulls) / n)
+
+
+def test_phrases_are_joined_through_each_other():
+    links = (Link(0, 1), Link(1, 3), Link(2, 2), Link(2, 1), Link(1, 2), Link(4, 4))
+    ladder = Alignment(tuple("abcde"), tuple("vwxyz"), links)
+    assert ladder.phrases == (Phrase((0, 1, 2), (1, 2, 3)), Phrase((4,), (4,)))
+    assert EXAMPLE.phrases[3] == Phrase((3,), (3, 4))
+
+
+def test_what_follows_from_the_links():
+    assert EXAMPLE.shape == (5, 7)
+    assert EXAMPLE.pharaoh() == "0-0 1-1 2-2 3-3 3-4 4-5"
+    assert (EXAMPLE.source_nulls, EXAMPLE.target_nulls) == ((), (6,))
+    assert (EXAMPLE.source_coverage, EXAMPLE.target_coverage) == (1, pytest.approx(6 / 7))
+    empty = Alignment((), (), ())
+    assert (empty.source_coverage, empty.phrases, empty.pharaoh()) == (1, (), "")
+
+
+def test_the_repr_shows_words():
+    assert repr(EXAMPLE) == (
+        "Alignment(5×7: He–He, bought–purchased, a–a, used–second, used–hand, car–car; "
+        "target nulls: yesterday)"
+    )
+    assert repr(Alignment(("a",), (), ())) == "Alignment(1×0: no links; source nulls: a)"
+    assert "… 88 more" in repr(Alignment(("a",) * 100, (), ()))
+
+
+def test_numbers_of_other_libraries_become_plain_ones():
+    np = pytest.importorskip("numpy")
+    alignment = Alignment(SOURCE, TARGET, (Link(*np.array([0, 1]), np.float32(0.5)),))
+    assert [type(x) for x in alignment.links[0]] == [int, int, float]
+
+
+def test_of_duplicates_the_heaviest_stays():
+    links = (Link(0, 0, 0.2), Link(0, 0, 0.7), Link(0, 0, 0.1))
+    assert Alignment(SOURCE, TARGET, links).links == (Link(0, 0, 0.7),)
+
+
+@given(golds())
+def test_the_levels_of_gold_are_nested_and_its_sets_apart(gold):
+    assert gold.alignment("s").pairs == gold.sure == gold.pairs("s")
+    assert gold.alignment("s+p").pairs == gold.sure | gold.possible
+    assert not gold.sure & gold.possible
+    assert gold.transposed().transposed() == gold
+    assert gold.transposed().alignment("s+p") == gold.alignment("s+p").transposed()
+
+
+def test_what_is_sure_and_possible_is_sure():
+    both = frozenset({(0, 0), (1, 1)})
+    assert Gold(SOURCE, TARGET, frozenset({(0, 0)}), both).possible == {(1, 1)}
+    assert Links(frozenset({(0, 0)}), both) == Links(frozenset({(0, 0)}), frozenset({(1, 1)}))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: Alignment(SOURCE, TARGET, (Link(5, 0),)),
+            "link 5-0 is out of range: there are 5 source and 7",
+        ),
+        (lambda: Alignment(SOURCE, TARGET, (Link(0, -1),)), "link 0--1 is out of range"),
+        (lambda: Gold(SOURCE, TARGET, frozenset(), frozenset({(0, 7)})), "link 0-7 is out of range"),
+        (lambda: Alignment(SOURCE, TARGET, (Link(0, 0, float("nan")),)), "must be finite, got nan for 0-0"),
+        (
+            lambda: Alignment(SOURCE, TARGET, (), source_spans=((0, 2),)),
+            "source_spans must have .*5 words, got 1",
+        ),
+        (lambda: Alignment((), ("a",), (), target_spans=((3, 2),)), r"span must be .*got \(3, 2\)"),
+        (
+            lambda: Alignment((), (), (), target_null_confidence=(0.5,)),
+            "target_null_confidence must .*0 words",
+        ),
+        (
+            lambda: EXAMPLE.from_dict(EXAMPLE.to_dict() | {"target_nulls": [0]}),
+            r"target_nulls must be .*\[6\]",
+        ),
+        (lambda: Gold(SOURCE, TARGET, frozenset()).alignment("p"), "level must be 's' .*got 'p'"),  # type: ignore
+    ],
+)
+def test_what_cannot_be_is_named(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("make", [Alignment, Gold])
+def test_a_sentence_is_not_words(make):
+    with pytest.raises(TypeError, match=r"source must be words, .*got 'He bought'; split"):
+        make("He bought", TARGET, ())
+    with pytest.raises(TypeError, match="target must be words"):
+        make(SOURCE, (1, 2), ())
