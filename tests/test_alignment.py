@@ -121,10 +121,10 @@ def test_what_is_sure_and_possible_is_sure():
     [
         (
             lambda: Alignment(SOURCE, TARGET, (Link(5, 0),)),
-            "link 5-0 is out of range: there are 5 source and 7",
+            "link 5-0 .* out of range for 5 source and 7",
         ),
-        (lambda: Alignment(SOURCE, TARGET, (Link(0, -1),)), "link 0--1 is out of range"),
-        (lambda: Gold(SOURCE, TARGET, frozenset(), frozenset({(0, 7)})), "link 0-7 is out of range"),
+        (lambda: Alignment(SOURCE, TARGET, (Link(0, -1),)), "link 0--1 .* is out of range"),
+        (lambda: Gold(SOURCE, TARGET, frozenset(), frozenset({(0, 7)})), "link 0-7 .* is out of range"),
         (lambda: Alignment(SOURCE, TARGET, (Link(0, 0, float("nan")),)), "must be finite, got nan for 0-0"),
         (
             lambda: Alignment(SOURCE, TARGET, (), source_spans=((0, 2),)),

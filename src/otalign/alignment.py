@@ -55,7 +55,7 @@ class Alignment:
         for side in ("source", "target"):
             words = _words(side, getattr(self, side))
             object.__setattr__(self, side, words)
-            for name, made in ((f"{side}_spans", _span), (f"{side}_null_confidence", float)):
+            for name, made in ((f"{side}_spans", _span), (f"{side}_null_confidence", _confidence)):
                 values = getattr(self, name)
                 if values is not None:
                     object.__setattr__(self, name, _for_each_word(name, values, made, len(words)))
@@ -165,9 +165,8 @@ class Links:
     possible: Pairs = frozenset()
 
     def __post_init__(self):
-        sure = frozenset(self.sure)
-        object.__setattr__(self, "sure", sure)
-        object.__setattr__(self, "possible", frozenset(self.possible) - sure)
+        if not self.sure.isdisjoint(self.possible):
+            object.__setattr__(self, "possible", self.possible - self.sure)
 
 
 @dataclass(frozen=True)
@@ -182,8 +181,10 @@ class Gold:
     def __post_init__(self):
         object.__setattr__(self, "source", _words("source", self.source))
         object.__setattr__(self, "target", _words("target", self.target))
-        sure = frozenset((i, j) for i, j, _ in _normalised(self.sure, self.shape))
-        possible = frozenset((i, j) for i, j, _ in _normalised(self.possible, self.shape))
+        sure, possible = (
+            frozenset((index(i), index(j)) for i, j in pairs) for pairs in (self.sure, self.possible)
+        )
+        _in_range(sure | possible, self.shape)
         object.__setattr__(self, "sure", sure)
         object.__setattr__(self, "possible", possible - sure)
 
@@ -240,14 +241,18 @@ def _span(span: Sequence[int]) -> Span:
     return start, end
 
 
+def _confidence(value: float) -> float:
+    if not 0 <= value <= 1:
+        raise ValueError(f"the confidence of a null must be between 0 and 1, got {value}")
+    return float(value)
+
+
 def _normalised(links: Iterable[Sequence[float]], shape: tuple[int, int]) -> tuple[Link, ...]:
     """The links as plain numbers, sorted, each pair once with its largest weight."""
-    n, m = shape
     # After sorting, the heaviest of equal pairs comes last, and the last one stays in a dict.
     heaviest = {link[:2]: link for link in sorted(_link(*link) for link in links)}
+    _in_range(heaviest, shape)
     for i, j, weight in heaviest.values():
-        if not (0 <= i < n and 0 <= j < m):
-            raise ValueError(f"link {i}-{j} is out of range: there are {n} source and {m} target words")
         if not math.isfinite(weight):
             raise ValueError(f"the weight of a link must be finite, got {weight} for {i}-{j}")
     return tuple(heaviest.values())
@@ -255,6 +260,13 @@ def _normalised(links: Iterable[Sequence[float]], shape: tuple[int, int]) -> tup
 
 def _link(source: Any, target: Any, weight: Any = 1.0) -> Link:
     return Link(index(source), index(target), float(weight))
+
+
+def _in_range(pairs: Iterable[tuple[int, int]], shape: tuple[int, int]) -> None:
+    n, m = shape
+    for i, j in pairs:
+        if not (0 <= i < n and 0 <= j < m):
+            raise ValueError(f"link {i}-{j} (from 0) is out of range for {n} source and {m} target words")
 
 
 def _share_linked(words: Sequence[str], nulls: Sequence[int]) -> float:

@@ -1,0 +1,124 @@
+"""Formats of one line a pair: MultiMWA's table, three columns, JSON, `source ||| target`, parallel files."""
+
+import json
+from collections.abc import Iterator
+from itertools import zip_longest
+
+from otalign.alignment import Alignment, Gold, Links, Pairs
+from otalign.corpus.items import (
+    Item,
+    Tally,
+    TextPair,
+    alignment,
+    gold,
+    leveled,
+    levels_of,
+    links_of,
+    note_merged,
+    text_of,
+)
+from otalign.corpus.links import PLAIN
+from otalign.corpus.text import BadLine, Line, split
+
+BARS = "|||"
+
+
+def multimwa(record: list[Line], merged: Tally) -> Gold:
+    (line,) = record
+    cells = line.text.split("\t")
+    if len(cells) < 9:
+        expected = "sentences in columns 1 and 3, sure and possible links in 7 and 8, counted from 0"
+        raise BadLine(line, _columns(cells), expected)
+    sure, possible = (PLAIN.pairs(line, cell.split()) for cell in cells[7:9])
+    return gold(line, (split(cells[1]), split(cells[3])), leveled(line, sure, possible, merged))
+
+
+def multimwa_line(item: Item, number: int) -> str:
+    (source, target), (sure, possible) = text_of(item), map(_tokens, levels_of(item))
+    cells = (f"{number - 1}:0", source, "N/A", target, "N/A", "1", "1", sure, possible, "")
+    return "\t".join(cells) + "\n"
+
+
+def three_columns(record: list[Line], merged: Tally) -> Alignment:
+    (line,) = record
+    cells = line.text.split("\t")
+    if len(cells) != 3:
+        raise BadLine(line, _columns(cells), "three: source, target, links; with a tab before no links too")
+    pairs = PLAIN.pairs(line, cells[2].split())
+    return alignment(line, (split(cells[0]), split(cells[1])), pairs, merged)
+
+
+def three_columns_line(item: Item, number: int) -> str:
+    return "\t".join((*text_of(item), _tokens(links_of(item)))) + "\n"
+
+
+def json_object(record: list[Line], merged: Tally) -> Alignment | Gold:
+    (line,) = record
+    try:
+        data = json.loads(line.text)
+        made = Gold.from_dict(data) if "sure" in data else Alignment.from_dict(data)
+    except BadLine:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        found = repr(line.text) if isinstance(error, json.JSONDecodeError) else f"{error!r}"
+        expected = 'an object with "source", "target" and "links", or "sure" and "possible"'
+        raise BadLine(line, found, expected) from None
+    kept = made.links if isinstance(made, Alignment) else made.sure | made.possible
+    if len(kept) < sum(len(data.get(name, ())) for name in ("links", "sure", "possible")):
+        note_merged(line, merged)
+    return made
+
+
+def json_line(item: Item, number: int) -> str:
+    if isinstance(item, Links | TextPair):
+        kind = "links without words" if isinstance(item, Links) else "text without links"
+        raise ValueError(f"jsonl holds alignments, and this is {kind}")
+    return json.dumps(item.to_dict(), ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def barred(record: list[Line], merged: Tally) -> TextPair:
+    """`source ||| target`; a blank line is an empty pair, so that places are kept."""
+    (line,) = record
+    parts = line.text.split(BARS) if line.text.strip(" \t") else ["", ""]
+    if len(parts) != 2:
+        raise BadLine(line, f"{len(parts) - 1} times {BARS}", f"one {BARS} between source and target")
+    return TextPair(*(part.strip(" \t") for part in parts))
+
+
+def barred_line(item: Item, number: int) -> str:
+    pair = text_of(item)
+    for text in pair:
+        if BARS in text:
+            raise ValueError(f"the text {text!r} holds {BARS}; write two parallel files instead")
+    return f"{pair.source} {BARS} {pair.target}\n"
+
+
+def side_by_side(source: Iterator[Line], target: Iterator[Line]) -> Iterator[list[Line | None]]:
+    return (list(pair) for pair in zip_longest(source, target))
+
+
+def parallel(record: list[Line | None], merged: Tally) -> TextPair:
+    source, target = record
+    line = source or target
+    if not source or not target:
+        assert line
+        raise BadLine(line, "no line beside it in the other file", "as many lines in one as in the other")
+    return TextPair(source.text, target.text)
+
+
+def source_line(item: Item, number: int) -> str:
+    return text_of(item).source + "\n"
+
+
+def target_line(item: Item, number: int) -> str:
+    return text_of(item).target + "\n"
+
+
+def _tokens(pairs: Pairs) -> str:
+    return " ".join(f"{i}-{j}" for i, j in sorted(pairs))
+
+
+def _columns(cells: list[str]) -> str:
+    if not any(cells):
+        return "a blank line"
+    return f"{len(cells)} column{'s' if len(cells) > 1 else ''} between tabs"
