@@ -112,6 +112,11 @@ def test_links_with_words_from_another_file_are_gold_again(tmp_path_factory, ite
     assert list(read(folder / "links", format, words=read(folder / "words", "multimwa"))) == items
 
 
+def test_a_file_of_msr_rte_may_end_without_its_last_parenthesis(tmp_path):
+    (gold,) = read_all(tmp_path, "msr-rte", "# sentence pair 1\na b\nNULL ({ / / }) c ({ 2 / / }")
+    assert gold.sure == {(1, 0)}
+
+
 def test_annotators_are_joined_by_majority(tmp_path):
     votes = ["1 2", "1 p2 p3", "p1 3"]
     for name, places in zip("ABC", votes, strict=True):

@@ -1,7 +1,22 @@
 """Files of words and links: readers and writers for the formats of the field, and the gold corpora."""
 
+from otalign.corpus.datasets import CORPORA, Corpus, load
 from otalign.corpus.formats import FORMATS, Format, Reading, read, write
 from otalign.corpus.items import Item, Tally, TextPair
 from otalign.corpus.text import BadLine, Line
 
-__all__ = ["FORMATS", "BadLine", "Format", "Item", "Line", "Reading", "Tally", "TextPair", "read", "write"]
+__all__ = [
+    "CORPORA",
+    "FORMATS",
+    "BadLine",
+    "Corpus",
+    "Format",
+    "Item",
+    "Line",
+    "Reading",
+    "Tally",
+    "TextPair",
+    "load",
+    "read",
+    "write",
+]

@@ -19,7 +19,8 @@ from otalign.corpus.text import BadLine, Line, split
 
 HEADER = re.compile(rb"# *sentence pair\b", re.IGNORECASE)
 A3_WORD = re.compile(r"([^ \t]+) \(\{ ((?:[0-9]{1,9} )*)\}\)[ \t]*")
-MSR_WORD = re.compile(r"([^ \t]+) \(\{ ((?:p?[0-9]{1,9} )*)/ / \}\)[ \t]*")
+# The published file of one annotator ends without its last parenthesis.
+MSR_WORD = re.compile(r"([^ \t]+) \(\{ ((?:p?[0-9]{1,9} )*)/ / \}(?:\)[ \t]*|$)")
 BOM = "\ufeff".encode()
 
 
