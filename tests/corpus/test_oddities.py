@@ -3,6 +3,8 @@
 import pickle
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from otalign.alignment import Gold, Links
 from otalign.corpus import FORMATS, BadLine, TextPair, read, write
@@ -10,6 +12,27 @@ from otalign.corpus import FORMATS, BadLine, TextPair, read, write
 from .examples import GOLD, ISTS, SOURCE, TARGET, TEXT, example, file, paths_for, read_all, rewrite
 
 each_format = pytest.mark.parametrize("format", FORMATS)
+
+
+@each_format
+@given(data=st.data())
+def test_whatever_is_changed_in_a_file_gives_items_or_bad_lines(format, data, tmp_path_factory):
+    paths = paths_for(format, tmp_path_factory.getbasetemp())
+    write(example(format), paths, format)
+
+    def changed(content):
+        start, end = sorted(data.draw(st.tuples(*[st.integers(0, len(content))] * 2)))
+        between = st.binary(max_size=5) | st.sampled_from(
+            [b"\n", b"\t", b" ", b"0", b"-", b"({", b"null", b"[]"]
+        )
+        return content[:start] + data.draw(between) + content[end:]
+
+    rewrite(paths, changed)
+    reading = read(paths, format, skip_bad=True)
+    list(reading)
+    if reading.skipped.count:
+        with pytest.raises(BadLine):
+            list(read(paths, format))
 
 
 @each_format

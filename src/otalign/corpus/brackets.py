@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from otalign.alignment import Alignment, Gold, Pairs
-from otalign.corpus.items import Item, Tally, alignment, gold, leveled, levels_of, links_of, text_of, words_of
-from otalign.corpus.text import BadLine, Line, split
+from otalign.corpus.items import Item, Tally, alignment, gold, leveled, levels_of, links_of, words_of
+from otalign.corpus.text import BadLine, Line, joined, split
 
 HEADER = re.compile(rb"# *sentence pair\b", re.IGNORECASE)
 A3_WORD = re.compile(r"([^ \t]+) \(\{ ((?:[0-9]{1,9} )*)\}\)[ \t]*")
@@ -49,30 +49,30 @@ def a3(record: list[Line], merged: Tally) -> Alignment:
 
 
 def a3_lines(item: Item, number: int) -> str:
-    (source, target), text, links = words_of(item), text_of(item), links_of(item)
-    nulls = [j for j in range(len(target)) if j not in {t for _, t in links}]
-    positions = [nulls, *([j for j in range(len(target)) if (i, j) in links] for i in range(len(source)))]
+    (source, target), links = words_of(item), links_of(item)
+    linked = {j for _, j in links}
+    positions = [[j for j in range(len(target)) if j not in linked]]
+    positions += [[j for j in range(len(target)) if (i, j) in links] for i in range(len(source))]
     header = f"# Sentence pair ({number}) source length {len(source)} target length {len(target)}"
     marked = [[str(j + 1) for j in places] for places in positions]
-    below = _bracketed(("NULL", *source), marked, "")
-    return f"{header} alignment score : 1\n{text.target}\n{below}\n"
+    return _lines(f"{header} alignment score : 1", target, source, marked)
 
 
 def msr_rte(record: Sequence[list[Line]], merged: Tally) -> Gold:
     """A link is gold where more than half of the annotators have it: surely, or surely or possibly."""
-    first, *others = [_one_annotator(lines, record, merged) for lines in record]
-    for lines, other in zip(record[1:], others, strict=True):
-        if other.shape != first.shape:
-            found, expected = ("{} and {} words".format(*gold.shape) for gold in (other, first))
-            raise BadLine(lines[0], found, f"{expected} as in {record[0][0].path}")
+    annotators = [_one_annotator(lines, record, merged) for lines in record]
+    # Words may differ, as spellings do in the published files; headers and lengths tell a shifted file.
+    kinds = [_kind(*each) for each in zip(record, annotators, strict=True)]
+    for lines, kind in zip(record, kinds, strict=True):
+        if kind != kinds[0]:
+            raise BadLine(lines[0], kind, f"{kinds[0]}, as in {record[0][0].path}")
 
     def majority(sets: Sequence[Pairs]) -> Pairs:
         votes = Counter(pair for pairs in sets for pair in pairs)
         return frozenset(pair for pair, count in votes.items() if 2 * count > len(sets))
 
-    annotators = (first, *others)
     sure, linked = (majority([each.pairs(level) for each in annotators]) for level in ("s", "s+p"))
-    return Gold(first.source, first.target, sure, linked)
+    return Gold(annotators[0].source, annotators[0].target, sure, linked)
 
 
 def msr_rte_lines(item: Item, number: int) -> str:
@@ -82,8 +82,8 @@ def msr_rte_lines(item: Item, number: int) -> str:
         + [f"p{i + 1}" for i in range(len(source)) if (i, j) in possible]
         for j in range(len(target))
     ]
-    below = _bracketed(("NULL", *target), [[], *marked], "/ / ")
-    return f"# sentence pair {number}\n{text_of(item).source}\n{below}\n"
+    ends = ["/", "/"]
+    return _lines(f"# sentence pair {number}", source, target, [ends, *(places + ends for places in marked)])
 
 
 def _one_annotator(lines: list[Line], record: Sequence[list[Line]], merged: Tally) -> Gold:
@@ -96,6 +96,11 @@ def _one_annotator(lines: list[Line], record: Sequence[list[Line]], merged: Tall
         for token in tokens:
             levels[token[0] != "p"].append((int(token.lstrip("p")) - 1, j))
     return gold(lines[2], (source, words), leveled(lines[2], levels[True], levels[False], merged))
+
+
+def _kind(lines: list[Line], gold: Gold) -> str:
+    n, m = gold.shape
+    return f"{lines[0].text.strip()!r} of {n} and {m} words"
 
 
 def _parts(record: list[Line], word: re.Pattern[str], expected: str):
@@ -120,8 +125,11 @@ def _parts(record: list[Line], word: re.Pattern[str], expected: str):
     return split(record[1].text), tuple(words[1:]), positions[1:]
 
 
-def _bracketed(words: Sequence[str], positions: list[list[str]], end: str) -> str:
-    return " ".join(
-        f"{word} ({{ {''.join(f'{p} ' for p in places)}{end}}})"
-        for word, places in zip(words, positions, strict=True)
-    )
+def _lines(header: str, text: Sequence[str], below: Sequence[str], positions: list[list[str]]) -> str:
+    """The three lines of a pair; `positions` are those of NULL, then of each word below."""
+    line = joined(text)
+    if HEADER.match(line.encode()):
+        raise ValueError(f"the sentence {line!r} would be taken for a header; write jsonl")
+    words = ("NULL", *joined(below).split(" ")) if below else ("NULL",)
+    bracketed = (" ".join((word, "({", *places, "})")) for word, places in zip(words, positions, strict=True))
+    return f"{header}\n{line}\n{' '.join(bracketed)}\n"

@@ -82,9 +82,7 @@ def gold(line: Line, words: tuple[Words, Words], links: Links) -> Gold:
         raise BadLine(line, str(error), "links between words of the two sentences") from None
 
 
-def alignment(
-    line: Line, words: tuple[Words, Words], pairs: list[tuple[int, int]], merged: Tally
-) -> Alignment:
+def alignment(line: Line, words: tuple[Words, Words], pairs: list[Pair], merged: Tally) -> Alignment:
     """The same for links of one level."""
     try:
         made = Alignment(*words, tuple(Link(*pair) for pair in pairs))

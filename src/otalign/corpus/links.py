@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 
 from otalign.alignment import Links
-from otalign.corpus.items import Item, Tally, leveled, levels_of
+from otalign.corpus.items import Item, Pair, Tally, leveled, levels_of
 from otalign.corpus.text import BadLine, Line
 
 KEPT = 1 << 16  # tokens whose meaning is kept; a corpus has a few thousand different ones
@@ -13,7 +13,7 @@ NAACL_LINE = re.compile(
 )
 
 
-class Tokens(dict[str, tuple[int, int]]):
+class Tokens(dict[str, Pair]):
     """The pair that a token such as `3-4` stands for. Looking up is ten times as fast as parsing."""
 
     def __init__(self, marks: str, first: int = 0):
@@ -22,7 +22,7 @@ class Tokens(dict[str, tuple[int, int]]):
         shown = " or ".join(f"{first}{mark}{first + 1}" for mark in marks)
         self.expected = f"links such as {shown}, counted from {first}"
 
-    def __missing__(self, token: str) -> tuple[int, int]:
+    def __missing__(self, token: str) -> Pair:
         match = self.pattern.fullmatch(token)
         pair = (int(match[1]) - self.first, int(match[2]) - self.first) if match else (-1, -1)
         if min(pair) < 0:
@@ -32,7 +32,7 @@ class Tokens(dict[str, tuple[int, int]]):
         self[token] = pair
         return pair
 
-    def pairs(self, line: Line, tokens: list[str]) -> list[tuple[int, int]]:
+    def pairs(self, line: Line, tokens: list[str]) -> list[Pair]:
         try:
             return list(map(self.__getitem__, tokens))
         except KeyError as error:

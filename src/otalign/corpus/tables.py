@@ -54,13 +54,12 @@ def three_columns_line(item: Item, number: int) -> str:
 
 def json_object(record: list[Line], merged: Tally) -> Alignment | Gold:
     (line,) = record
+    text = line.text
     try:
-        data = json.loads(line.text)
+        data = json.loads(text)
         made = Gold.from_dict(data) if "sure" in data else Alignment.from_dict(data)
-    except BadLine:
-        raise
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        found = repr(line.text) if isinstance(error, json.JSONDecodeError) else f"{error!r}"
+        found = repr(text if isinstance(error, json.JSONDecodeError) else error)
         expected = 'an object with "source", "target" and "links", or "sure" and "possible"'
         raise BadLine(line, found, expected) from None
     kept = made.links if isinstance(made, Alignment) else made.sure | made.possible
