@@ -1,38 +1,9 @@
-"""Random sentence pairs with a prediction and a gold, and sentences to hold them."""
-
-from dataclasses import dataclass
+"""Random sentence pairs with a prediction and a gold."""
 
 import numpy as np
 from hypothesis import strategies as st
 
 from otalign.metrics import Counts, count_pair
-
-
-@dataclass(frozen=True)
-class Aligned:
-    """The least that counting asks of an alignment."""
-
-    source: tuple[str, ...]
-    target: tuple[str, ...]
-    pairs: frozenset = frozenset()
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.source), len(self.target)
-
-
-@dataclass(frozen=True)
-class TwoLevels:
-    """The least that counting asks of a gold with levels."""
-
-    source: tuple[str, ...]
-    target: tuple[str, ...]
-    sure: frozenset = frozenset()
-    possible: frozenset = frozenset()
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return len(self.source), len(self.target)
 
 
 @st.composite

@@ -7,7 +7,7 @@ Scores are shares from 0 to 1.
 
 from otalign.metrics.bins import Bin, Grouping, breakdown
 from otalign.metrics.counting import count, count_pair
-from otalign.metrics.counts import Counted, Counts, Level, Tally
+from otalign.metrics.counts import Counted, Counts, Tally
 from otalign.metrics.measures import MEASURES, Measure, per_pair, scores
 from otalign.metrics.resampling import Comparison, Interval, Resampling, compare, intervals
 from otalign.metrics.signature import signature
@@ -20,7 +20,6 @@ __all__ = [
     "Counts",
     "Grouping",
     "Interval",
-    "Level",
     "Measure",
     "Resampling",
     "Tally",

@@ -5,42 +5,15 @@ gold that are not of the same words are refused, since their links would not mea
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from itertools import zip_longest
-from typing import Protocol, cast
 
 import numpy as np
 
-from otalign.metrics.counts import COLUMNS, Counts, Level, check_level
+from otalign.alignment import Alignment, Gold, Level
+from otalign.metrics.counts import COLUMNS, Counts, check_level
 
 Pairs = Collection[tuple[int, int]]
-
-
-class Sentences(Protocol):
-    """Two sentences, as far as counting looks at them."""
-
-    @property
-    def shape(self) -> tuple[int, int]: ...
-    @property
-    def source(self) -> Sequence[str]: ...
-    @property
-    def target(self) -> Sequence[str]: ...
-
-
-class Aligned(Sentences, Protocol):
-    """An alignment of one level."""
-
-    @property
-    def pairs(self) -> frozenset[tuple[int, int]]: ...
-
-
-class TwoLevels(Sentences, Protocol):
-    """Gold with sure and possible links."""
-
-    @property
-    def sure(self) -> frozenset[tuple[int, int]]: ...
-    @property
-    def possible(self) -> frozenset[tuple[int, int]]: ...
 
 
 def count_pair(
@@ -52,7 +25,7 @@ def count_pair(
     return Counts(np.array([row]), level)
 
 
-def count(predicted: Iterable[Aligned], gold: Iterable[Aligned | TwoLevels], level: Level = "s") -> Counts:
+def count(predicted: Iterable[Alignment], gold: Iterable[Alignment | Gold], level: Level = "s") -> Counts:
     """The counts of a corpus, pair by pair; gold without levels is all sure.
 
     Both must be of the same sentences: as many, as long, of the same words but for upper and lower case.
@@ -75,10 +48,10 @@ def count(predicted: Iterable[Aligned], gold: Iterable[Aligned | TwoLevels], lev
     return Counts(np.array(rows, dtype=np.int64).reshape(len(rows), len(COLUMNS)), level)
 
 
-def _sure_and_possible(gold: Aligned | TwoLevels) -> tuple[frozenset, frozenset]:
-    if hasattr(gold, "sure"):
-        return cast(TwoLevels, gold).sure, cast(TwoLevels, gold).possible
-    return cast(Aligned, gold).pairs, frozenset()
+def _sure_and_possible(gold: Alignment | Gold) -> tuple[frozenset, frozenset]:
+    if isinstance(gold, Gold):
+        return gold.sure, gold.possible
+    return gold.pairs, frozenset()
 
 
 def _row(
@@ -123,7 +96,7 @@ def _check_range(name: str, links: frozenset, shape: tuple[int, int]) -> None:
             )
 
 
-def _check_same_sentences(predicted: Sentences, gold: Sentences) -> None:
+def _check_same_sentences(predicted: Alignment, gold: Alignment | Gold) -> None:
     if predicted.shape != gold.shape:
         swapped = predicted.shape == gold.shape[::-1]
         remedy = "are the sentences swapped in one of them?" if swapped else "align the words of the gold"

@@ -10,7 +10,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-Level = Literal["s", "s+p"]  # the gold is the sure links, or the sure and the possible ones
+from otalign.alignment import Level
+
 Counted = Literal["links+nulls", "links", "nulls"]
 
 COLUMNS = (

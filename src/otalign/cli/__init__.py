@@ -1,0 +1,44 @@
+"""The command line: thin shells over the library, which alone own the terminal."""
+
+import os
+import sys
+
+import typer
+
+from otalign import __version__
+from otalign.cli.convert import convert
+from otalign.cli.corpora import corpora
+from otalign.cli.evaluate import evaluate
+
+app = typer.Typer(
+    no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
+)
+app.command()(evaluate)
+app.command()(convert)
+app.add_typer(corpora, name="corpus")
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"otalign {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def otalign(
+    version: bool = typer.Option(
+        False, "--version", callback=_show_version, is_eager=True, help="Show it and stop."
+    ),
+) -> None:
+    """Word alignment between two sentences, with the words that have no counterpart."""
+
+
+def main() -> None:
+    """Run a command. What the user can mend is said in a line, not as a traceback."""
+    try:
+        app()
+    except BrokenPipeError:  # the reader of our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except (ValueError, OSError) as error:
+        print(f"otalign: {error}", file=sys.stderr)
+        sys.exit(2)

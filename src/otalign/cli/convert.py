@@ -1,0 +1,77 @@
+"""`otalign convert`: from one format of links to another."""
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from otalign.alignment import Gold, Level
+from otalign.cli.terminal import say_what_was_met
+from otalign.corpus import FORMATS, Item, read, write
+
+FORMAT_HELP = "One of " + ", ".join(FORMATS) + "."
+
+
+def convert(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="IN... OUT...", help="Files to read, then files to write.")
+    ],
+    source_format: Annotated[str, typer.Option("--from", metavar="FORMAT", help=FORMAT_HELP)],
+    target_format: Annotated[str, typer.Option("--to", metavar="FORMAT", help="Likewise.")],
+    level: Annotated[
+        str | None,
+        typer.Option(metavar="s|s+p", help="Write only these links of gold: sure, or sure and possible."),
+    ] = None,
+    words: Annotated[
+        list[Path] | None,
+        typer.Option(help="Where the words are, if IN has links alone; twice for two."),
+    ] = None,
+    words_format: Annotated[
+        str, typer.Option("--words-from", metavar="FORMAT", help="Of the words.")
+    ] = "parallel",
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad lines out and count them.")] = False,
+) -> None:
+    """Convert links from one format to another.
+
+    Names that end in .gz or .zst are unpacked and packed. A bad line stops the work and nothing is written.
+
+    Example: otalign convert gold.tsv --from multimwa links.txt --to pharaoh
+    """
+    written = len(FORMATS[target_format].write) if target_format in FORMATS else 1
+    sources, targets = files[:-written], files[-written:]
+    if not sources:
+        raise ValueError(f"give a file to read and {written} to write, got {', '.join(map(str, files))}")
+    beside = read(words, words_format) if words else None
+    reading = read(sources, source_format, words=beside, skip_bad=skip_bad)
+    count = _write_whole(_at_level(reading, level), targets, target_format)
+    print(f"{count:,} pairs written to {', '.join(map(str, targets))}", file=sys.stderr)
+    say_what_was_met(reading)
+
+
+def _at_level(items: Iterable[Item], level: str | None) -> Iterator[Item]:
+    for item in items:
+        yield item.alignment(as_level(level)) if level and isinstance(item, Gold) else item
+
+
+def as_level(level: str) -> Level:
+    if level != "s" and level != "s+p":
+        raise ValueError(f"level must be s (sure) or s+p (sure and possible), got {level!r}")
+    return level
+
+
+def _write_whole(items: Iterable[Item], targets: list[Path], format: str) -> int:
+    """Written beside their places and moved there at the end, so that an error leaves no half a file."""
+    parts = [target.with_name(f".part-{target.name}") for target in targets]
+    try:
+        count = write(items, parts, format)
+        for part, target in zip(parts, targets, strict=True):
+            os.replace(part, target)
+    finally:
+        for part in parts:
+            with suppress(FileNotFoundError):
+                part.unlink()
+    return count

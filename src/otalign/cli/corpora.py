@@ -1,0 +1,105 @@
+"""`otalign corpus`: what the gold corpora are, and what is in them."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from otalign.alignment import Gold, Level
+from otalign.cli.terminal import console
+from otalign.corpus import CORPORA, load
+from otalign.metrics import count
+
+corpora = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The gold corpora of the paper.")
+
+DataFolder = Annotated[
+    Path | None,
+    typer.Option("--data", metavar="DIR", help="The folder of the corpora; else OTALIGN_DATA says."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+
+
+@corpora.command("list")
+def list_corpora(as_json: AsJson = False) -> None:
+    """List the corpora, their splits, and where they can be had."""
+    if as_json:
+        fields = {
+            name: {"title": c.title, "splits": list(c.files), "origin": c.origin}
+            for name, c in CORPORA.items()
+        }
+        print(json.dumps(fields, indent=2, ensure_ascii=False))
+        return
+    for name, corpus in CORPORA.items():
+        print(f"{name:13}{corpus.title}: {', '.join(corpus.files)}\n{'':13}{corpus.origin}")
+
+
+@corpora.command()
+def stats(
+    names: Annotated[list[str], typer.Argument(metavar="NAME...", help=f"Any of {', '.join(CORPORA)}.")],
+    data: DataFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Count pairs, words, links, nulls and phrases of each split and level.
+
+    Null rate: mean over pairs, and micro over all words. Phrase share: of the groups of links that hang
+    together, those with several links. In train: pairs that also stand in the train set, word for word.
+
+    Example: otalign corpus stats mtref wiki --data corpora/
+    """
+    _show([row for name in names for row in _rows(name, data)], as_json)
+
+
+def _rows(name: str, data: Path | None) -> list[dict[str, Any]]:
+    if name not in CORPORA:
+        raise ValueError(f"name must be one of {', '.join(CORPORA)}, got {name!r}")
+    splits = {split: load(name, split, data) for split in CORPORA[name].files}
+    trained = {(gold.source, gold.target) for gold in splits.get("train", ())}
+    rows = []
+    for split, golds in splits.items():
+        levels: list[Level] = ["s", "s+p"] if any(gold.possible for gold in golds) else ["s"]
+        rows += [_row(name, split, level, golds, trained) for level in levels]
+    return rows
+
+
+def _row(name: str, split: str, level: Level, golds: tuple[Gold, ...], trained: set) -> dict[str, Any]:
+    counts = count([gold.alignment(level) for gold in golds], golds, level)
+    nulls, lengths = counts.tally("nulls").gold, counts.length
+    return {
+        "name": name,
+        "split": split,
+        "level": level,
+        "pairs": len(golds),
+        "words": int(lengths.sum()),
+        "links": int(counts.tally("links").gold.sum()),
+        "null rate %": round(100 * float(counts.null_rate.mean()), 2),
+        "micro %": round(100 * float(nulls.sum() / lengths.sum()), 2),
+        "phrase share %": round(100 * float(counts.phrase_share.mean()), 2),
+        "mean length": round(float(lengths.mean()) / 2, 1),
+        "longest": max(len(side) for gold in golds for side in (gold.source, gold.target)),
+        "in train": sum((g.source, g.target) in trained for g in golds)
+        if trained and split != "train"
+        else None,
+    }
+
+
+def _show(rows: list[dict[str, Any]], as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(rows, indent=2, ensure_ascii=False))
+        return
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    for column, value in rows[0].items():
+        table.add_column(column, justify="right" if isinstance(value, int | float) else "left", no_wrap=True)
+    for row in rows:
+        table.add_row(*map(_cell, row.values()))
+    console().print(table)
+
+
+def _cell(value: Any) -> str:
+    match value:
+        case None:
+            return "–"
+        case int():
+            return f"{value:,}"
+    return str(value)

@@ -1,0 +1,163 @@
+"""`otalign evaluate`: how well predictions agree with the gold, and whether one is better than another."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated, Any, get_args
+
+import typer
+from rich.table import Table
+
+from otalign.alignment import Alignment, Gold, Links
+from otalign.cli.convert import FORMAT_HELP, as_level
+from otalign.cli.corpora import AsJson, DataFolder
+from otalign.cli.terminal import console, say_what_was_met
+from otalign.corpus import CORPORA, FORMATS, Item, TextPair, load, read
+from otalign.metrics import (
+    Counts,
+    Grouping,
+    Resampling,
+    breakdown,
+    compare,
+    count,
+    intervals,
+    per_pair,
+    scores,
+    signature,
+)
+
+MAIN = ("precision", "recall", "f1")
+OTHERS = ("exact_match", "micro_f1", "aer")
+
+
+def evaluate(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PRED... GOLD", help="Predictions, then the gold: a file, or a corpus by name."
+        ),
+    ],
+    level: Annotated[
+        str, typer.Option(metavar="s|s+p", help="The gold's links: sure, or sure and possible.")
+    ] = "s",
+    format: Annotated[str, typer.Option(metavar="FORMAT", help="Of predictions. " + FORMAT_HELP)] = "pharaoh",
+    gold_format: Annotated[str, typer.Option(metavar="FORMAT", help="Of a gold file.")] = "multimwa",
+    split: Annotated[str, typer.Option(help="Of a corpus by name.")] = "test",
+    by: Annotated[
+        str | None, typer.Option(metavar="|".join(get_args(Grouping)), help="Break F1 down in bins of pairs.")
+    ] = None,
+    bins: Annotated[int, typer.Option(help="How many.")] = 5,
+    pairs: Annotated[
+        bool, typer.Option("--per-pair", help="With --json: the figures of each pair too.")
+    ] = False,
+    trials: Annotated[int, typer.Option(help="Resamples for intervals and tests.")] = 10_000,
+    seed: Annotated[int, typer.Option(help="Of the resampling.")] = 0,
+    data: DataFolder = None,
+    as_json: AsJson = False,
+) -> None:
+    """Score predictions against gold, nulls counted as the paper does; two or more are also compared.
+
+    Links alone, as of Pharaoh files, take their words from the gold. The first prediction is the baseline
+    for the others: difference of F1, its interval, and p by paired bootstrap and approximate randomisation.
+
+    Example: otalign evaluate mine.txt theirs.txt mtref --level s+p --data corpora/
+    """
+    if len(files) < 2:
+        raise ValueError(f"give at least one prediction and the gold, got {', '.join(files)}")
+    *predictions, gold = files
+    golds = _golds(gold, gold_format, split, data)
+    resampling = Resampling(trials, seed)
+    counted = {name: count(_predicted(name, format, golds), golds, as_level(level)) for name in predictions}
+    more = {"gold": f"{gold}/{split}" if gold in CORPORA else Path(gold).name}
+    report: dict[str, Any] = {
+        "signature": signature(next(iter(counted.values())), "f1", resampling, more),
+        "systems": {name: _system(counts, resampling, by, bins) for name, counts in counted.items()},
+        "comparisons": _comparisons(counted, resampling),
+    }
+    if pairs:
+        report["pairs"] = {
+            name: {key: values.tolist() for key, values in per_pair(counts).items()}
+            for name, counts in counted.items()
+        }
+    if as_json:
+        print(json.dumps(report, indent=2))
+    else:
+        _show(report, by)
+
+
+def _golds(name: str, format: str, split: str, data: Path | None) -> list[Gold | Alignment]:
+    items = load(name, split, data) if name in CORPORA else read(name, format)
+    golds: list[Gold | Alignment] = []
+    for item in items:
+        if isinstance(item, Links | TextPair):
+            raise ValueError(f"{name} must hold words and links to be gold, but {format} has not both")
+        golds.append(item)
+    if not golds:
+        raise ValueError(f"{name} holds no pair to score")
+    return golds
+
+
+def _predicted(name: str, format: str, golds: list[Gold | Alignment]) -> list[Alignment]:
+    wordless = format in FORMATS and FORMATS[format].wordless
+    words: list[Item] | None = list(golds) if wordless else None
+    reading = read(name, format, words=words)
+    predicted = []
+    for item in reading:
+        if isinstance(item, Links | TextPair):
+            raise ValueError(f"{name} must hold links, but {format} has none")
+        predicted.append(item.alignment("s+p") if isinstance(item, Gold) else item)
+    say_what_was_met(reading)
+    return predicted
+
+
+def _system(counts: Counts, resampling: Resampling, by: str | None, bins: int) -> dict[str, Any]:
+    found: dict[str, Any] = dict(scores(counts))
+    found["f1_interval"] = asdict(intervals(counts, ["f1"], resampling)["f1"])
+    if by:
+        found["bins"] = [
+            {"low": part.low, "high": part.high, "pairs": len(part.counts), **scores(part.counts, MAIN)}
+            for part in breakdown(counts, by, bins)  # pyright: ignore[reportArgumentType]: it checks `by`
+        ]
+    return found
+
+
+def _comparisons(counted: dict[str, Counts], resampling: Resampling) -> list[dict[str, Any]]:
+    (baseline, first), *others = counted.items()
+    found = []
+    for name, counts in others:
+        result = compare(first, counts, ["f1"], resampling)["f1"]
+        both = {"baseline": baseline, "system": name, "baseline_f1": result.baseline, "f1": result.system}
+        p = {"p_bootstrap": result.p_bootstrap, "p_randomisation": result.p_randomisation}
+        found.append({**both, "difference": result.difference, "interval": asdict(result.interval), **p})
+    return found
+
+
+def _show(report: dict[str, Any], by: str | None) -> None:
+    screen = console()
+    for name, found in report["systems"].items():
+        table = Table(title=name, title_justify="left", box=None, header_style="bold", pad_edge=False)
+        table.add_column("")
+        for column in ("precision", "recall", "F1"):
+            table.add_column(column, justify="right")
+        for label, prefix in (("links and nulls", ""), ("links", "links_"), ("nulls", "nulls_")):
+            table.add_row(label, *(_percent(found[prefix + key]) for key in MAIN))
+        screen.print(table)
+        low, high = found["f1_interval"].values()
+        rest = "   ".join(f"{key.replace('_', ' ')} {_percent(found[key])}" for key in OTHERS)
+        screen.print(f"F1 between {_percent(low)} and {_percent(high)}   {rest}")
+        for part in found.get("bins", ()):
+            span = f"{by} {part['low']:.3g} to {part['high']:.3g}"
+            screen.print(f"  {span}: F1 {_percent(part['f1'])}, {part['pairs']} pairs")
+        screen.print()
+    for result in report["comparisons"]:
+        low, high = (100 * end for end in result["interval"].values())
+        screen.print(
+            f"{result['system']} − {result['baseline']}: F1 {100 * result['difference']:+.1f} "
+            f"({low:+.1f} to {high:+.1f}), p {result['p_bootstrap']:.4f} (bootstrap), "
+            f"{result['p_randomisation']:.4f} (randomisation)"
+        )
+    screen.print(report["signature"])
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"

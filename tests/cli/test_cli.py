@@ -1,0 +1,140 @@
+"""The program as a user runs it: what it prints, what it writes, and what it says when it cannot."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from otalign.alignment import Gold
+from otalign.corpus import read, write
+
+GOLD = [
+    Gold(("he", "bought", "cars"), ("he", "purchased", "cars", "yesterday"), {(0, 0), (1, 1)}, {(2, 2)}),
+    Gold(("boats", "sail"), ("ships", "sail"), {(0, 0), (1, 1)}),
+]
+
+FROM = ("--from", "multimwa")
+
+
+@pytest.fixture
+def run(tmp_path):
+    write(GOLD, tmp_path / "gold.tsv", "multimwa")
+    environment = {key: value for key, value in os.environ.items() if key != "OTALIGN_DATA"}
+
+    def run(*arguments: str, rc: int = 0) -> subprocess.CompletedProcess:
+        done = subprocess.run(
+            [sys.executable, "-m", "otalign", *arguments],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == rc, done.stderr
+        return done
+
+    return run
+
+
+def test_convert_writes_what_it_read(run, tmp_path):
+    done = run("convert", "gold.tsv", "--from", "multimwa", "gold.jsonl.gz", "--to", "jsonl")
+    assert done.stderr == "2 pairs written to gold.jsonl.gz\n"
+    assert list(read(tmp_path / "gold.jsonl.gz", "jsonl")) == GOLD
+    run("convert", "gold.tsv", "--from", "multimwa", "links.txt", "--to", "pharaoh", "--level", "s+p")
+    assert (tmp_path / "links.txt").read_text() == "0-0 1-1 2-2\n0-0 1-1\n"
+    run("convert", "gold.tsv", "--from", "multimwa", "a.txt", "b.txt", "--to", "parallel")
+    options = ("--words", "a.txt", "--words", "b.txt")
+    run("convert", "links.txt", "--from", "pharaoh", "again.tsv", "--to", "multimwa", *options)
+    assert [gold.sure for gold in read(tmp_path / "again.tsv", "multimwa")] == [
+        {(0, 0), (1, 1), (2, 2)},
+        {(0, 0), (1, 1)},
+    ]
+
+
+def test_a_bad_line_stops_the_conversion_and_leaves_no_file(run, tmp_path):
+    (tmp_path / "links.txt").write_text("0-0\n1+1\n2-2 2-2\n")
+    (tmp_path / "out.txt").write_text("what was here before\n")
+    done = run("convert", "links.txt", "--from", "pharaoh", "out.txt", "--to", "talp", rc=2)
+    assert done.stderr.startswith("otalign: links.txt, line 2: found '1+1', expected links such as")
+    assert (tmp_path / "out.txt").read_text() == "what was here before\n"
+    assert not [path for path in tmp_path.iterdir() if "part" in path.name]
+    done = run("convert", "links.txt", "--from", "pharaoh", "out.txt", "--to", "talp", "--skip-bad")
+    assert "1 bad, left out; the first: links.txt, line 2" in done.stderr
+    assert "1 with a link given twice; the first: links.txt, line 3" in done.stderr
+    assert (tmp_path / "out.txt").read_text() == "1-1\n3-3\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ("convert", "gold.tsv", "--from", "multimwa", "x", "--to", "nope"),
+            "format must be one of pharaoh, ",
+        ),
+        (
+            ("convert", "gold.tsv", "--from", "multimwa", "--to", "jsonl"),
+            "give a file to read and 1 to write",
+        ),
+        (
+            ("convert", "none.tsv", "--from", "multimwa", "x", "--to", "jsonl"),
+            "'none.tsv'",
+        ),
+        (
+            ("convert", "gold.tsv", "--from", "multimwa", "x", "--to", "pharaoh", "--level", "p"),
+            "level must be s ",
+        ),
+        (("evaluate", "gold.tsv"), "give at least one prediction and the gold"),
+        (
+            ("evaluate", "gold.tsv", "gold.tsv", "--by", "mood", "--format", "multimwa"),
+            "by must be one of null_rate",
+        ),
+        (("evaluate", "short.txt", "gold.tsv"), "short.txt, line 2: found the end of the file"),
+        (("evaluate", "wide.txt", "gold.tsv"), "wide.txt, line 1: found"),
+        (("evaluate", "gold.tsv", "mtref"), "no data folder is given; give data=, or set OTALIGN_DATA"),
+        (
+            ("corpus", "stats", "mtref", "--data", "here"),
+            "there is no here/multimwa/MultiMWA-MTRef/mtref-train.tsv",
+        ),
+        (("corpus", "stats", "nope"), "name must be one of msr-rte, "),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_words(run, tmp_path, arguments, message):
+    (tmp_path / "short.txt").write_text("0-0\n")
+    (tmp_path / "wide.txt").write_text("0-9\n0-0\n")
+    done = run(*arguments, rc=2)
+    assert done.stderr.startswith("otalign: ")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_evaluate_scores_and_compares(run, tmp_path):
+    (tmp_path / "all.txt").write_text("0-0 1-1 2-2\n0-0 1-1\n")
+    (tmp_path / "none.txt").write_text("\n\n")
+    found = json.loads(run("evaluate", "none.txt", "all.txt", "gold.tsv", "--json", "--per-pair").stdout)
+    # Sure links of the first pair: 2 of 3 links right, 1 null of 1; 2 links and 3 nulls in the gold.
+    best = found["systems"]["all.txt"]
+    assert best["precision"] == pytest.approx((3 / 4 + 1) / 2)
+    assert best["recall"] == pytest.approx((3 / 5 + 1) / 2)
+    assert found["systems"]["none.txt"]["links_f1"] == 0
+    assert found["pairs"]["all.txt"]["recall"] == pytest.approx([3 / 5, 1])
+    assert found["comparisons"][0]["difference"] == pytest.approx(
+        best["f1"] - found["systems"]["none.txt"]["f1"]
+    )
+    shown = run("evaluate", "none.txt", "all.txt", "gold.tsv", "--by", "length").stdout
+    assert shown.count("links and nulls") == 2
+    assert "all.txt − none.txt: F1 +" in shown
+    assert shown.splitlines()[-1] == found["signature"]
+    assert "level:s|pairs:2|trials:10000|seed:0|confidence:0.95|gold:gold.tsv|version:" in found["signature"]
+
+
+def test_every_command_explains_itself_with_an_example(run):
+    assert "evaluate" in run("--help").stdout
+    for command in (("convert",), ("evaluate",), ("corpus", "stats")):
+        assert "Example: otalign " in " ".join(run(*command, "--help").stdout.split())
+    assert run("--version").stdout.startswith("otalign ")
+
+
+def test_corpora_are_listed(run):
+    assert "edinburgh++" in run("corpus", "list").stdout
+    assert json.loads(run("corpus", "list", "--json").stdout)["wiki"]["splits"] == ["train", "dev", "test"]
