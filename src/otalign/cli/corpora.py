@@ -102,4 +102,6 @@ def _cell(value: Any) -> str:
             return "–"
         case int():
             return f"{value:,}"
+        case float():
+            return f"{value:.2f}"
     return str(value)

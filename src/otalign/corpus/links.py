@@ -63,10 +63,10 @@ def reader(meaning: Tokens) -> Callable[[list[Line], Tally], Links]:
 def writer(first: int) -> Callable[[Item, int], str]:
     def line(item: Item, number: int) -> str:
         sure, possible = levels_of(item)
-        tokens = (
-            f"{i + first}{'-' if (i, j) in sure else 'p'}{j + first}" for i, j in sorted(sure | possible)
-        )
-        return " ".join(tokens) + "\n"
+        if not possible:  # as nearly always; twice as fast
+            return " ".join([f"{i + first}-{j + first}" for i, j in sorted(sure)]) + "\n"
+        marks = {**dict.fromkeys(possible, "p"), **dict.fromkeys(sure, "-")}
+        return " ".join(f"{i + first}{mark}{j + first}" for (i, j), mark in sorted(marks.items())) + "\n"
 
     return line
 
