@@ -250,3 +250,11 @@ def test_parallel_files_of_different_lengths_are_bad(tmp_path):
     for paths in ((tmp_path / "a", tmp_path / "b"), (tmp_path / "b", tmp_path / "a")):
         with pytest.raises(BadLine, match="a, line 3: found no line beside it in the other file"):
             list(read(paths, "parallel"))
+
+
+def test_a_packed_file_that_is_cut_short_is_bad_at_its_end(tmp_path):
+    write([Links(frozenset({(0, 0)}))] * 3, tmp_path / "links.gz", "pharaoh")
+    packed = (tmp_path / "links.gz").read_bytes()
+    (tmp_path / "links.gz").write_bytes(packed[:-8])
+    with pytest.raises(BadLine, match=r"links\.gz, line 4: found the end of a packed file that is cut short"):
+        list(read(tmp_path / "links.gz", "pharaoh"))

@@ -39,6 +39,6 @@ def main() -> None:
         app()
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (ValueError, OSError, EOFError, ImportError) as error:  # EOFError: a packed file cut short
+    except (ValueError, OSError, ImportError) as error:
         print(f"otalign: {error}", file=sys.stderr)
         sys.exit(2)

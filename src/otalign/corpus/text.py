@@ -50,14 +50,18 @@ class BadLine(ValueError):
 
 
 def lines(path: Path) -> Iterator[Line]:
-    name = str(path)
+    name, number = str(path), 0
     with opened(path, "rb") as file:
-        for number, raw in enumerate(file, 1):
-            if number == 1:
-                raw = raw.removeprefix(BOM_UTF8)
-                if not raw:  # the mark was all there is: an empty file
-                    return
-            yield Line(name, number, raw.removesuffix(b"\n").removesuffix(b"\r"))
+        try:
+            for number, raw in enumerate(file, 1):
+                if number == 1:
+                    raw = raw.removeprefix(BOM_UTF8)
+                    if not raw:  # the mark was all there is: an empty file
+                        return
+                yield Line(name, number, raw.removesuffix(b"\n").removesuffix(b"\r"))
+        except EOFError:
+            end = Line(name, number + 1, b"")
+            raise BadLine(end, "the end of a packed file that is cut short", "all of it") from None
 
 
 def opened(path: Path, mode: str) -> BinaryIO:
