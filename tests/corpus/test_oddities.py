@@ -258,3 +258,9 @@ def test_a_packed_file_that_is_cut_short_is_bad_at_its_end(tmp_path):
     (tmp_path / "links.gz").write_bytes(packed[:-8])
     with pytest.raises(BadLine, match=r"links\.gz, line 4: found the end of a packed file that is cut short"):
         list(read(tmp_path / "links.gz", "pharaoh"))
+
+
+def test_a_sentence_number_far_ahead_is_bad(tmp_path):
+    (tmp_path / "links.wa").write_text("1 1 1\n200000000 1 1\n2 1 1\n")
+    with pytest.raises(BadLine, match=r"line 2: found sentence 200000000, expected sentences in the order"):
+        list(read(tmp_path / "links.wa", "naacl"))

@@ -7,6 +7,7 @@ from otalign.alignment import Links
 from otalign.corpus.items import Item, Pair, Tally, leveled, levels_of
 from otalign.corpus.text import BadLine, Line
 
+GAP = 100_000  # sentences without a link in a row; a larger jump of the number is a mistake
 KEPT = 1 << 16  # tokens whose meaning is kept; a corpus has a few thousand different ones
 NAACL_LINE = re.compile(
     r"\s*(0*[1-9][0-9]{0,8})\s+([0-9]{1,9})\s+([0-9]{1,9})(?:\s+([SP]))?(?:\s+[0-9.eE+-]+)?\s*"
@@ -74,7 +75,7 @@ def writer(first: int) -> Callable[[Item, int], str]:
 def by_sentence(lines: Iterator[Line]) -> Iterator[list[Line]]:
     """The lines of each sentence number, from 1; a blank line for a sentence that has none.
 
-    Lines that say no number, or one that is past, stay with the sentence before, where they are bad.
+    Lines that say no number, or one past or far ahead, stay with the sentence before, where they are bad.
     """
     current, group = 1, []
     for line in lines:
@@ -82,7 +83,7 @@ def by_sentence(lines: Iterator[Line]) -> Iterator[list[Line]]:
         if not words:  # numbers keep the places, so blank lines mean nothing
             continue
         number = int(words[0]) if words[0].isdigit() and len(words[0]) < 10 else current
-        if number > current:
+        if current < number <= current + GAP:
             blank = [line._replace(raw=b"")]
             yield group or blank
             yield from (blank for _ in range(current + 1, number))
