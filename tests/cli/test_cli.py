@@ -84,6 +84,10 @@ def test_a_bad_line_stops_the_conversion_and_leaves_no_file(run, tmp_path):
             ("convert", "gold.tsv", "--from", "multimwa", "x", "--to", "pharaoh", "--level", "p"),
             "level must be s ",
         ),
+        (
+            ("convert", "gold.tsv", *FROM, "no/x", "--to", "jsonl"),
+            "cannot write no/x: there is no folder no;",
+        ),
         (("evaluate", "gold.tsv"), "give at least one prediction and the gold"),
         (
             ("evaluate", "gold.tsv", "gold.tsv", "--by", "mood", "--format", "multimwa"),

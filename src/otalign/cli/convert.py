@@ -45,6 +45,9 @@ def convert(
     sources, targets = files[:-written], files[-written:]
     if not sources:
         raise ValueError(f"give a file to read and {written} to write, got {', '.join(map(str, files))}")
+    for target in targets:
+        if not target.parent.is_dir():
+            raise ValueError(f"cannot write {target}: there is no folder {target.parent}; make it first")
     beside = read(words, words_format) if words else None
     reading = read(sources, source_format, words=beside, skip_bad=skip_bad)
     count = _write_whole(_at_level(reading, level), targets, target_format)

@@ -41,7 +41,9 @@ def evaluate(
         str, typer.Option(metavar="s|s+p", help="The gold's links: sure, or sure and possible.")
     ] = "s",
     format: Annotated[str, typer.Option(metavar="FORMAT", help="Of predictions. " + FORMAT_HELP)] = "pharaoh",
-    gold_format: Annotated[str, typer.Option(metavar="FORMAT", help="Of a gold file.")] = "multimwa",
+    gold_format: Annotated[
+        str, typer.Option(metavar="FORMAT", help="Of a gold file, likewise.")
+    ] = "multimwa",
     split: Annotated[str, typer.Option(help="Of a corpus by name.")] = "test",
     by: Annotated[
         str | None, typer.Option(metavar="|".join(get_args(Grouping)), help="Break F1 down in bins of pairs.")

@@ -20,7 +20,7 @@ Array = Any  # a NumPy array or a torch tensor
 # Sizes are rounded up to this, by each problem's own size alone: so a problem is padded alike
 # whatever stands beside it, and a corpus falls into few batches.
 SIZE_STEP = 16
-# The most cost entries in one batch: the kernel of a batch then stays near the processor's cache.
+# The most cost entries in one batch of a list: it bounds the memory that the loop takes for itself.
 BATCH_ENTRIES = 1 << 22
 
 

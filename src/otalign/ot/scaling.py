@@ -3,13 +3,13 @@
 Minimises ⟨C, P⟩ + eps · Σ P (log P − 1), with the problem's word on P's marginals. The solution is
 P = diag(u) K diag(v) with K = exp(−C/eps); the loop improves u, v and one number s in turn:
 
-    problem       u, from x = K v                        v, from y = Kᵀ u          s
-    balanced      a / x                                  b / y
-    partial       min(a / x, the level with Σux = s)     the same of b and y       the mass to move
-    unbalanced    (a / (s^q x))^λ                        (b s^p / y)^μ             s · Σux / Σvy
+    problem       u, from x = K v                v, from y = Kᵀ u        s
+    balanced      a / x                          b / y
+    partial       min(a / (level · x), 1)        min(b / y, level)       the mass to move
+    unbalanced    (a / (s^q x))^λ                (b s^p / y)^μ           s · Σux / Σvy
 
-with λ = tau_source/(tau_source + eps), μ likewise, p = tau_source/(tau_source + tau_target) = 1 − q.
-docs/ot.md derives it.
+with λ = tau_source/(tau_source + eps), μ likewise, p = tau_source/(tau_source + tau_target) = 1 − q;
+a level is where its side holds just the mass s. docs/ot.md derives it.
 """
 
 import math
