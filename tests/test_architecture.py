@@ -24,7 +24,7 @@ HEAVY = {
 }
 
 # Each part may import those before it. A part that is not listed may import any of them.
-ORDER = ["ot", "alignment", "corpus", "metrics"]
+ORDER = ["ot", "alignment", "corpus", "metrics", "render"]
 
 
 def modules_loaded_by(statement: str) -> set[str]:

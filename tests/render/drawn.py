@@ -1,0 +1,47 @@
+"""What the tests of render share: how a drawing looks, and the alignments to draw."""
+
+import io
+
+from hypothesis import strategies as st
+from rich.console import Console
+
+from otalign.alignment import Alignment, Link
+
+from ..drawn_alignments import _pairs, weights
+
+# Words that cannot be taken for marks, of one cell a letter; nine of them fit into 40 cells, so none is folded.
+plain_words = st.lists(st.text("abcdefgh", min_size=1, max_size=3), max_size=9)
+
+
+@st.composite
+def plain(draw) -> Alignment:
+    source, target = draw(plain_words), draw(plain_words)
+    pairs = draw(_pairs(len(source), len(target)))
+    return Alignment(tuple(source), tuple(target), tuple(Link(i, j, draw(weights)) for i, j in pairs))
+
+
+# What is hard to measure or dangerous to print: wide, joined, combining, of no width, control, surrogate.
+odd = st.text(
+    st.sampled_from(
+        "a漢🚗é\u0301\u200d\ufe0f❤🇩👩👍🏽\u200b\xad\x1b\r\n\x00\x7f\x9b"
+        "\u2028\u202e\u2067\ud800\uffff [/]&<>\"'"
+    )
+    | st.characters(),
+    max_size=50,
+)
+
+
+@st.composite
+def strange(draw) -> Alignment:
+    source, target = (draw(st.lists(odd, max_size=5)) for _ in range(2))
+    pairs = draw(_pairs(len(source), len(target)))
+    return Alignment(tuple(source), tuple(target), tuple(Link(i, j, draw(weights)) for i, j in pairs))
+
+
+def lines(drawing, width: int = 80, color: bool = False) -> list[str]:
+    console = Console(
+        file=io.StringIO(), width=width, color_system="truecolor" if color else None, force_terminal=color
+    )
+    with console.capture() as capture:
+        console.print(drawing)
+    return capture.get().split("\n")[:-1]
