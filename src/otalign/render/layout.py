@@ -1,0 +1,122 @@
+"""Where the words of a picture stand: in two rows, or in two columns, linked words opposite each other.
+
+All lengths are pixels. How wide a word is depends on the reader's fonts, which are unknown here: widths are
+estimated from the kinds of letters, rather too wide than too narrow.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+from unicodedata import bidirectional, category, east_asian_width
+
+from otalign.alignment import Alignment
+from otalign.render.placing import placed
+from otalign.render.words import shown
+
+SIZE = 16  # of the letters
+MARGIN = 20
+GAP = 18  # between the words of a row
+LEADING = 30  # from word to word of a column
+NEAR, FAR = 72, 150  # between the rows: the nearer, the steeper the links
+ACROSS = 150  # between the columns
+
+NARROW = frozenset("ijlItfr.,:;'`|!()[]{}/\\-·’‘ ")
+BROAD = frozenset("mwMWGOQ@%&—…∅")
+
+
+@dataclass(frozen=True)
+class Word:
+    text: str
+    x: float
+    y: float  # of the baseline
+    anchor: Literal["start", "middle", "end"]  # which part of the text is at x
+    end: tuple[float, float]  # where its links end
+    line: tuple[float, float, float]  # the line under it: from x, to x, at y
+    sign: tuple[float, float]  # the middle of ∅, if it is null
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Rows, between which the links stand upright, or columns, between which they lie."""
+
+    width: float
+    height: float
+    source: tuple[Word, ...]
+    target: tuple[Word, ...]
+    upright: bool
+
+
+def rows(alignment: Alignment) -> Layout:
+    source, target = ([shown(word) for word in words] for words in (alignment.source, alignment.target))
+    first, second = _from_the_left(source), _from_the_left(target)
+    xs, us = placed(
+        [_width(source[i]) for i in first],
+        [_width(target[j]) for j in second],
+        [(first[i], second[j]) for i, j, _ in alignment.links],
+        GAP,
+    )
+    slants = [abs(xs[first[i]] - us[second[j]]) for i, j, _ in alignment.links]
+    top = MARGIN + SIZE
+    bottom = top + 2 * SIZE + min(max(NEAR, max(slants, default=0) / 3), FAR)
+    above = tuple(
+        _in_row(word, MARGIN + xs[k], top, below=False) for k, word in zip(first, source, strict=True)
+    )
+    under = tuple(
+        _in_row(word, MARGIN + us[k], bottom, below=True) for k, word in zip(second, target, strict=True)
+    )
+    right = max((word.line[1] for word in above + under), default=MARGIN)
+    return Layout(right + MARGIN, bottom + MARGIN, above, under, upright=True)
+
+
+def columns(alignment: Alignment) -> Layout:
+    source, target = ([shown(word) for word in words] for words in (alignment.source, alignment.target))
+    pairs = [(i, j) for i, j, _ in alignment.links]
+    ys, vs = placed([LEADING] * len(source), [LEADING] * len(target), pairs, 0)
+    left = MARGIN + max(map(_width, source), default=0)
+    right = left + ACROSS
+    before = tuple(
+        _in_column(word, left, MARGIN + y, after=False) for word, y in zip(source, ys, strict=True)
+    )
+    behind = tuple(
+        _in_column(word, right, MARGIN + v, after=True) for word, v in zip(target, vs, strict=True)
+    )
+    width = right + max(map(_width, target), default=0) + MARGIN
+    height = max((*ys, *vs), default=0) + LEADING / 2 + 2 * MARGIN
+    return Layout(width, height, before, behind, upright=False)
+
+
+def _in_row(text: str, x: float, y: float, below: bool) -> Word:
+    half = _width(text) / 2
+    edge, sign = (y - 20, y - 22) if below else (y + 10, y + 22)
+    return Word(text, x, y, "middle", (x, edge), (x - half, x + half, y + 5), (x, sign))
+
+
+def _in_column(text: str, x: float, middle: float, after: bool) -> Word:
+    y, width = middle + SIZE / 3, _width(text)
+    if after:
+        return Word(text, x, y, "start", (x - 8, middle), (x, x + width, y + 5), (x - 14, y))
+    return Word(text, x, y, "end", (x + 8, middle), (x - width, x, y + 5), (x + 14, y))
+
+
+def _from_the_left(words: Sequence[str]) -> list[int]:
+    """The place of each word in its row: counted backwards where most letters are Hebrew or Arabic.
+
+    The same list gives the word at each place, as turning around twice changes nothing.
+    """
+    directions = [bidirectional(letter) for word in words for letter in word]
+    leftwards = sum(direction in ("R", "AL") for direction in directions) > directions.count("L")
+    return [*range(len(words))][:: -1 if leftwards else 1]
+
+
+def _width(text: str) -> float:
+    return SIZE * max(sum(map(_ems, text)), 0.6)
+
+
+def _ems(letter: str) -> float:
+    if category(letter) in ("Mn", "Me", "Cf"):
+        return 0.0
+    if east_asian_width(letter) in ("W", "F"):
+        return 1.2 if category(letter) == "So" else 1.0  # emoji are broader than ideographs
+    if letter in NARROW:
+        return 0.4
+    return 1.0 if letter in BROAD else 0.7 if letter.isupper() else 0.63
