@@ -12,6 +12,7 @@ import otalign
 PACKAGE = Path(otalign.__file__).parent
 HEAVY = {
     "torch",
+    "tokenizers",
     "ot",
     "scipy",
     "transformers",
@@ -24,7 +25,10 @@ HEAVY = {
 }
 
 # Each part may import those before it. A part that is not listed may import any of them.
-ORDER = ["words", "ot", "alignment", "corpus", "metrics", "render"]
+ORDER = [
+    *("words", "ot", "alignment", "corpus", "metrics", "render"),
+    *("encoders", "centring", "cost", "fertility", "extract", "settings", "aligner"),
+]
 
 
 def modules_loaded_by(statement: str) -> set[str]:

@@ -1,0 +1,67 @@
+"""Embeddings → what it costs to link each source word with each target word, from 0 to 1.
+
+Cosine: S = (cos + 1) / 2. Euclidean: S = 1 − the distance, scaled to [0, 1]. Words far apart in order are
+made less alike, S · (1 − distortion · (i/(n−1) − j/(m−1))²), except where a sentence is a single word. S is
+scaled to [0, 1] over the pair, and C = 1 − S.
+
+Pairs come in batches, padded: X (B, N, D) and Y (B, M, D) with the boolean masks of what is a word.
+"""
+
+from typing import Any, Literal
+
+from array_api_compat import array_namespace, device
+
+Array = Any
+Cost = Literal["cosine", "euclidean"]
+
+
+def costs(X: Array, Y: Array, is_source: Array, is_target: Array, cost: Cost, distortion: float) -> Array:
+    """C (B, N, M), in float64; 1 where there is no word."""
+    xp = array_namespace(X)
+    cells = is_source[:, :, None] & is_target[:, None, :]
+    if cost == "cosine":
+        S = (_directions(xp, X) @ xp.matrix_transpose(_directions(xp, Y)) + 1) / 2
+        S = xp.astype(S, xp.float64)
+    else:
+        S = 1 - scaled(xp.astype(_distances(xp, X, Y), xp.float64), cells)
+    if distortion:
+        S = S * (1 - distortion * _displacement(xp, is_source, is_target) ** 2)
+    return xp.where(cells, 1 - scaled(S, cells), xp.asarray(1.0, dtype=S.dtype, device=device(S)))
+
+
+def scaled(A: Array, cells: Array) -> Array:
+    """A (B, N, M) with the least of a pair's cells at 0 and the greatest at 1; all 1 if these are equal."""
+    xp = array_namespace(A)
+    least = xp.min(xp.where(cells, A, xp.inf), axis=(-2, -1), keepdims=True)
+    most = xp.max(xp.where(cells, A, -xp.inf), axis=(-2, -1), keepdims=True)
+    spread = most - least
+    flat = spread <= 0
+    return xp.where(flat, xp.ones_like(A), (A - least) / xp.where(flat, xp.ones_like(spread), spread))
+
+
+def norms(xp: Any, X: Array) -> Array:
+    return xp.sqrt(xp.sum(X * X, axis=-1))
+
+
+def _directions(xp: Any, X: Array) -> Array:
+    """Vectors of length 1; what has no length stays 0, like and unlike anything by half."""
+    length = norms(xp, X)[..., None]
+    return X / xp.where(length > 0, length, xp.ones_like(length))
+
+
+def _distances(xp: Any, X: Array, Y: Array) -> Array:
+    squares = norms(xp, X)[:, :, None] ** 2 + norms(xp, Y)[:, None, :] ** 2
+    square = squares - 2 * (X @ xp.matrix_transpose(Y))
+    return xp.sqrt(xp.where(square > 0, square, xp.zeros_like(square)))  # rounding may go below zero
+
+
+def _displacement(xp: Any, is_source: Array, is_target: Array) -> Array:
+    """i/(n−1) − j/(m−1) (B, N, M), and 0 where n or m is 1."""
+    places, several = [], []
+    for is_word in (is_source, is_target):
+        last = xp.sum(xp.astype(is_word, xp.float64), axis=-1) - 1  # (B,)
+        steps = xp.arange(is_word.shape[-1], dtype=xp.float64, device=device(is_word))
+        places.append(steps[None, :] / xp.where(last > 0, last, xp.ones_like(last))[:, None])
+        several.append(last > 0)
+    apart = places[0][:, :, None] - places[1][:, None, :]
+    return xp.where((several[0] & several[1])[:, None, None], apart, xp.zeros_like(apart))

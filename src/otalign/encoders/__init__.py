@@ -1,0 +1,40 @@
+"""Sentences → word embeddings: the only part that knows a model library."""
+
+from pathlib import Path
+
+from otalign.encoders.embeddings import Embeddings
+from otalign.encoders.encoder import BATCH_SIZE, Encoder, Pairing
+
+__all__ = ["BATCH_SIZE", "Embeddings", "Encoder", "Pairing", "is_in", "load"]
+
+EXPORTED, HUGGING_FACE = "encoder.onnx", "config.json"  # by which the two kinds of folder are known
+
+
+def is_in(folder: Path) -> bool:
+    """Whether a folder holds an encoder."""
+    return any((folder / file).is_file() for file in (EXPORTED, HUGGING_FACE))
+
+
+def load(
+    model: str | Path,
+    layer: int | None = None,
+    *,
+    device: str | None = None,
+    threads: int | None = None,
+    batch_size: int = BATCH_SIZE,
+) -> Encoder:
+    """The encoder in a folder, exported or of Hugging Face, or of that name on the hub, at a layer.
+
+    `batch_size` counts the subwords, padding included, that the model sees at once.
+    """
+    from otalign.encoders.onnx import Onnx
+    from otalign.encoders.transformers import Transformers
+
+    if not (Path(model) / EXPORTED).is_file():
+        return Transformers(str(model), layer, device=device, threads=threads, batch_size=batch_size)
+    if device not in (None, "cpu"):
+        raise ValueError(f"device must be 'cpu' for the exported encoder {model}, got {device!r}")
+    encoder = Onnx(model, threads=threads, batch_size=batch_size)
+    if layer not in (None, encoder.layer):
+        raise ValueError(f"layer must be {encoder.layer}, at which {model} was exported, got {layer}")
+    return encoder

@@ -1,0 +1,47 @@
+"""The embeddings of the words of many sentences, in one array of NumPy or torch."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from array_api_compat import array_namespace, device
+
+Array = Any
+
+
+@dataclass(frozen=True, eq=False)
+class Embeddings:
+    """One sentence after the other: those of sentence k are `vectors[starts[k] : starts[k + 1]]`."""
+
+    vectors: Array  # (words, D)
+    starts: np.ndarray  # (sentences + 1,)
+
+    @property
+    def words(self) -> int:
+        return int(self.starts[-1])
+
+    def __getitem__(self, sentence: int) -> Array:
+        """Those of one sentence, (its words, D)."""
+        return self.vectors[int(self.starts[sentence]) : int(self.starts[sentence + 1]), ...]
+
+    def total(self) -> np.ndarray:
+        """Their sum (D,), in float64."""
+        xp = array_namespace(self.vectors)
+        total = xp.sum(self.vectors, axis=0, dtype=xp.float64)
+        return total.cpu().numpy() if hasattr(total, "cpu") else total
+
+    def minus(self, mean: np.ndarray) -> "Embeddings":
+        """The same around another origin."""
+        xp, of = array_namespace(self.vectors), self.vectors
+        return Embeddings(of - xp.asarray(mean, dtype=of.dtype, device=device(of)), self.starts)
+
+    def padded(self, sentences: Sequence[int]) -> tuple[Array, Array]:
+        """Those of several sentences (B, N, D), and the mask (B, N) of what is a word."""
+        xp, at = array_namespace(self.vectors), device(self.vectors)
+        starts, ends = self.starts[sentences], self.starts[np.add(sentences, 1)]
+        steps = np.arange((ends - starts).max())
+        is_word = steps < (ends - starts)[:, None]
+        rows = np.where(is_word, starts[:, None] + steps, 0)
+        taken = xp.take(self.vectors, xp.asarray(rows.reshape(-1), device=at), axis=0)
+        return xp.reshape(taken, (*rows.shape, -1)), xp.asarray(is_word, device=at)

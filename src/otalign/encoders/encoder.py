@@ -1,0 +1,103 @@
+"""What every encoder does: sentence pairs in, an embedding for each word out, whatever the length.
+
+Inputs are sorted by length and go to the model in batches under a budget of subwords, padding included.
+A subclass says how a batch becomes hidden states, and nothing else.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from pathlib import Path
+from typing import Literal, get_args
+
+import numpy as np
+from array_api_compat import array_namespace, device
+
+from otalign.encoders.embeddings import Array, Embeddings
+from otalign.encoders.subwords import Subworder
+from otalign.encoders.windows import Input, inputs
+from otalign.words import Sentence
+
+Pairing = Literal["joint", "separate"]
+
+BATCH_SIZE = 4096  # subwords
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")  # the names that models have for theirs
+
+
+class Encoder(ABC):
+    """A pretrained model up to one of its layers, with its tokeniser. Many threads may use it at once."""
+
+    def __init__(self, name: str, layer: int, limit: int, pad: int, subworder: Subworder, batch_size: int):
+        if batch_size < 1:
+            raise ValueError(f"batch_size must be at least 1, got {batch_size}; it counts subwords")
+        self.name = name
+        self.layer = layer
+        self.limit = limit  # subwords that the model takes at once, special ones included
+        self.pad = pad  # the id that fills a batch
+        self.subworder = subworder
+        self.batch_size = batch_size
+
+    @abstractmethod
+    def hidden(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> Array:
+        """The layer's states (B, L, D) for ids, a mask that is 1 where there is a subword, types: (B, L)."""
+
+    @abstractmethod
+    def save(self, folder: Path) -> None:
+        """Write what `load` needs to make this encoder again."""
+
+    def embed(self, pairs: Sequence[tuple[Sentence, Sentence]], pairing: Pairing) -> Embeddings:
+        """The embeddings of source, target, source, target, …"""
+        if pairing not in get_args(Pairing):
+            raise ValueError(f"pairing must be 'joint' or 'separate', got {pairing!r}")
+        sentences = [sentence for pair in pairs for sentence in pair]
+        starts = np.array([0, *accumulate(len(sentence.spans) for sentence in sentences)])
+        vectors: Array = None  # made when the first batch says of what library, type and width
+        for batch in batches(self._inputs(sentences, pairing), self.batch_size):
+            ids, mask, types, means = self._arrays(batch)
+            states = self.hidden(ids, mask, types)
+            xp, at = array_namespace(states), device(states)
+            words = xp.asarray(means, device=at) @ states  # (B, words, D)
+            if vectors is None:
+                vectors = xp.zeros((int(starts[-1]), states.shape[-1]), dtype=states.dtype, device=at)
+            for k, one in enumerate(batch):
+                row = 0
+                for piece in one.pieces:
+                    start, count = int(starts[piece.sentence]) + piece.words.start, len(piece.words)
+                    vectors[start : start + count, ...] += words[k, row : row + count, ...]
+                    row += count
+        return Embeddings(np.zeros((0, 1), dtype=np.float32) if vectors is None else vectors, starts)
+
+    def _inputs(self, sentences: Sequence[Sentence], pairing: Pairing) -> Iterator[Input]:
+        together, frame = {"joint": (2, self.subworder.pair), "separate": (1, self.subworder.single)}[pairing]
+        subwords = self.subworder(sentences)
+        for first in range(0, len(sentences), together):
+            yield from inputs(subwords[first : first + together], first, frame, self.limit)
+
+    def _arrays(self, batch: Sequence[Input]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """ids, mask, types (B, L), and the matrices (B, words, L) that take states to words' means."""
+        longest = max(len(one.ids) for one in batch)
+        most_words = max(sum(len(piece.words) for piece in one.pieces) for one in batch)
+        ids = np.full((len(batch), longest), self.pad, dtype=np.int64)
+        mask, types = np.zeros_like(ids), np.zeros_like(ids)
+        means = np.zeros((len(batch), most_words, longest), dtype=np.float32)
+        for k, one in enumerate(batch):
+            ids[k, : len(one.ids)] = one.ids
+            types[k, : len(one.ids)] = one.types
+            mask[k, : len(one.ids)] = 1
+            row = 0
+            for piece in one.pieces:
+                means[k, row + piece.rows, piece.places] = piece.weights
+                row += len(piece.words)
+        return ids, mask, types, means
+
+
+def batches(inputs: Iterable[Input], size: int) -> Iterator[list[Input]]:
+    """Inputs by length, the longest first, so many at once that padded they hold at most `size` subwords."""
+    batch: list[Input] = []
+    for one in sorted(inputs, key=lambda one: len(one.ids), reverse=True):
+        if batch and (len(batch) + 1) * len(batch[0].ids) > size:
+            yield batch
+            batch = []
+        batch.append(one)
+    if batch:
+        yield batch

@@ -1,0 +1,125 @@
+"""A Hugging Face encoder at a layer → the folder that `Onnx` runs, in float32 or int8, checked.
+
+What stands in the folder was compared with the original on whole sentences before it was put there.
+"""
+
+import logging
+import shutil
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from otalign.encoders.encoder import Encoder, Pairing
+from otalign.encoders.onnx import MODEL, TOKENIZER, Onnx
+from otalign.encoders.transformers import Transformers
+from otalign.words import tokenized
+
+TOLERANCE = 1e-4  # of float32: the largest difference of any number in an embedding
+ALIKE = 0.9  # of int8: the least mean cosine between a word's embedding and the original
+
+# Sentences to compare on: short, long, odd letters, numbers, nothing at all.
+TEXTS = (
+    "The committee will publish its findings early next week .",
+    "Its results are going to be made public by the panel within days .",
+    "yes",
+    "",
+    "Ça coûte 1,234.56 € — naïve café-goers paid 50% more in 2019 !",
+    "北京 の 天気 は 😀 ﷺ xqzzkj https://example.org/a?b=c",
+    "Rain fell on the hills , and then on the town , and then on the harbour , " * 12,
+)
+
+
+def export(model: str, folder: Path, layer: int | None = None, *, int8: bool = False) -> str:
+    """Write the folder, and give what the comparison with the original found, in words."""
+    original = Transformers(model, layer, device="cpu")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    if folder.exists() and any(folder.iterdir()):
+        raise ValueError(f"{folder} is there already and not empty; give a new folder")
+    # Made beside its place and moved there, so that what fails the comparison is never taken for good.
+    with TemporaryDirectory(dir=folder.parent, prefix=".export-") as made:
+        _write(original, Path(made), int8)
+        said = _compared(original, Onnx(made), int8)
+        shutil.copytree(made, folder, dirs_exist_ok=True)
+    return said
+
+
+def _write(original: Transformers, folder: Path, int8: bool) -> None:
+    try:
+        import onnx
+        import onnxscript  # noqa: F401 (torch's exporter needs it, and says so less well)
+    except ImportError as error:
+        raise ImportError("exporting needs onnx and onnxscript: pip install 'otalign[export]'") from error
+    graph = _graph(original)
+    if int8:
+        from onnxruntime.quantization import QuantType, quantize_dynamic
+
+        with TemporaryDirectory() as elsewhere:
+            whole, packed = Path(elsewhere) / "whole.onnx", Path(elsewhere) / "int8.onnx"
+            onnx.save(graph, whole)
+            with _quiet():
+                # Seven bits: with eight, sums overflow on processors that have no instructions for int8.
+                quantize_dynamic(
+                    whole, packed, per_channel=True, reduce_range=True, weight_type=QuantType.QInt8
+                )
+            graph = onnx.load(packed)
+    about = {"name": original.name, "layer": original.layer, "limit": original.limit, "pad": original.pad}
+    onnx.helper.set_model_props(graph, {key: str(value) for key, value in about.items()})
+    onnx.save(graph, folder / MODEL)
+    original.subworder.tokenizer.save(str(folder / TOKENIZER))
+
+
+def _graph(original: Transformers) -> Any:
+    """The model up to its layer, for batches and lengths of any size."""
+    import torch
+
+    names = original.inputs
+    example = tuple(torch.ones((2, 8), dtype=torch.int64) for _ in names)
+    sizes = {0: torch.export.Dim("batch"), 1: torch.export.Dim("length", max=original.limit)}
+    with _quiet():
+        exported = torch.onnx.export(
+            original.as_module(),
+            example,
+            input_names=names,
+            output_names=["states"],
+            dynamic_shapes=(tuple(sizes for _ in names),),
+            dynamo=True,
+            verbose=False,
+        )
+    assert exported is not None
+    return exported.model_proto
+
+
+def _compared(original: Encoder, made: Encoder, int8: bool) -> str:
+    """How close the two are on `TEXTS`, in words; an error if it is not close enough."""
+    sentences = [tokenized(text) for text in TEXTS]
+    pairs = [(source, target) for source in sentences for target in sentences]
+    pairings: tuple[Pairing, ...] = ("joint", "separate")
+    x, y = (
+        np.concatenate([encoder.embed(pairs, pairing).vectors for pairing in pairings])
+        for encoder in (original, made)
+    )
+    worst = float(abs(x - y).max())
+    lengths = np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1)
+    cosine = float((np.sum(x * y, axis=1) / lengths).mean())
+    said = f"{len(x):,} words compared: largest difference {worst:.1e}, mean cosine {cosine:.6f}"
+    if not (cosine >= ALIKE if int8 else worst <= TOLERANCE):
+        raise ValueError(f"the exported encoder is not the original ({said}); nothing was written")
+    return said
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """The exporters tell at length of what they cannot do and do not need to."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        before = logging.root.manager.disable
+        logging.disable(logging.WARNING)
+        try:
+            yield
+        finally:
+            logging.disable(before)

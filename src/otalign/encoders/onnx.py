@@ -1,0 +1,52 @@
+"""An encoder as `otalign export` writes it, run by onnxruntime and tokenizers alone, without torch.
+
+The folder holds `encoder.onnx`, which also says its name, layer, limit and padding, and `tokenizer.json`.
+"""
+
+from pathlib import Path
+from shutil import copyfile
+from typing import Any
+
+import numpy as np
+
+from otalign.encoders.encoder import BATCH_SIZE, INPUTS, Encoder
+from otalign.encoders.subwords import Subworder
+
+MODEL, TOKENIZER = "encoder.onnx", "tokenizer.json"
+
+
+class Onnx(Encoder):
+    """The encoder in a folder. Its layer was chosen when it was exported."""
+
+    def __init__(self, folder: str | Path, *, threads: int | None = None, batch_size: int = BATCH_SIZE):
+        import onnxruntime
+        from tokenizers import Tokenizer
+
+        self.folder = Path(folder)
+        for part in (MODEL, TOKENIZER):
+            if not (self.folder / part).is_file():
+                raise ValueError(f"there is no {part} in {folder}; make the folder with 'otalign export'")
+        options: Any = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
+        if threads:
+            options.intra_op_num_threads = threads
+        try:
+            self.session = onnxruntime.InferenceSession(
+                self.folder / MODEL, options, providers=["CPUExecutionProvider"]
+            )
+            said = self.session.get_modelmeta().custom_metadata_map
+            about = said["name"], int(said["layer"]), int(said["limit"]), int(said["pad"])
+        except Exception as error:
+            raise ValueError(f"{self.folder / MODEL} is no encoder of otalign: {error}") from error
+        self.inputs = [given.name for given in self.session.get_inputs()]
+        tokenizer = Tokenizer.from_file(str(self.folder / TOKENIZER))
+        super().__init__(*about, Subworder(tokenizer), batch_size)
+
+    def hidden(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
+        given = dict[str, np.ndarray](zip(INPUTS, (ids, mask, types), strict=True))
+        (states,) = self.session.run(None, {name: given[name] for name in self.inputs})
+        return np.asarray(states)
+
+    def save(self, folder: Path) -> None:
+        for part in (MODEL, TOKENIZER):
+            copyfile(self.folder / part, folder / part)

@@ -1,0 +1,198 @@
+"""Any Hugging Face encoder at any of its layers, on CPU or GPU (`pip install otalign[torch]`).
+
+Layer 0 is the embedding layer, layer k what the k-th block gives, as `hidden_states` counts them. The
+blocks after the chosen one are neither run nor kept. A folder is read without any network call, and so
+is a name once it has been fetched. Weights come from safetensors, never from pickles.
+"""
+
+from pathlib import Path
+from shutil import copyfile
+from typing import Any
+
+import numpy as np
+
+from otalign.encoders.encoder import BATCH_SIZE, INPUTS, Encoder
+from otalign.encoders.subwords import Subworder
+
+SIZE_IF_UNSAID = 512  # subwords of an input, for models that set no limit of their own
+PARTS = ("*.json", "*.safetensors", "*.txt", "*.model")  # the files of a saved model and its tokeniser
+
+
+class Transformers(Encoder):
+    """`name` is a folder, or a model's name on the Hugging Face hub."""
+
+    def __init__(
+        self,
+        name: str,
+        layer: int | None = None,
+        *,
+        device: str | None = None,
+        threads: int | None = None,
+        batch_size: int = BATCH_SIZE,
+    ):
+        model, tokenizer = _loaded(name)
+        self.folder = Path(name) if Path(name).is_dir() else None
+        self.device = _device(device)
+        self.inputs = [name for name in INPUTS if name in tokenizer.model_input_names]
+        blocks = _blocks(model)
+        layer = default_layer(len(blocks)) if layer is None else layer
+        if not 0 <= layer <= len(blocks):
+            raise ValueError(f"layer must be from 0 to {len(blocks)} for {name}, got {layer}")
+        super().__init__(
+            Path(name).resolve().name if self.folder else name,
+            layer,
+            _limit(model, tokenizer),
+            tokenizer.pad_token_id or 0,
+            Subworder(tokenizer.backend_tokenizer),
+            batch_size,
+        )
+        # One block more than wanted is kept: what it is given is the layer's own output, before the norm
+        # that some models have after their last block.
+        del blocks[layer + 1 :]
+        if layer < len(blocks):
+            blocks[layer].register_forward_pre_hook(_stop, with_kwargs=True)
+        self.model = model.to(self.device).eval()
+        if threads:
+            import torch
+
+            torch.set_num_threads(threads)
+
+    def hidden(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> Any:
+        import torch
+
+        given = dict[str, np.ndarray](zip(INPUTS, (ids, mask, types), strict=True))
+        tensors = {name: torch.from_numpy(given[name]).to(self.device) for name in self.inputs}
+        with torch.inference_mode():
+            try:
+                states = self.model(**tensors).last_hidden_state
+            except Reached as reached:
+                states = reached.states
+        # NumPy is quicker with what follows on the CPU; Apple's GPUs have no float64 for it.
+        return states if self.device.startswith("cuda") else states.float().cpu().numpy()
+
+    def as_module(self) -> Any:
+        """A torch module from the tensors that the model takes to the layer's states, fit to be traced."""
+        from torch.nn import Module
+
+        model, layer, names = self.model, self.layer, self.inputs
+
+        class UpToLayer(Module):
+            def __init__(self):
+                super().__init__()
+                self.model = model
+
+            def forward(self, *tensors):
+                given = dict(zip(names, tensors, strict=True))
+                return self.model(**given, output_hidden_states=True).hidden_states[layer]
+
+        return UpToLayer()
+
+    def save(self, folder: Path) -> None:
+        """A model from a folder is copied; of one from the hub, the name is enough."""
+        if self.folder:
+            for pattern in PARTS:
+                for part in self.folder.glob(pattern):
+                    copyfile(part, folder / part.name)
+
+
+class Reached(Exception):
+    """Raised before the first block that is not wanted, with the states that it was to get."""
+
+    def __init__(self, states: Any):
+        self.states = states
+
+
+def _stop(block: Any, positional: tuple, named: dict) -> None:
+    from torch.compiler import is_exporting
+
+    if not is_exporting():  # a graph holds no exceptions; what it does not need falls away by itself
+        raise Reached(positional[0] if positional else named["hidden_states"])
+
+
+def default_layer(layers: int) -> int:
+    """Two thirds of the way up, where most encoders have words of like meaning close together."""
+    return -(-2 * layers // 3)
+
+
+def _loaded(name: str) -> tuple[Any, Any]:
+    """The encoder and its tokeniser."""
+    try:
+        from transformers import AutoModel, AutoTokenizer
+        from transformers.utils import logging
+    except ImportError as error:
+        raise ImportError(
+            f"the encoder {name} needs torch and transformers: pip install 'otalign[torch]'"
+        ) from error
+    folder = name if Path(name).is_dir() else _fetched(name)
+    verbosity = logging.get_verbosity()
+    logging.set_verbosity_error()  # of a head that is not loaded: it is not missed
+    logging.disable_progress_bar()
+    try:
+        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        model = AutoModel.from_pretrained(folder, local_files_only=True, use_safetensors=True)
+    except (OSError, ValueError, KeyError) as error:
+        raise ValueError(f"{name} cannot be read as a Hugging Face encoder: {error}") from error
+    finally:
+        logging.set_verbosity(verbosity)
+    if getattr(tokenizer, "backend_tokenizer", None) is None:
+        raise ValueError(f"the tokenizer of {name} knows no offsets; use a model that has a tokenizer.json")
+    return (model.get_encoder() if model.config.is_encoder_decoder else model), tokenizer
+
+
+def _fetched(name: str) -> str:
+    """The folder where the model of this name lies, fetched from the hub if it has not been before."""
+    from huggingface_hub import snapshot_download
+
+    # Only the files of the model itself, no other forms in folders below.
+    wanted: dict[str, Any] = {"allow_patterns": list(PARTS), "ignore_patterns": ["*/*"]}
+    try:
+        folder = snapshot_download(name, local_files_only=True, **wanted)
+        if any(Path(folder).glob("*.safetensors")):
+            return folder
+    except (OSError, ValueError):
+        pass
+    try:
+        return snapshot_download(name, **wanted)
+    except (OSError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(
+            f"there is no folder {name}, and no model of this name could be fetched from the Hugging Face "
+            f"hub ({reason}); check the name, or fetch it where there is a network with "
+            f"'hf download {name} --local-dir FOLDER' and give that folder"
+        ) from error
+
+
+def _blocks(model: Any) -> Any:
+    """The list of the model's layers."""
+    from torch.nn import ModuleList
+
+    count = model.config.num_hidden_layers
+    for module in model.modules():
+        if isinstance(module, ModuleList) and len(module) == count:
+            return module
+    raise ValueError(f"cannot find the {count} layers of {type(model).__name__}; it is no plain encoder")
+
+
+def _limit(model: Any, tokenizer: Any) -> int:
+    """The subwords that the model takes, special ones included."""
+    positions = getattr(model.config, "max_position_embeddings", None) or SIZE_IF_UNSAID
+    for name, module in model.named_modules():
+        if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
+            positions = module.num_embeddings - module.padding_idx - 1  # those before are never used
+    return min(positions, tokenizer.model_max_length)
+
+
+def _device(wanted: str | None) -> str:
+    """The one that is wanted, or the best that is there."""
+    import torch
+
+    if wanted is None:
+        if torch.cuda.is_available():
+            return "cuda"
+        return "mps" if torch.backends.mps.is_available() else "cpu"
+    try:
+        torch.empty(1, device=wanted)
+    except (RuntimeError, AssertionError) as error:
+        reason = str(error).splitlines()[0]
+        raise ValueError(f"device must be one that torch can use here, got {wanted!r}: {reason}") from error
+    return wanted

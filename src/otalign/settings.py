@@ -1,0 +1,101 @@
+"""All that decides an alignment but the encoder's weights: one value, to print, to save, to get again."""
+
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, get_args
+
+from otalign.cost import Cost
+from otalign.encoders import Pairing
+from otalign.fertility import Fertility
+from otalign.ot import Balanced, Entropic, Exact, Partial, Problem, Solver, Unbalanced
+
+PROBLEMS = {"bot": Balanced, "pot": Partial, "uot": Unbalanced}
+SOLVERS = {"entropic": Entropic, "exact": Exact}
+
+# Chosen on MTRef dev with MiniLM-L6, layer 4, for entropic transport at eps 0.1 and cosine costs.
+TAU, FRACTION = 0.8, 0.96
+THRESHOLDS = {Balanced: 0.45, Partial: 0.32, Unbalanced: 0.40, type(None): 0.8}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How an aligner goes from sentences to links. A problem of None is a threshold on the costs alone.
+
+    A threshold that is not given is the one that suits the problem.
+    """
+
+    encoder: str
+    layer: int
+    pairing: Pairing = "joint"
+    centring: bool = True
+    cost: Cost = "cosine"
+    distortion: float = 0.3
+    fertility: Fertility = "uniform"
+    problem: Problem | None = Unbalanced(TAU)
+    solver: Solver = Entropic()
+    threshold: float = None  # pyright: ignore[reportAssignmentType]: set below
+
+    def __post_init__(self):
+        for name, type_ in (("pairing", Pairing), ("cost", Cost), ("fertility", Fertility)):
+            value, known = getattr(self, name), get_args(type_)
+            if value not in known:
+                raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}")
+        if not isinstance(self.problem, Problem | None):
+            raise TypeError(f"problem must be Balanced, Partial, Unbalanced or None, got {self.problem!r}")
+        if not isinstance(self.solver, Solver):
+            raise TypeError(f"solver must be Entropic or Exact, got {self.solver!r}")
+        if self.threshold is None:
+            object.__setattr__(self, "threshold", THRESHOLDS[type(self.problem)])
+        for name in ("threshold", "distortion"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} must be from 0 to 1, got {getattr(self, name)}")
+
+    def changed(self, **changes: Any) -> "Settings":
+        """The same with other values; a problem of another kind brings its own threshold."""
+        if "problem" in changes and type(changes["problem"]) is not type(self.problem):
+            changes.setdefault("threshold", None)
+        return replace(self, **changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What JSON can hold."""
+        said = {field.name: getattr(self, field.name) for field in fields(self)}
+        return said | {"problem": _named(self.problem, PROBLEMS), "solver": _named(self.solver, SOLVERS)}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Settings":
+        """What `to_dict` gave."""
+        known = {field.name for field in fields(cls)}
+        for name in sorted(data.keys() - known):
+            raise ValueError(f"settings must be of {', '.join(sorted(known))}, got {name!r}")
+        parts = {name: _made(data[name], kinds) for name, kinds in KINDS.items() if name in data}
+        return cls(**(data | parts))
+
+    def fields(self) -> dict[str, object]:
+        """What a signature tells of them, `key: value`, with the choices of problem and solver laid flat."""
+        told: dict[str, object] = {}
+        for name, value in self.to_dict().items():
+            if isinstance(value, dict):
+                told[name] = value.pop("name")
+                told |= value
+            else:
+                told[name] = value
+        if told.get("tau_source") == told.get("tau_target"):
+            told = {"tau" if key == "tau_source" else key: told[key] for key in told if key != "tau_target"}
+        return told | {"problem": told["problem"] or "none"}
+
+
+KINDS: dict[str, dict[str, Any]] = {"problem": PROBLEMS, "solver": SOLVERS}
+
+
+def _named(value: Problem | Solver | None, kinds: dict[str, Any]) -> dict[str, Any] | None:
+    if value is None:
+        return None
+    (name,) = (name for name, kind in kinds.items() if isinstance(value, kind))
+    return {"name": name, **asdict(value)}
+
+
+def _made(data: dict[str, Any] | None, kinds: dict[str, Any]) -> Any:
+    if data is None:
+        return None
+    if data.get("name") not in kinds:
+        raise ValueError(f"name must be one of {', '.join(kinds)}, got {data.get('name')!r}")
+    return kinds[data["name"]](**{key: value for key, value in data.items() if key != "name"})
