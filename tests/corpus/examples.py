@@ -35,7 +35,7 @@ def example(format):
     items = [GOLD, EMPTY, Gold(TARGET, SOURCE, frozenset({(3, 4)}))]
     if format in ("pharaoh", "talp", "naacl"):
         return [Links(gold.sure, gold.possible) for gold in items]
-    if format in ("bars", "parallel"):
+    if format in ("bars", "parallel", "tsv"):
         return [TextPair(" ".join(gold.source), " ".join(gold.target)) for gold in items]
     return [gold.alignment("s") for gold in items] if format in ("a3", "columns", "ists") else items
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otalign.alignment import Alignment, Gold, Link, Links
-from otalign.corpus import FORMATS, BadLine, TextPair, read, write
+from otalign.corpus import FORMATS, BadLine, TextPair, WordPair, read, write
 
 from ..drawn_alignments import alignments, golds, letters, links_without_words, plain_alignments
 from .examples import GOLD, ISTS, TEXT, example, paths_for, read_all
@@ -18,6 +18,8 @@ from .examples import GOLD, ISTS, TEXT, example, paths_for, read_all
 each_format = pytest.mark.parametrize("format", FORMATS)
 texts = st.text(letters | st.sampled_from(" \t"), max_size=12)
 plain_texts = texts.map(lambda text: text.strip(" \t")).filter(lambda text: "|||" not in text)
+texts_in_a_cell = texts.filter(lambda text: "\t" not in text)
+words = st.lists(texts, max_size=4).map(tuple)
 HELD = {
     "pharaoh": links_without_words,
     "talp": links_without_words,
@@ -27,9 +29,10 @@ HELD = {
     "columns": plain_alignments,
     "msr-rte": golds(),
     "ists": plain_alignments,
+    "tsv": st.builds(TextPair, texts_in_a_cell, texts_in_a_cell),
     "bars": st.builds(TextPair, plain_texts, plain_texts),
     "parallel": st.builds(TextPair, texts, texts),
-    "jsonl": alignments() | golds(),
+    "jsonl": alignments() | golds() | st.builds(TextPair, texts, texts) | st.builds(WordPair, words, words),
 }
 
 
@@ -143,13 +146,14 @@ def test_annotators_are_joined_by_majority(tmp_path):
         (GOLD, "columns", r"item 1 .* as columns: the format has no possible links; choose a level .*'s\+p'"),
         (GOLD, "a3", "item 1 .* as a3: the format has no possible links"),
         (TEXT, "pharaoh", "text without links; align it first"),
-        (TEXT, "jsonl", "this is text without links"),
         (Links(frozenset()), "multimwa", "these links have no words; give words= where they are read"),
-        (Links(frozenset()), "jsonl", "this is links without words"),
+        (Links(frozenset()), "jsonl", "these are links without words"),
         (Alignment(("a b",), (), ()), "columns", "the word 'a b' is empty or holds a blank .*; write jsonl"),
         (Alignment(("",), (), ()), "a3", "the word '' is empty"),
         (TextPair("a\nb", ""), "parallel", "holds a line end"),
         (Gold(("#", "sentence", "pair"), (), frozenset()), "msr-rte", "taken for a header; write jsonl"),
+        (TextPair("a\tb", ""), "tsv", "holds a tab; write two parallel files"),
+        (WordPair(("a",), ()), "pharaoh", "text without links; align it first"),
         (TextPair("a ||| b", ""), "bars", r"holds \|\|\|; write two parallel files"),
     ],
 )

@@ -6,15 +6,19 @@ import sys
 import typer
 
 from otalign import __version__
+from otalign.cli.align import align
 from otalign.cli.convert import convert
 from otalign.cli.corpora import corpora
 from otalign.cli.evaluate import evaluate
+from otalign.cli.export import export
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
 )
+app.command()(align)
 app.command()(evaluate)
 app.command()(convert)
+app.command()(export)
 app.add_typer(corpora, name="corpus")
 
 

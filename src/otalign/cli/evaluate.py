@@ -12,7 +12,7 @@ from otalign.alignment import Alignment, Gold, Links
 from otalign.cli.convert import FORMAT_HELP, as_level
 from otalign.cli.corpora import AsJson, DataFolder
 from otalign.cli.terminal import console, say_what_was_met
-from otalign.corpus import CORPORA, FORMATS, Item, TextPair, load, read
+from otalign.corpus import CORPORA, FORMATS, Item, Unaligned, load, read
 from otalign.metrics import (
     Counts,
     Grouping,
@@ -91,7 +91,7 @@ def _golds(name: str, format: str, split: str, data: Path | None) -> list[Gold |
     items = load(name, split, data) if name in CORPORA else read(name, format)
     golds: list[Gold | Alignment] = []
     for item in items:
-        if isinstance(item, Links | TextPair):
+        if isinstance(item, Links | Unaligned):
             raise ValueError(f"{name} must hold words and links to be gold, but {format} has not both")
         golds.append(item)
     if not golds:
@@ -105,7 +105,7 @@ def _predicted(name: str, format: str, golds: list[Gold | Alignment]) -> list[Al
     reading = read(name, format, words=words)
     predicted = []
     for item in reading:
-        if isinstance(item, Links | TextPair):
+        if isinstance(item, Links | Unaligned):
             raise ValueError(f"{name} must hold links, but {format} has none")
         predicted.append(item.alignment("s+p") if isinstance(item, Gold) else item)
     say_what_was_met(reading)

@@ -2,7 +2,7 @@
 
 from otalign.corpus.datasets import CORPORA, Corpus, load
 from otalign.corpus.formats import FORMATS, Format, Reading, read, write
-from otalign.corpus.items import Item, Tally, TextPair
+from otalign.corpus.items import Item, Tally, TextPair, Unaligned, WordPair
 from otalign.corpus.text import BadLine, Line
 
 __all__ = [
@@ -16,6 +16,8 @@ __all__ = [
     "Reading",
     "Tally",
     "TextPair",
+    "Unaligned",
+    "WordPair",
     "load",
     "read",
     "write",

@@ -83,8 +83,11 @@ FORMATS = {
         (tables.source_line, tables.target_line),
         most_files=2,
     ),
+    "tsv": Format(
+        "source, target, between tabs", links.each_line, tables.two_columns, (tables.two_columns_line,)
+    ),
     "jsonl": Format(
-        "a JSON object a line, with all that an alignment holds",
+        "a JSON object a line, with all that an alignment holds, or texts or words alone",
         links.each_line,
         tables.json_object,
         (tables.json_line,),

@@ -1,7 +1,7 @@
 """What a line of a file can hold, and what a writer asks of it: words, text, links of one or two levels.
 
 A format gives `Gold` if it has words and two levels of links, `Alignment` if it has words and one level,
-`Links` if its words are elsewhere, and `TextPair` if it has no links.
+`Links` if its words are elsewhere, and `TextPair` or `WordPair` if it has no links.
 """
 
 from typing import NamedTuple
@@ -17,7 +17,15 @@ class TextPair(NamedTuple):
     target: str
 
 
-Item = Alignment | Gold | Links | TextPair
+class WordPair(NamedTuple):
+    """Two sentences as words, not yet aligned."""
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+
+
+Item = Alignment | Gold | Links | TextPair | WordPair
+Unaligned = TextPair | WordPair
 Words = tuple[str, ...]
 Pair = tuple[int, int]
 
@@ -57,7 +65,7 @@ def text_of(item: Item) -> TextPair:
 def levels_of(item: Item) -> tuple[Pairs, Pairs]:
     """The sure and the possible links; those of an `Alignment` are sure."""
     match item:
-        case TextPair():
+        case TextPair() | WordPair():
             raise ValueError("this is text without links; align it first")
         case Alignment():
             return item.pairs, frozenset()

@@ -1,14 +1,17 @@
-"""Formats of one line a pair: MultiMWA's table, three columns, JSON, `source ||| target`, parallel files."""
+"""One line a pair: MultiMWA's table, two or three columns, JSON, `source ||| target`, parallel files."""
 
 import json
 from collections.abc import Iterator
 from itertools import zip_longest
+from typing import Any
 
 from otalign.alignment import Alignment, Gold, Links, Pairs
 from otalign.corpus.items import (
     Item,
     Tally,
     TextPair,
+    Unaligned,
+    WordPair,
     alignment,
     gold,
     leveled,
@@ -52,15 +55,34 @@ def three_columns_line(item: Item, number: int) -> str:
     return "\t".join((*text_of(item), _tokens(links_of(item)))) + "\n"
 
 
-def json_object(record: list[Line], merged: Tally) -> Alignment | Gold:
+def two_columns(record: list[Line], merged: Tally) -> TextPair:
+    """`source TAB target`; a blank line is an empty pair, so that places are kept."""
+    (line,) = record
+    cells = line.text.split("\t") if line.raw else ["", ""]
+    if len(cells) != 2:
+        raise BadLine(line, _columns(cells), "two: source, target")
+    return TextPair(*cells)
+
+
+def two_columns_line(item: Item, number: int) -> str:
+    pair = text_of(item)
+    for text in pair:
+        if "\t" in text:
+            raise ValueError(f"the text {text!r} holds a tab; write two parallel files instead")
+    return f"{pair.source}\t{pair.target}\n"
+
+
+def json_object(record: list[Line], merged: Tally) -> Alignment | Gold | Unaligned:
     (line,) = record
     text = line.text
     try:
         data = json.loads(text)
+        if not data.keys() & {"links", "sure"}:
+            return _unaligned(data["source"], data["target"])
         made = Gold.from_dict(data) if "sure" in data else Alignment.from_dict(data)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         found = repr(text if isinstance(error, json.JSONDecodeError) else error)
-        expected = 'an object with "source", "target" and "links", or "sure" and "possible"'
+        expected = 'an object with "source" and "target", and "links", "sure" and "possible" or none of them'
         raise BadLine(line, found, expected) from None
     kept = made.links if isinstance(made, Alignment) else made.sure | made.possible
     if len(kept) < sum(len(data.get(name, ())) for name in ("links", "sure", "possible")):
@@ -68,11 +90,21 @@ def json_object(record: list[Line], merged: Tally) -> Alignment | Gold:
     return made
 
 
+def _unaligned(source: Any, target: Any) -> Unaligned:
+    match source, target:
+        case str(), str():
+            return TextPair(source, target)
+        case [*_], [*_]:
+            checked = Alignment(tuple(source), tuple(target), ())  # that these are words
+            return WordPair(checked.source, checked.target)
+    raise TypeError("source and target must be two texts, or two lists of words")
+
+
 def json_line(item: Item, number: int) -> str:
-    if isinstance(item, Links | TextPair):
-        kind = "links without words" if isinstance(item, Links) else "text without links"
-        raise ValueError(f"jsonl holds alignments, and this is {kind}")
-    return json.dumps(item.to_dict(), ensure_ascii=False, allow_nan=False) + "\n"
+    if isinstance(item, Links):
+        raise ValueError("jsonl holds sentences, and these are links without words")
+    data = item._asdict() if isinstance(item, Unaligned) else item.to_dict()
+    return json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def barred(record: list[Line], merged: Tally) -> TextPair:

@@ -9,6 +9,7 @@ Words are what stands between spaces and tabs; a no-break space is a letter.
 import gzip
 import io
 import re
+import sys
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from os import PathLike
@@ -16,6 +17,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 Path = str | PathLike[str]
 
+STDIN = "-"  # the name by which standard input is read
 SHOWN = 100  # letters of a bad line that its message shows
 NO_WORD = re.compile("[ \t\r\n\ufeff]|^$")
 NO_LINE = re.compile("[\r\n\ufeff]")
@@ -50,7 +52,7 @@ class BadLine(ValueError):
 
 
 def lines(path: Path) -> Iterator[Line]:
-    name, number = str(path), 0
+    name, number = "standard input" if str(path) == STDIN else str(path), 0
     with opened(path, "rb") as file:
         try:
             for number, raw in enumerate(file, 1):
@@ -67,6 +69,8 @@ def lines(path: Path) -> Iterator[Line]:
 def opened(path: Path, mode: str) -> BinaryIO:
     """The file as bytes, "rb" or "wb", unpacked or packed as its suffix says."""
     name = str(path)
+    if name == STDIN and mode == "rb":
+        return sys.stdin.buffer
     if name.endswith(".gz"):
         return cast(BinaryIO, gzip.open(path, mode))
     if name.endswith(".zst"):

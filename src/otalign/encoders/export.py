@@ -34,9 +34,8 @@ TEXTS = (
 )
 
 
-def export(model: str, folder: Path, layer: int | None = None, *, int8: bool = False) -> str:
+def export(original: Transformers, folder: Path, *, int8: bool = False) -> str:
     """Write the folder, and give what the comparison with the original found, in words."""
-    original = Transformers(model, layer, device="cpu")
     folder.parent.mkdir(parents=True, exist_ok=True)
     if folder.exists() and any(folder.iterdir()):
         raise ValueError(f"{folder} is there already and not empty; give a new folder")

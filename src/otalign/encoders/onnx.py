@@ -48,5 +48,6 @@ class Onnx(Encoder):
         return np.asarray(states)
 
     def save(self, folder: Path) -> None:
-        for part in (MODEL, TOKENIZER):
-            copyfile(self.folder / part, folder / part)
+        if folder.resolve() != self.folder.resolve():
+            for part in (MODEL, TOKENIZER):
+                copyfile(self.folder / part, folder / part)

@@ -89,7 +89,7 @@ class Transformers(Encoder):
 
     def save(self, folder: Path) -> None:
         """A model from a folder is copied; of one from the hub, the name is enough."""
-        if self.folder:
+        if self.folder and folder.resolve() != self.folder.resolve():
             for pattern in PARTS:
                 for part in self.folder.glob(pattern):
                     copyfile(part, folder / part.name)

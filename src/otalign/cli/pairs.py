@@ -1,0 +1,88 @@
+"""Sentence pairs as the command line takes them: two sentences, two files, one file, standard input.
+
+Files are read through once before the work, so that what is wrong with them is said at the start.
+"""
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from otalign.corpus import FORMATS, Item, TextPair, read
+from otalign.corpus.items import words_of
+from otalign.corpus.text import STDIN, lines
+from otalign.words import Sentence, joined, split, tokenized
+
+INPUTS = [name for name, form in FORMATS.items() if not form.wordless]
+PACKED = (".gz", ".zst")
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs of sentences, read as they are asked for."""
+
+    items: Iterable[Item]
+    pretokenized: bool
+    files: tuple[str, ...] = ()
+    count: int | None = None  # if it is known
+
+    def __iter__(self) -> Iterator[tuple[Sentence, Sentence]]:
+        """Texts are split as the user said; what comes as words stays so."""
+        made = split if self.pretokenized else tokenized
+        for item in self.items:
+            if isinstance(item, TextPair):
+                yield made(item.source), made(item.target)
+            else:
+                source, target = words_of(item)
+                yield joined(source), joined(target)
+
+
+def pairs_of(said: Sequence[str], format: str | None, pretokenized: bool) -> Pairs:
+    """What the arguments of a command stand for."""
+    if len(said) > 2:
+        raise ValueError(
+            f"give two sentences, two files or one file, got {len(said)} of them; "
+            "put a sentence between quotation marks"
+        )
+    if len(said) == 2 and not any(map(_names_a_file, said)):
+        return Pairs([TextPair(*said)], pretokenized, count=1)
+    files = tuple(said) or (STDIN,)
+    if files == (STDIN,):
+        if sys.stdin.isatty():
+            raise ValueError("give two sentences, two files, or one file with both; see otalign align --help")
+        return Pairs(read(STDIN, format or "tsv"), pretokenized, files)
+    for file in files:
+        if not Path(file).is_file():
+            raise ValueError(f"there is no file {file}")
+    if len(files) == 2 and format in (None, "parallel"):
+        _check_equal_lengths(files)
+    reading = read(files, format or _guessed(files))
+    return Pairs(reading, pretokenized, files, sum(1 for _ in reading))
+
+
+def _names_a_file(text: str) -> bool:
+    """A file that is there, or a word that looks like the name of one and would be a strange sentence."""
+    try:
+        there = Path(text).is_file()
+    except (OSError, ValueError):  # too long for a name, or a letter that none may have
+        return False
+    looks_so = Path(text).suffix.lower() in (".txt", ".tsv", ".jsonl", *PACKED)
+    return there or (looks_so and " " not in text)
+
+
+def _guessed(files: Sequence[str]) -> str:
+    if len(files) == 2:
+        return "parallel"
+    name = Path(files[0])
+    while name.suffix in PACKED:
+        name = name.with_suffix("")
+    return "jsonl" if name.suffix in (".jsonl", ".json") else "tsv"
+
+
+def _check_equal_lengths(files: Sequence[str]) -> None:
+    first, second = (sum(1 for _ in lines(file)) for file in files)
+    if first != second:
+        raise ValueError(
+            f"{files[0]} has {first:,} lines and {files[1]} has {second:,}; "
+            "line n of one must belong to line n of the other"
+        )

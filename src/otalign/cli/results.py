@@ -1,0 +1,103 @@
+"""Alignments as a command writes them: whole lines, or drawings on a terminal.
+
+That the place can be written is found out before the work; what stood there is lost only once it begins.
+"""
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from rich.console import Console
+
+from otalign.alignment import Alignment
+from otalign.corpus.text import opened
+from otalign.render.terminal import drawn
+
+FORMATS = ("pharaoh", "jsonl", "tsv", "terminal")
+Put = Callable[[Alignment], None]
+
+
+def format_of(said: str | None, output: Path | None) -> str:
+    """The form of the output, as said or as the place suggests."""
+    if said is None:
+        return "terminal" if output is None and sys.stdout.isatty() else "pharaoh"
+    if said not in FORMATS:
+        raise ValueError(f"--format must be one of {', '.join(FORMATS)}, got {said!r}")
+    if said == "terminal" and output is not None:
+        raise ValueError("--format terminal draws on a terminal, so leave out --output")
+    return said
+
+
+@contextmanager
+def writable(output: Path | None, inputs: Sequence[str]) -> Iterator[None]:
+    """A check that the output can be written; should the work not begin, what is there stays as it was."""
+    if output is None:
+        yield
+        return
+    if any(os.path.exists(file) and output.exists() and output.samefile(file) for file in inputs):
+        raise ValueError(f"{output} is an input too; write to another file")
+    new = not output.exists()
+    try:
+        output.open("ab").close()
+    except OSError as error:
+        raise ValueError(f"cannot write {output}: {error.strerror}") from error
+    try:
+        yield
+    except BaseException:
+        if new and not output.stat().st_size:
+            output.unlink()
+        raise
+
+
+@contextmanager
+def writer(output: Path | None, form: str, *, weights: bool, nulls: bool) -> Iterator[Put]:
+    """What puts alignments in their place, one by one."""
+    if form == "terminal":
+        console = Console(highlight=False)
+        yield lambda alignment: console.print(drawn(alignment), "")
+        return
+
+    def text(alignment: Alignment) -> str:
+        if form == "jsonl":
+            return json.dumps(alignment.to_dict(), ensure_ascii=False)
+        return "\t".join(_cells(alignment, form == "tsv", weights, nulls))
+
+    file = sys.stdout.buffer if output is None else opened(output, "wb")
+    try:
+        yield lambda alignment: _write_whole(file, text(alignment))
+    finally:
+        if output is not None:
+            file.close()
+
+
+def _cells(alignment: Alignment, words: bool, weights: bool, nulls: bool) -> Iterator[str]:
+    if words:
+        yield from (" ".join(map(_on_a_line, side)) for side in (alignment.source, alignment.target))
+    yield alignment.pharaoh()
+    if weights:
+        yield " ".join(f"{link.weight:g}" for link in alignment.links)
+    if nulls:
+        yield from (" ".join(map(str, side)) for side in (alignment.source_nulls, alignment.target_nulls))
+
+
+def _on_a_line(word: str) -> str:
+    """A word of a table has no tab or line end, which only words from jsonl can have."""
+    return word.translate({ord(letter): " " for letter in "\t\n\r"})
+
+
+def _write_whole(file: BinaryIO, line: str) -> None:
+    """All of a line or nothing: signals wait until it is written."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        file.write(line.encode() + b"\n")
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        file.write(line.encode() + b"\n")
+        file.flush()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
