@@ -1,0 +1,24 @@
+"""The systems that the paper compares with, written for this library and equal to their tools link by link.
+
+`SimAlign` takes the similarities of one pair's words; `FastAlign` learns from a whole corpus of pairs, and
+`symmetrised` joins its two directions, or those of any other aligner.
+"""
+
+from otalign.peers.fast_align import Aligned, FastAlign, Step, TrainedFastAlign
+from otalign.peers.simalign import ArgMax, IterMax, Match, Matching, SimAlign, similarity
+from otalign.peers.symmetrise import Symmetrisation, symmetrised
+
+__all__ = [
+    "Aligned",
+    "ArgMax",
+    "FastAlign",
+    "IterMax",
+    "Match",
+    "Matching",
+    "SimAlign",
+    "Step",
+    "Symmetrisation",
+    "TrainedFastAlign",
+    "similarity",
+    "symmetrised",
+]
