@@ -64,10 +64,11 @@ class FastAlign:
     ) -> "TrainedFastAlign":
         """Both directions, learnt from pairs of words. A pair with an empty side teaches nothing."""
         pairs = _checked(pairs)
-        source, target = (Vocabulary.of([pair[side] for pair in pairs]) for side in (0, 1))
-        grid = Grid.of(pairs, source, target)
-        if not grid.buckets:
+        whole = [pair for pair in pairs if pair[0] and pair[1]]
+        if not whole:
             raise ValueError(f"pairs must hold one with words on both sides, got {len(pairs)} without")
+        source, target = (Vocabulary.of([pair[side] for pair in whole]) for side in (0, 1))
+        grid = Grid.of(pairs, source, target)
         meetings, cells = meetings_of(grid, _stride(target))
         blocks = list(grid.blocks(cells))
         swapped = [block.transposed() for block in blocks]
