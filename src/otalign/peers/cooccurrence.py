@@ -5,7 +5,7 @@ counted once for the whole corpus. A table over meetings is then a flat array, r
 adding to it one `add.at`; and since a meeting is the same seen from either side, both directions share it.
 
 Pairs are kept by shape, so that whatever depends on positions only is made once for each shape. A cell takes
-four bytes and a meeting sixteen; all else is made in pieces of bounded size.
+four bytes and a meeting eight; all else here is made in pieces of bounded size.
 """
 
 from collections.abc import Iterator, Sequence
