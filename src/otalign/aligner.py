@@ -5,7 +5,6 @@ An aligner is an encoder, `Settings` and, if kept, the mean embedding to centre 
 """
 
 import json
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,21 +16,16 @@ import otalign
 from otalign import encoders, extract
 from otalign.alignment import Alignment
 from otalign.centring import centred, mean
-from otalign.cost import costs
 from otalign.encoders import BATCH_SIZE, Embeddings, Encoder
 from otalign.extract import Found
-from otalign.fertility import masses
-from otalign.ot import solve
 from otalign.settings import Settings
+from otalign.strengths import strengths, tiles
 from otalign.words import Sentence, joined, tokenized
 
 Text = str | Sequence[str] | Sentence  # raw text, words, or words with their places in a text
 Pair = tuple[Sentence, Sentence]
 
 CHUNK_PAIRS, CHUNK_WORDS = 1024, 16_384  # at most, embedded together: enough to find pairs of like length
-CELLS = 1 << 17  # of cost matrices that are solved together
-SIZE_STEP = 8  # words by which the lengths of pairs that are solved together differ at most
-
 SETTINGS, MEAN = "otalign.json", "mean.npy"
 
 
@@ -117,28 +111,14 @@ class Aligner:
             yield chunk, self.encoder.embed(chunk, self.settings.pairing)
 
     def _aligned(self, chunk: list[Pair], embeddings: Embeddings) -> Iterator[Alignment]:
-        found: list[Found | None] = [None] * len(chunk)
-        for places in _alike([(len(source.spans), len(target.spans)) for source, target in chunk]):
-            for k, links in zip(places, self._found(embeddings, places), strict=True):
+        shapes = [(len(source.spans), len(target.spans)) for source, target in chunk]
+        found = [Found.nothing(*shape) for shape in shapes]
+        for places, tile in tiles(embeddings, shapes):
+            strong = strengths(tile, self.settings)
+            for k, links in zip(places, extract.links(strong, tile, self.settings.threshold), strict=True):
                 found[k] = links
-        for (source, target), links in zip(chunk, found, strict=True):
-            links = links or Found.nothing(len(source.spans), len(target.spans))
-            yield Alignment(
-                source.words, target.words, links.links, source.spans, target.spans, *links.null_confidences
-            )
-
-    def _found(self, embeddings: Embeddings, places: list[int]) -> list[Found]:
-        """What is found in the pairs at these places of a chunk, which have words on both sides."""
-        chosen = self.settings
-        X, is_source = embeddings.padded([2 * k for k in places])
-        Y, is_target = embeddings.padded([2 * k + 1 for k in places])
-        C = costs(X, Y, is_source, is_target, chosen.cost, chosen.distortion)
-        if chosen.problem is None:
-            return extract.links(1 - C, is_source, is_target, chosen.threshold)
-        a = masses(X, is_source, chosen.fertility, chosen.problem)
-        b = masses(Y, is_target, chosen.fertility, chosen.problem)
-        plan = solve(C, a, b, chosen.problem, chosen.solver).plan
-        return extract.links(plan, is_source, is_target, chosen.threshold)
+        for (source, target), (links, nulls) in zip(chunk, found, strict=True):
+            yield Alignment(source.words, target.words, links, source.spans, target.spans, *nulls)
 
 
 def _sentence(text: Text) -> Sentence:
@@ -161,17 +141,6 @@ def _chunks(pairs: Iterable[tuple[Text, Text]]) -> Iterator[list[Pair]]:
             chunk, words = [], 0
     if chunk:
         yield chunk
-
-
-def _alike(shapes: list[tuple[int, int]]) -> Iterator[list[int]]:
-    """The places of pairs about as long, so many together as fit a cache. One without words has no place."""
-    groups: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for k, (n, m) in enumerate(shapes):
-        if n and m:
-            groups[-(-n // SIZE_STEP), -(-m // SIZE_STEP)].append(k)
-    for (n, m), places in groups.items():
-        step = max(1, CELLS // (n * m * SIZE_STEP**2))
-        yield from (places[k : k + step] for k in range(0, len(places), step))
 
 
 def _saved_settings(folder: Path) -> Settings | None:

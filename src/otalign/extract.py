@@ -10,6 +10,7 @@ from array_api_compat import array_namespace
 
 from otalign.alignment import Link
 from otalign.cost import scaled
+from otalign.strengths import Tile
 
 Array = Any
 
@@ -28,12 +29,12 @@ class Found(NamedTuple):
         return cls((), ((1.0,) * n, (1.0,) * m))
 
 
-def links(strengths: Array, is_source: Array, is_target: Array, threshold: float) -> list[Found]:
+def links(strengths: Array, tile: Tile, threshold: float) -> list[Found]:
     """The cells (B, N, M) above the threshold, once scaled, pair by pair."""
     xp = array_namespace(strengths)
-    cells = is_source[:, :, None] & is_target[:, None, :]
+    cells = tile.is_source[:, :, None] & tile.is_target[:, None, :]
     weights = _numpy(xp.where(cells, scaled(strengths, cells), xp.zeros_like(strengths)))
-    lengths = [_numpy(is_word).sum(-1).tolist() for is_word in (is_source, is_target)]
+    lengths = [_numpy(is_word).sum(-1).tolist() for is_word in (tile.is_source, tile.is_target)]
     pair, i, j = np.nonzero(weights > threshold)
     kept = np.round(weights[pair, i, j], DIGITS)
     ends = np.cumsum(np.bincount(pair, minlength=len(weights))).tolist()

@@ -1,0 +1,51 @@
+"""Embeddings → how strongly each two words belong together: a transport plan, or plain similarity."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from otalign.cost import Array, costs
+from otalign.encoders import Embeddings
+from otalign.fertility import masses
+from otalign.ot import solve
+from otalign.settings import Settings
+
+CELLS = 1 << 17  # of matrices that are solved together
+SIZE_STEP = 8  # words by which the lengths of pairs that are solved together differ at most
+
+
+class Tile(NamedTuple):
+    """Pairs about as long, padded to one size: words X (B, N, D) and Y (B, M, D), and what is a word."""
+
+    X: Array
+    Y: Array
+    is_source: Array  # (B, N)
+    is_target: Array  # (B, M)
+
+
+def tiles(embeddings: Embeddings, shapes: Iterable[tuple[int, int]]) -> Iterator[tuple[list[int], Tile]]:
+    """The pairs of source, target, source, … in tiles that fit a cache, each with the pairs' places.
+
+    A pair without words on one side is in none.
+    """
+    groups: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for k, (n, m) in enumerate(shapes):
+        if n and m:
+            groups[-(-n // SIZE_STEP), -(-m // SIZE_STEP)].append(k)
+    for (n, m), members in groups.items():
+        step = max(1, CELLS // (n * m * SIZE_STEP**2))
+        for start in range(0, len(members), step):
+            places = members[start : start + step]
+            X, is_source = embeddings.padded([2 * k for k in places])
+            Y, is_target = embeddings.padded([2 * k + 1 for k in places])
+            yield places, Tile(X, Y, is_source, is_target)
+
+
+def strengths(tile: Tile, settings: Settings) -> Array:
+    """The plan (B, N, M) of each pair, or 1 − cost where the settings have no transport problem."""
+    C = costs(*tile, settings.cost, settings.distortion)
+    if settings.problem is None:
+        return 1 - C
+    a = masses(tile.X, tile.is_source, settings.fertility, settings.problem)
+    b = masses(tile.Y, tile.is_target, settings.fertility, settings.problem)
+    return solve(C, a, b, settings.problem, settings.solver).plan
