@@ -1,4 +1,4 @@
-# make demo   run the main job in an environment that has only what users install
+# make demo   align the sample pairs in an environment that has only what users install
 # make test   run the tests in the development environment
 # make lint   check style and types          make format   mend the style
 # make clean  remove the environments
@@ -6,11 +6,13 @@
 PYTHON ?= python3
 DEV  := .venv
 DEMO := .venv-demo
+MINILM := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/otalign/minilm-l6
 
 .PHONY: demo test lint format clean
 
 demo: $(DEMO)/ready
-	$(DEMO)/bin/python examples/transport.py
+	$(DEMO)/bin/python examples/minilm.py $(MINILM)
+	$(DEMO)/bin/otalign align examples/pairs.tsv --model $(MINILM) --format terminal
 
 test: $(DEV)/ready
 	$(DEV)/bin/python -m pytest
@@ -28,7 +30,8 @@ clean:
 	rm -rf $(DEV) $(DEMO)
 
 # Each environment is made anew when what it installs has changed.
-$(DEV)/ready: EXTRAS := [dev,exact,torch]
+$(DEV)/ready: EXTRAS := [dev]
+$(DEMO)/ready: EXTRAS := [torch]
 $(DEV)/ready $(DEMO)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(@D)
 	$(@D)/bin/python -m pip install --quiet --constraint constraints.txt --editable ".$(EXTRAS)"

@@ -1,11 +1,11 @@
 """The embeddings of the words of many sentences, in one array of NumPy or torch."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device
+from array_api_compat import array_namespace, device, is_numpy_array
 
 Array = Any
 
@@ -45,3 +45,25 @@ class Embeddings:
         rows = np.where(is_word, starts[:, None] + steps, 0)
         taken = xp.take(self.vectors, xp.asarray(rows.reshape(-1), device=at), axis=0)
         return xp.reshape(taken, (*rows.shape, -1)), xp.asarray(is_word, device=at)
+
+
+def add_parts(vectors: Array, states: Array, places: np.ndarray, words: np.ndarray, weights: np.ndarray):
+    """Add weight · state to the vectors (words, D) of words, for places in states (B, L, D) end to end."""
+    xp, at = array_namespace(states), device(states)
+    states = xp.reshape(states, (-1, states.shape[-1]))
+    if is_numpy_array(states):
+        # NumPy adds once to a row that is named twice. So the first parts of all words, then the second, …
+        for one in _apart(words):
+            vectors[words[one]] += states[places[one]] * weights[one, None]
+    else:
+        places, words, weights = (xp.asarray(x, device=at) for x in (places, words, weights))
+        vectors.index_add_(0, words, states[places] * xp.astype(weights, states.dtype)[:, None])
+
+
+def _apart(words: np.ndarray) -> Iterator[np.ndarray]:
+    """All places of `words`, some at a time, no word twice at a time."""
+    order = np.argsort(words, kind="stable")
+    first = np.flatnonzero(np.diff(words[order], prepend=-1))
+    rank = np.arange(len(words)) - np.repeat(first, np.diff(first, append=len(words)))
+    for k in range(rank.max(initial=-1) + 1):
+        yield order[rank == k]

@@ -13,7 +13,7 @@ from typing import Literal, get_args
 import numpy as np
 from array_api_compat import array_namespace, device
 
-from otalign.encoders.embeddings import Array, Embeddings
+from otalign.encoders.embeddings import Array, Embeddings, add_parts
 from otalign.encoders.subwords import Subworder
 from otalign.encoders.windows import Input, inputs
 from otalign.words import Sentence
@@ -53,18 +53,12 @@ class Encoder(ABC):
         starts = np.array([0, *accumulate(len(sentence.spans) for sentence in sentences)])
         vectors: Array = None  # made when the first batch says of what library, type and width
         for batch in batches(self._inputs(sentences, pairing), self.batch_size):
-            ids, mask, types, means = self._arrays(batch)
-            states = self.hidden(ids, mask, types)
-            xp, at = array_namespace(states), device(states)
-            words = xp.asarray(means, device=at) @ states  # (B, words, D)
+            states = self.hidden(*self._arrays(batch))
             if vectors is None:
-                vectors = xp.zeros((int(starts[-1]), states.shape[-1]), dtype=states.dtype, device=at)
-            for k, one in enumerate(batch):
-                row = 0
-                for piece in one.pieces:
-                    start, count = int(starts[piece.sentence]) + piece.words.start, len(piece.words)
-                    vectors[start : start + count, ...] += words[k, row : row + count, ...]
-                    row += count
+                xp = array_namespace(states)
+                shape = (int(starts[-1]), states.shape[-1])
+                vectors = xp.zeros(shape, dtype=states.dtype, device=device(states))
+            add_parts(vectors, states, *_parts(batch, starts, states.shape[1]))
         return Embeddings(np.zeros((0, 1), dtype=np.float32) if vectors is None else vectors, starts)
 
     def _inputs(self, sentences: Sequence[Sentence], pairing: Pairing) -> Iterator[Input]:
@@ -73,22 +67,26 @@ class Encoder(ABC):
         for first in range(0, len(sentences), together):
             yield from inputs(subwords[first : first + together], first, frame, self.limit)
 
-    def _arrays(self, batch: Sequence[Input]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """ids, mask, types (B, L), and the matrices (B, words, L) that take states to words' means."""
+    def _arrays(self, batch: Sequence[Input]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """ids, mask and types (B, L)."""
         longest = max(len(one.ids) for one in batch)
-        most_words = max(sum(len(piece.words) for piece in one.pieces) for one in batch)
         ids = np.full((len(batch), longest), self.pad, dtype=np.int64)
         mask, types = np.zeros_like(ids), np.zeros_like(ids)
-        means = np.zeros((len(batch), most_words, longest), dtype=np.float32)
         for k, one in enumerate(batch):
             ids[k, : len(one.ids)] = one.ids
             types[k, : len(one.ids)] = one.types
             mask[k, : len(one.ids)] = 1
-            row = 0
-            for piece in one.pieces:
-                means[k, row + piece.rows, piece.places] = piece.weights
-                row += len(piece.words)
-        return ids, mask, types, means
+        return ids, mask, types
+
+
+def _parts(batch: Sequence[Input], starts: np.ndarray, longest: int) -> tuple[np.ndarray, ...]:
+    """Which states of a batch, laid end to end, are part of which word's vector, and with what weight."""
+    pieces = [(k * longest, piece) for k, one in enumerate(batch) for piece in one.pieces]
+    return (
+        np.concatenate([piece.places + before for before, piece in pieces]),
+        np.concatenate([piece.words + starts[piece.sentence] for _, piece in pieces]),
+        np.concatenate([piece.weights for _, piece in pieces]).astype(np.float32),
+    )
 
 
 def batches(inputs: Iterable[Input], size: int) -> Iterator[list[Input]]:

@@ -20,9 +20,8 @@ class Piece:
     """Subwords of one sentence in an input, as parts of its words."""
 
     sentence: int  # its number among all sentences
-    words: range  # those that the piece has subwords of
     places: np.ndarray  # in the input, and for each …
-    rows: np.ndarray  # … the word, counted from the first of `words` …
+    words: np.ndarray  # … the word of the sentence that it is part of …
     weights: np.ndarray  # … and its share in that word's embedding
 
 
@@ -109,5 +108,4 @@ def _piece(
         inside = (at >= part.start) & (at < part.stop)
         at, word = at[inside] - part.start, word[inside]
         weights = weights[inside] * share[at]
-    words = range(int(word.min()), int(word.max()) + 1) if len(word) else range(0)
-    return Piece(sentence, words, at + before, word - words.start, weights)
+    return Piece(sentence, at + before, word, weights)
