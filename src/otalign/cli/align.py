@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from otalign.cli.aligning import AlignerOptions, with_aligner_options
+from otalign.cli.corpora import DataFolder, Split
 from otalign.cli.pairs import INPUTS, pairs_of
 from otalign.cli.results import FORMATS, format_of, writable, writer
 from otalign.cli.terminal import with_progress
@@ -19,7 +20,7 @@ def align(
         list[str] | None,
         typer.Argument(
             metavar="SOURCE TARGET | FILE",
-            help="Two sentences, two files, or one file with both; - or nothing for standard input.",
+            help="Two sentences, two files, one file with both, or a corpus by name; - for standard input.",
             show_default=False,
         ),
     ] = None,
@@ -50,6 +51,8 @@ def align(
     pretokenized: Annotated[
         bool, typer.Option("--pretokenized", help="Split text at blanks and nothing else.")
     ] = False,
+    split: Split = "test",
+    data: DataFolder = None,
 ) -> None:
     """Align the words of sentence pairs: one line out for each line in, in order.
 
@@ -59,7 +62,7 @@ def align(
     Example: otalign align source.txt target.txt --model bert-base-uncased -o links.txt
     """
     form = format_of(format, output)
-    pairs = pairs_of(texts or [], input_format, pretokenized)
+    pairs = pairs_of(texts or [], input_format, pretokenized, split, data)
     with writable(output, pairs.files):
         alignments = aligner.load().align_many(pairs)
         if pairs.files and form != "terminal" and sys.stderr.isatty():

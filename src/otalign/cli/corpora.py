@@ -18,6 +18,7 @@ DataFolder = Annotated[
     Path | None,
     typer.Option("--data", metavar="DIR", help="The folder of the corpora; else OTALIGN_DATA says."),
 ]
+Split = Annotated[str, typer.Option(help="Of a corpus by name.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 
 

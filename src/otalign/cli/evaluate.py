@@ -10,7 +10,7 @@ from rich.table import Table
 
 from otalign.alignment import Alignment, Gold, Links
 from otalign.cli.convert import FORMAT_HELP, as_level
-from otalign.cli.corpora import AsJson, DataFolder
+from otalign.cli.corpora import AsJson, DataFolder, Split
 from otalign.cli.terminal import console, say_what_was_met
 from otalign.corpus import CORPORA, FORMATS, Item, Unaligned, load, read
 from otalign.metrics import (
@@ -44,7 +44,7 @@ def evaluate(
     gold_format: Annotated[
         str, typer.Option(metavar="FORMAT", help="Of a gold file, likewise.")
     ] = "multimwa",
-    split: Annotated[str, typer.Option(help="Of a corpus by name.")] = "test",
+    split: Split = "test",
     by: Annotated[
         str | None, typer.Option(metavar="|".join(get_args(Grouping)), help="Break F1 down in bins of pairs.")
     ] = None,

@@ -1,4 +1,4 @@
-"""Sentence pairs as the command line takes them: two sentences, two files, one file, standard input.
+"""Sentence pairs as a command takes them: two sentences, two files, one file, a corpus, standard input.
 
 Files are read through once before the work, so that what is wrong with them is said at the start.
 """
@@ -8,10 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from otalign.corpus import FORMATS, Item, TextPair, read
+from otalign.corpus import CORPORA, FORMATS, Item, TextPair, load, read
 from otalign.corpus.items import words_of
 from otalign.corpus.text import STDIN, lines
-from otalign.words import Sentence, joined, split, tokenized
+from otalign.words import Sentence, joined, tokenized
+from otalign.words import split as split_at_blanks
 
 INPUTS = [name for name, form in FORMATS.items() if not form.wordless]
 PACKED = (".gz", ".zst")
@@ -28,7 +29,7 @@ class Pairs:
 
     def __iter__(self) -> Iterator[tuple[Sentence, Sentence]]:
         """Texts are split as the user said; what comes as words stays so."""
-        made = split if self.pretokenized else tokenized
+        made = split_at_blanks if self.pretokenized else tokenized
         for item in self.items:
             if isinstance(item, TextPair):
                 yield made(item.source), made(item.target)
@@ -37,8 +38,10 @@ class Pairs:
                 yield joined(source), joined(target)
 
 
-def pairs_of(said: Sequence[str], format: str | None, pretokenized: bool) -> Pairs:
-    """What the arguments of a command stand for."""
+def pairs_of(
+    said: Sequence[str], format: str | None, pretokenized: bool, split: str, data: Path | None
+) -> Pairs:
+    """What the arguments of a command stand for; `split` and `data` are for a corpus."""
     if len(said) > 2:
         raise ValueError(
             f"give two sentences, two files or one file, got {len(said)} of them; "
@@ -46,6 +49,9 @@ def pairs_of(said: Sequence[str], format: str | None, pretokenized: bool) -> Pai
         )
     if len(said) == 2 and not any(map(_names_a_file, said)):
         return Pairs([TextPair(*said)], pretokenized, count=1)
+    if len(said) == 1 and said[0] in CORPORA:
+        golds = load(said[0], split, data)
+        return Pairs(golds, pretokenized, tuple(said), len(golds))
     files = tuple(said) or (STDIN,)
     if files == (STDIN,):
         if sys.stdin.isatty():
