@@ -69,8 +69,9 @@ class Subworder:
         for place, (start, end) in enumerate(encoding.offsets):
             k = bisect_right(ends, start)  # the first word that ends after the piece starts
             while k < len(spans) and spans[k][0] < end:
-                at.append(place)
-                word.append(k)
+                if start < end and spans[k][0] < ends[k]:  # what is empty shares no letter
+                    at.append(place)
+                    word.append(k)
                 k += 1
         if len(set(word)) < len(spans):
             return self._with_unknown(encoding.ids, at, word, len(spans))
