@@ -1,5 +1,24 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
 from hypothesis import settings
 
 # The machine's speed is nobody's bug, and a failure must come again when the test is run again.
 settings.register_profile("otalign", deadline=None, derandomize=True)
 settings.load_profile("otalign")
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory) -> Callable[..., Path]:
+    """kind, positions → the folder of a tiny model, made when it is first asked for."""
+    from tests.encoders import tiny
+
+    made: dict[tuple[str, int], Path] = {}
+
+    def folder(kind: str, positions: int = tiny.POSITIONS) -> Path:
+        if (kind, positions) not in made:
+            made[kind, positions] = tiny.model(kind, tmp_path_factory.mktemp(kind), positions)
+        return made[kind, positions]
+
+    return folder

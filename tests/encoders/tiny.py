@@ -1,6 +1,7 @@
 """Tokenisers of every family and models of every kind, small enough to be made in a test.
 
-Vocabularies are made by hand: trainers may order pieces of equal count as they like, and answers must come again.
+Vocabularies are made by hand: trainers may order pieces of equal count as they like, and answers must come
+again.
 """
 
 from collections.abc import Callable, Sequence
@@ -8,10 +9,9 @@ from pathlib import Path
 
 from tokenizers import Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors
 
-WORDS = (
-    "cannot the of and to in he she it bought purchased sold a used second hand car cars house big small old "
-    "new yesterday today rain fell on town hills not can will public results findings panel week quick"
-).split()
+TEXT = """cannot the of and to in he she it bought purchased sold a used second hand car cars house big small
+    old new yesterday today rain fell on town hills not can will public results findings panel week quick"""
+WORDS = TEXT.split()
 ALPHABET = "abcdefghijklmnopqrstuvwxyz0123456789.,'-"
 BYTES = sorted(pre_tokenizers.ByteLevel.alphabet())
 

@@ -5,6 +5,7 @@ blocks after the chosen one are neither run nor kept. A folder is read without a
 is a name once it has been fetched. Weights come from safetensors, never from pickles.
 """
 
+from inspect import signature
 from pathlib import Path
 from shutil import copyfile
 from typing import Any
@@ -15,6 +16,7 @@ from otalign.encoders.encoder import BATCH_SIZE, INPUTS, Encoder
 from otalign.encoders.subwords import Subworder
 
 SIZE_IF_UNSAID = 512  # subwords of an input, for models that set no limit of their own
+NOT_MISSED = ("pooler", "decoder")  # weights that no word's embedding needs
 PARTS = ("*.json", "*.safetensors", "*.txt", "*.model")  # the files of a saved model and its tokeniser
 
 
@@ -33,7 +35,7 @@ class Transformers(Encoder):
         model, tokenizer = _loaded(name)
         self.folder = Path(name) if Path(name).is_dir() else None
         self.device = _device(device)
-        self.inputs = [name for name in INPUTS if name in tokenizer.model_input_names]
+        self.inputs = _inputs(model, tokenizer)
         blocks = _blocks(model)
         layer = default_layer(len(blocks)) if layer is None else layer
         if not 0 <= layer <= len(blocks):
@@ -68,7 +70,7 @@ class Transformers(Encoder):
             except Reached as reached:
                 states = reached.states
         # NumPy is quicker with what follows on the CPU; Apple's GPUs have no float64 for it.
-        return states if self.device.startswith("cuda") else states.float().cpu().numpy()
+        return states if self.device.startswith("cuda") else states.cpu().numpy()
 
     def as_module(self) -> Any:
         """A torch module from the tensors that the model takes to the layer's states, fit to be traced."""
@@ -117,6 +119,7 @@ def default_layer(layers: int) -> int:
 def _loaded(name: str) -> tuple[Any, Any]:
     """The encoder and its tokeniser."""
     try:
+        from safetensors import SafetensorError
         from transformers import AutoModel, AutoTokenizer
         from transformers.utils import logging
     except ImportError as error:
@@ -129,13 +132,21 @@ def _loaded(name: str) -> tuple[Any, Any]:
     logging.disable_progress_bar()
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model = AutoModel.from_pretrained(folder, local_files_only=True, use_safetensors=True)
-    except (OSError, ValueError, KeyError) as error:
+        model, info = AutoModel.from_pretrained(
+            folder, local_files_only=True, use_safetensors=True, output_loading_info=True
+        )
+    except (OSError, ValueError, KeyError, SafetensorError) as error:
         raise ValueError(f"{name} cannot be read as a Hugging Face encoder: {error}") from error
     finally:
         logging.set_verbosity(verbosity)
     if getattr(tokenizer, "backend_tokenizer", None) is None:
         raise ValueError(f"the tokenizer of {name} knows no offsets; use a model that has a tokenizer.json")
+    for missing in sorted(info["missing_keys"]):
+        if not missing.startswith(NOT_MISSED):  # else words would be embedded by weights drawn at random
+            raise ValueError(
+                f"{name} has no weights for {missing}; are its files whole, and is it an encoder?"
+            )
+    model = model.float()  # weights may be stored in half precision; a CPU is slow and rough with it
     return (model.get_encoder() if model.config.is_encoder_decoder else model), tokenizer
 
 
@@ -160,6 +171,12 @@ def _fetched(name: str) -> str:
             f"hub ({reason}); check the name, or fetch it where there is a network with "
             f"'hf download {name} --local-dir FOLDER' and give that folder"
         ) from error
+
+
+def _inputs(model: Any, tokenizer: Any) -> list[str]:
+    """The names of what the model is given: a mask if it takes one at all, types if its tokeniser says so."""
+    said = {"input_ids", "attention_mask", *tokenizer.model_input_names}
+    return [name for name in INPUTS if name in said and name in signature(model.forward).parameters]
 
 
 def _blocks(model: Any) -> Any:
