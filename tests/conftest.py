@@ -12,7 +12,11 @@ settings.load_profile("otalign")
 @pytest.fixture(scope="session")
 def tiny_model(tmp_path_factory) -> Callable[..., Path]:
     """kind, positions → the folder of a tiny model, made when it is first asked for."""
+    import torch
+
     from tests.encoders import tiny
+
+    torch.set_num_threads(1)  # so little work is done before a second thread has begun
 
     made: dict[tuple[str, int], Path] = {}
 

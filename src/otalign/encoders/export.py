@@ -34,11 +34,18 @@ TEXTS = (
 )
 
 
-def export(original: Transformers, folder: Path, *, int8: bool = False) -> str:
-    """Write the folder, and give what the comparison with the original found, in words."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
+def check_new(folder: Path) -> None:
+    """That there is nothing at a place where a folder is to be made."""
+    if folder.is_file():
+        raise ValueError(f"{folder} is a file; give a new folder")
     if folder.exists() and any(folder.iterdir()):
         raise ValueError(f"{folder} is there already and not empty; give a new folder")
+
+
+def export(original: Transformers, folder: Path, *, int8: bool = False) -> str:
+    """Write the folder, and give what the comparison with the original found, in words."""
+    check_new(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
     # Made beside its place and moved there, so that what fails the comparison is never taken for good.
     with TemporaryDirectory(dir=folder.parent, prefix=".export-") as made:
         _write(original, Path(made), int8)

@@ -39,7 +39,10 @@ class Onnx(Encoder):
         except Exception as error:
             raise ValueError(f"{self.folder / MODEL} is no encoder of otalign: {error}") from error
         self.inputs = [given.name for given in self.session.get_inputs()]
-        tokenizer = Tokenizer.from_file(str(self.folder / TOKENIZER))
+        try:
+            tokenizer = Tokenizer.from_file(str(self.folder / TOKENIZER))
+        except Exception as error:  # tokenizers raises no more special ones
+            raise ValueError(f"{self.folder / TOKENIZER} cannot be read: {error}") from error
         super().__init__(*about, Subworder(tokenizer), batch_size)
 
     def hidden(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
