@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 from array_api_compat import array_namespace, device
 
+FLAT = 1e-6  # differences within a pair that are less, relatively, are rounding
+
 Array = Any
 Cost = Literal["cosine", "euclidean"]
 
@@ -23,19 +25,22 @@ def costs(X: Array, Y: Array, is_source: Array, is_target: Array, cost: Cost, di
         S = (_directions(xp, X) @ xp.matrix_transpose(_directions(xp, Y)) + 1) / 2
         S = xp.astype(S, xp.float64)
     else:
-        S = 1 - scaled(xp.astype(_distances(xp, X, Y), xp.float64), cells)
+        S = scaled(-_distances(xp, xp.astype(X, xp.float64), xp.astype(Y, xp.float64)), cells)
     if distortion:
         S = S * (1 - distortion * _displacement(xp, is_source, is_target) ** 2)
     return xp.where(cells, 1 - scaled(S, cells), xp.asarray(1.0, dtype=S.dtype, device=device(S)))
 
 
 def scaled(A: Array, cells: Array) -> Array:
-    """A (B, N, M) with the least of a pair's cells at 0 and the greatest at 1; all 1 if these are equal."""
+    """A (B, N, M) with the least of a pair's cells at 0 and the greatest at 1; all 1 if these are equal.
+
+    Equal but for rounding, that is: a balanced plan of one row is its masses, and noise must pick no links.
+    """
     xp = array_namespace(A)
     least = xp.min(xp.where(cells, A, xp.inf), axis=(-2, -1), keepdims=True)
     most = xp.max(xp.where(cells, A, -xp.inf), axis=(-2, -1), keepdims=True)
     spread = most - least
-    flat = spread <= 0
+    flat = spread <= FLAT * xp.maximum(xp.abs(least), xp.abs(most))
     return xp.where(flat, xp.ones_like(A), (A - least) / xp.where(flat, xp.ones_like(spread), spread))
 
 

@@ -1,7 +1,8 @@
 """Embeddings → the mass of each word: how much of the plan it may take part in.
 
 Uniform: 1 for every word. Norm: the length of its embedding, since words that carry more meaning have
-longer ones. For the balanced problem each sentence is scaled to a total of 1.
+longer ones. For the balanced problem each sentence is scaled to a total of 1; words without any length
+share it alike.
 """
 
 from typing import Any, Literal
@@ -22,6 +23,7 @@ def masses(X: Array, is_word: Array, fertility: Fertility, problem: Problem) -> 
     if fertility == "norm":
         mass = mass * xp.astype(norms(xp, X), xp.float64)
     if isinstance(problem, Balanced):
-        total = xp.sum(mass, axis=-1, keepdims=True)
-        mass = mass / xp.where(total > 0, total, xp.ones_like(total))
+        uniform = xp.astype(is_word, xp.float64)
+        mass = xp.where(xp.sum(mass, axis=-1, keepdims=True) > 0, mass, uniform)
+        mass = mass / xp.sum(mass, axis=-1, keepdims=True)
     return mass
