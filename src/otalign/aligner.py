@@ -76,6 +76,7 @@ class Aligner:
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         self.encoder.save(folder)
+        (folder / MEAN).unlink(missing_ok=True)  # that of another aligner, saved here before
         if self.mean is not None:
             np.save(folder / MEAN, self.mean)
         text = json.dumps(self.settings.to_dict() | {"version": otalign.__version__}, indent=2)
@@ -99,7 +100,7 @@ class Aligner:
     def align_many(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[Alignment]:
         """The alignments of any number of pairs, in order, as they are asked for, a chunk held at a time."""
         stream = self._embedded(pairs)
-        if self.mean is not None:
+        if self.settings.centring and self.mean is not None:
             stream = ((chunk, embeddings.minus(self.mean)) for chunk, embeddings in stream)
         elif self.settings.centring:
             stream = centred(stream)

@@ -22,7 +22,9 @@ def mean(parts: Iterable[Embeddings]) -> np.ndarray:
     total, words = np.zeros(1), 0
     for embeddings in parts:
         total, words = total + embeddings.total(), words + embeddings.words
-    return total / max(1, words)
+    if not words:
+        raise ValueError("pairs must have words to take the mean of, got none")
+    return total / words
 
 
 def centred(stream: Iterator[tuple[Kept, Embeddings]]) -> Iterator[tuple[Kept, Embeddings]]:
@@ -34,7 +36,7 @@ def centred(stream: Iterator[tuple[Kept, Embeddings]]) -> Iterator[tuple[Kept, E
         words += embeddings.words
         if words >= WORDS:
             break
-    centre = mean(embeddings for _, embeddings in first)
+    centre = mean(embeddings for _, embeddings in first) if words else np.zeros(1)
     while first:  # given away one by one: the stream may be long
         kept, embeddings = first.popleft()
         yield kept, embeddings.minus(centre)

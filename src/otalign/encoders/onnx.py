@@ -51,6 +51,7 @@ class Onnx(Encoder):
         return np.asarray(states)
 
     def save(self, folder: Path) -> None:
-        if folder.resolve() != self.folder.resolve():
-            for part in (MODEL, TOKENIZER):
-                copyfile(self.folder / part, folder / part)
+        if self.folder.resolve() == folder.resolve():
+            return
+        for part in (MODEL, TOKENIZER):
+            copyfile(self.folder / part, folder / part)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from otalign.encoders.encoder import BATCH_SIZE, INPUTS, Encoder
+from otalign.encoders.onnx import MODEL as EXPORTED
 from otalign.encoders.subwords import Subworder
 
 SIZE_IF_UNSAID = 512  # subwords of an input, for models that set no limit of their own
@@ -91,7 +92,11 @@ class Transformers(Encoder):
 
     def save(self, folder: Path) -> None:
         """A model from a folder is copied; of one from the hub, the name is enough."""
-        if self.folder and folder.resolve() != self.folder.resolve():
+        if (folder / EXPORTED).is_file() or (not self.folder and (folder / "config.json").is_file()):
+            raise ValueError(
+                f"{folder} holds another encoder, which would be loaded instead; give a new folder"
+            )
+        if self.folder and self.folder.resolve() != folder.resolve():
             for pattern in PARTS:
                 for part in self.folder.glob(pattern):
                     copyfile(part, folder / part.name)
