@@ -45,9 +45,14 @@ class Settings:
             raise TypeError(f"solver must be Entropic or Exact, got {self.solver!r}")
         if self.threshold is None:
             object.__setattr__(self, "threshold", THRESHOLDS[type(self.problem)])
+        if not isinstance(self.centring, bool):
+            raise TypeError(f"centring must be True or False, got {self.centring!r}")
         for name in ("threshold", "distortion"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name} must be from 0 to 1, got {getattr(self, name)}")
+            value = getattr(self, name)
+            if not isinstance(value, int | float):
+                raise TypeError(f"{name} must be a number, got {value!r}")
+            if not 0 <= value <= 1:
+                raise ValueError(f"{name} must be from 0 to 1, got {value}")
 
     def changed(self, **changes: Any) -> "Settings":
         """The same with other values; a problem of another kind brings its own threshold."""
@@ -66,7 +71,7 @@ class Settings:
         known = {field.name for field in fields(cls)}
         for name in sorted(data.keys() - known):
             raise ValueError(f"settings must be of {', '.join(sorted(known))}, got {name!r}")
-        parts = {name: _made(data[name], kinds) for name, kinds in KINDS.items() if name in data}
+        parts = {name: _made(name, data[name], kinds) for name, kinds in KINDS.items() if name in data}
         return cls(**(data | parts))
 
     def fields(self) -> dict[str, object]:
@@ -93,9 +98,9 @@ def _named(value: Problem | Solver | None, kinds: dict[str, Any]) -> dict[str, A
     return {"name": name, **asdict(value)}
 
 
-def _made(data: dict[str, Any] | None, kinds: dict[str, Any]) -> Any:
+def _made(which: str, data: dict[str, Any] | None, kinds: dict[str, Any]) -> Any:
     if data is None:
         return None
-    if data.get("name") not in kinds:
-        raise ValueError(f"name must be one of {', '.join(kinds)}, got {data.get('name')!r}")
+    if not isinstance(data, dict) or data.get("name") not in kinds:
+        raise ValueError(f"{which} must hold a name, one of {', '.join(kinds)}, got {data!r}")
     return kinds[data["name"]](**{key: value for key, value in data.items() if key != "name"})
