@@ -26,3 +26,20 @@ def tiny_model(tmp_path_factory) -> Callable[..., Path]:
         return made[kind, positions]
 
     return folder
+
+
+@pytest.fixture(scope="session")
+def exported(tiny_model, tmp_path_factory) -> Callable[..., Path]:
+    """kind, layer → the folder of a tiny model as it is exported, once, since that takes seconds."""
+    from otalign.encoders.export import export
+
+    made: dict[tuple[str, int, bool], Path] = {}
+
+    def folder(kind: str, layer: int, int8: bool = False) -> Path:
+        if (kind, layer, int8) not in made:
+            made[kind, layer, int8] = tmp_path_factory.mktemp("exported") / kind
+            said = export(str(tiny_model(kind)), made[kind, layer, int8], layer, int8=int8)
+            assert "words compared: largest difference" in said
+        return made[kind, layer, int8]
+
+    return folder

@@ -26,20 +26,6 @@ each_kind = pytest.mark.parametrize("kind", KINDS)
 each_pairing = pytest.mark.parametrize("pairing", ["joint", "separate"])
 
 
-@pytest.fixture(scope="module")
-def exported(tiny_model, tmp_path_factory):
-    made: dict[tuple[str, bool], Path] = {}
-
-    def folder(kind: str, int8: bool = False) -> Path:
-        if (kind, int8) not in made:
-            made[kind, int8] = tmp_path_factory.mktemp("exported") / kind
-            said = export(str(tiny_model(kind)), made[kind, int8], KINDS[kind], int8=int8)
-            assert "words compared: largest difference" in said
-        return made[kind, int8]
-
-    return folder
-
-
 def long_pairs(limit: int):
     rng = np.random.default_rng(1)
     return [
@@ -52,7 +38,7 @@ def long_pairs(limit: int):
 @each_kind
 def test_an_exported_encoder_gives_the_same_embeddings_for_all_shapes(tiny_model, exported, kind, pairing):
     original = Transformers(str(tiny_model(kind)), KINDS[kind], device="cpu")
-    made = load(exported(kind))
+    made = load(exported(kind, KINDS[kind]))
     for pairs in (PAIRS, PAIRS[2:3], long_pairs(original.limit)):
         expected, found = (encoder.embed(pairs, pairing) for encoder in (original, made))
         np.testing.assert_array_equal(found.starts, expected.starts)
@@ -61,7 +47,10 @@ def test_an_exported_encoder_gives_the_same_embeddings_for_all_shapes(tiny_model
 
 @each_kind
 def test_an_exported_encoder_says_what_it_is_and_takes_inputs_up_to_its_limit(tiny_model, exported, kind):
-    original, made = Transformers(str(tiny_model(kind)), KINDS[kind], device="cpu"), Onnx(exported(kind))
+    original, made = (
+        Transformers(str(tiny_model(kind)), KINDS[kind], device="cpu"),
+        Onnx(exported(kind, KINDS[kind])),
+    )
     for name in ("name", "layer", "limit", "pad"):
         assert getattr(made, name) == getattr(original, name)
     assert set(made.inputs) <= set(original.inputs)
@@ -72,22 +61,22 @@ def test_an_exported_encoder_says_what_it_is_and_takes_inputs_up_to_its_limit(ti
 
 def test_int8_is_smaller_and_close(tiny_model, exported):
     original = Transformers(str(tiny_model("bert")), KINDS["bert"], device="cpu")
-    made = load(exported("bert", int8=True))
+    made = load(exported("bert", 2, int8=True))
     expected, found = (encoder.embed(PAIRS, "joint").vectors for encoder in (original, made))
     cosine = (expected * found).sum(1) / np.linalg.norm(expected, axis=1) / np.linalg.norm(found, axis=1)
     assert cosine.mean() > 0.99
 
 
 def test_embeddings_do_not_depend_on_the_batch(exported):
-    made = load(exported("bert"), batch_size=1)
-    together = load(exported("bert")).embed(PAIRS, "joint")
+    made = load(exported("bert", 2), batch_size=1)
+    together = load(exported("bert", 2)).embed(PAIRS, "joint")
     np.testing.assert_allclose(made.embed(PAIRS, "joint").vectors, together.vectors, atol=1e-5)
 
 
 def test_aligning_with_an_exported_encoder_takes_no_torch_along(exported):
     code = (
         "import sys; from otalign.aligner import Aligner; "
-        f"aligner = Aligner.load({str(exported('bert'))!r}, threads=1); "
+        f"aligner = Aligner.load({str(exported('bert', 2))!r}, threads=1); "
         "assert aligner.align('He bought a used car.', 'He purchased a car.').links; print(*sys.modules)"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -99,7 +88,7 @@ def test_aligning_with_an_exported_encoder_takes_no_torch_along(exported):
 def test_what_is_no_exported_encoder_is_refused(exported, tmp_path):
     with pytest.raises(ValueError, match=r"no encoder\.onnx in .*otalign export"):
         Onnx(tmp_path)
-    torn = Path(shutil.copytree(exported("bert"), tmp_path / "torn"))
+    torn = Path(shutil.copytree(exported("bert", 2), tmp_path / "torn"))
     whole = (torn / "encoder.onnx").read_bytes()
     (torn / "encoder.onnx").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ValueError, match=r"encoder\.onnx is no encoder of otalign"):
@@ -116,7 +105,7 @@ def test_what_is_no_exported_encoder_is_refused(exported, tmp_path):
 def test_a_graph_without_what_export_says_of_it_is_refused(exported, tmp_path):
     import onnx
 
-    other = Path(shutil.copytree(exported("bert"), tmp_path / "other"))
+    other = Path(shutil.copytree(exported("bert", 2), tmp_path / "other"))
     graph = onnx.load(other / "encoder.onnx")
     del graph.metadata_props[:]
     onnx.save(graph, other / "encoder.onnx")
@@ -125,11 +114,11 @@ def test_a_graph_without_what_export_says_of_it_is_refused(exported, tmp_path):
 
 
 def test_another_layer_or_device_than_was_exported_is_refused(exported):
-    assert load(exported("bert"), 2, device="cpu").layer == 2
-    with pytest.raises(ValueError, match="layer must be 2, at which .* was exported, got 1"):
-        load(exported("bert"), 1)
-    with pytest.raises(ValueError, match="device must be 'cpu' for the exported encoder .*, got 'cuda'"):
-        load(exported("bert"), device="cuda")
+    assert load(exported("bert", 2), 2, device="cpu").layer == 2
+    with pytest.raises(ValueError, match=r"layer must be 2, at which .* was exported, got 1"):
+        load(exported("bert", 2), 1)
+    with pytest.raises(ValueError, match=r"device must be 'cpu' for the exported encoder .*, got 'cuda'"):
+        load(exported("bert", 2), device="cuda")
 
 
 def test_a_folder_that_is_in_use_is_not_written_to(tiny_model, tmp_path):
@@ -144,9 +133,9 @@ def test_a_folder_that_is_in_use_is_not_written_to(tiny_model, tmp_path):
 
 def test_what_is_not_the_original_is_not_written(tiny_model, exported, tmp_path, monkeypatch):
     def another(original, folder, int8):
-        shutil.copytree(exported("bert"), folder, dirs_exist_ok=True)
+        shutil.copytree(exported("bert", 2), folder, dirs_exist_ok=True)
 
     monkeypatch.setattr("otalign.encoders.export._write", another)
-    with pytest.raises(ValueError, match="is not the original .* nothing was written"):
+    with pytest.raises(ValueError, match=r"is not the original .* nothing was written"):
         export(str(tiny_model("bert")), tmp_path / "made", KINDS["bert"] - 1)
     assert not list(tmp_path.iterdir())

@@ -1,0 +1,79 @@
+"""The whole path again, deliberately plain: loops for costs and masses, POT for the plans."""
+
+import math
+import warnings
+
+import numpy as np
+
+import ot
+from otalign.ot import Balanced, Exact, Partial, Unbalanced
+from otalign.settings import Settings
+
+
+def scaled(matrix: list[list[float]]) -> list[list[float]]:
+    least, most = min(map(min, matrix)), max(map(max, matrix))
+    if most - least <= 1e-6 * max(abs(least), abs(most)):
+        return [[1.0 for _ in row] for row in matrix]
+    return [[(x - least) / (most - least) for x in row] for row in matrix]
+
+
+def length(x) -> float:
+    return math.sqrt(sum(value * value for value in x))
+
+
+def cosine(x, y) -> float:
+    lengths = length(x) * length(y)
+    return sum(a * b for a, b in zip(x, y, strict=True)) / lengths if lengths else 0.0
+
+
+def similarities(X, Y, settings: Settings) -> list[list[float]]:
+    n, m = len(X), len(Y)
+    if settings.cost == "cosine":
+        S = [[(cosine(x, y) + 1) / 2 for y in Y] for x in X]
+    else:
+        apart = [[length([a - b for a, b in zip(x, y, strict=True)]) for y in Y] for x in X]
+        S = scaled([[-distance for distance in row] for row in apart])
+    if n > 1 and m > 1:
+        for i in range(n):
+            for j in range(m):
+                S[i][j] *= 1 - settings.distortion * (i / (n - 1) - j / (m - 1)) ** 2
+    return scaled(S)
+
+
+def masses(X, settings: Settings) -> list[float]:
+    found = [length(x) if settings.fertility == "norm" else 1.0 for x in X]
+    total = sum(found) if isinstance(settings.problem, Balanced) else 1.0
+    return [mass / total for mass in found]
+
+
+def plan(C: np.ndarray, a: np.ndarray, b: np.ndarray, settings: Settings) -> np.ndarray:
+    many = {"numItermax": 100_000, "stopThr": 1e-8}
+    exact = isinstance(settings.solver, Exact)
+    eps = 0.0 if exact else settings.solver.eps
+    match settings.problem:
+        case Balanced():
+            return ot.emd(a, b, C) if exact else ot.sinkhorn(a, b, C, eps, **many)
+        case Partial(fraction):
+            mass = fraction * min(a.sum(), b.sum())
+            if exact:
+                return ot.partial.partial_wasserstein(a, b, C, mass)
+            return ot.partial.entropic_partial_wasserstein(a, b, C, eps, mass, **many)
+        case Unbalanced(tau_source=tau, divergence=divergence):
+            if exact:
+                return ot.unbalanced.mm_unbalanced(
+                    a, b, C, tau, div=divergence, numItermax=20_000, stopThr=1e-9
+                )
+            with warnings.catch_warnings():  # that there is no reference measure: none is meant
+                warnings.simplefilter("ignore")
+                return ot.unbalanced.sinkhorn_unbalanced(a, b, C, eps, tau, reg_type="entropy", **many)
+    raise TypeError(settings.problem)
+
+
+def weights(X, Y, settings: Settings) -> np.ndarray:
+    """What every cell weighs (n, m), for the centred embeddings of a pair's words."""
+    X, Y = [[[float(value) for value in vector] for vector in side] for side in (X, Y)]
+    S = similarities(X, Y, settings)
+    if settings.problem is None:
+        return np.array(scaled(S))
+    a, b = np.array(masses(X, settings)), np.array(masses(Y, settings))
+    return np.array(scaled(plan(1 - np.array(S), a, b, settings).tolist()))

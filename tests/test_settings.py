@@ -1,0 +1,127 @@
+"""Settings are one value: checked, printed, and the same again after JSON."""
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced
+from otalign.settings import THRESHOLDS, Settings
+
+shares = st.floats(0, 1)
+positive = st.floats(1e-6, 1e6)
+problems = st.one_of(
+    st.none(),
+    st.just(Balanced()),
+    st.builds(Partial, st.floats(0, 1, exclude_min=True)),
+    st.builds(Unbalanced, positive, positive, divergence=st.sampled_from(["kl", "l2"])),
+    st.builds(Unbalanced, positive),
+)
+solvers = st.one_of(
+    st.builds(Entropic, positive, st.floats(0, 0.5), st.integers(1, 10_000)),
+    st.builds(Exact, st.floats(0, 0.5), st.integers(1, 10_000)),
+)
+drawn_settings = st.builds(
+    Settings,
+    encoder=st.text(),
+    layer=st.integers(0, 24),
+    pairing=st.sampled_from(["joint", "separate"]),
+    centring=st.booleans(),
+    cost=st.sampled_from(["cosine", "euclidean"]),
+    distortion=shares,
+    fertility=st.sampled_from(["uniform", "norm"]),
+    problem=problems,
+    solver=solvers,
+    threshold=st.one_of(st.none(), shares),
+)
+
+
+@given(drawn_settings)
+def test_settings_are_the_same_after_json(settings):
+    text = json.dumps(settings.to_dict(), allow_nan=False)
+    assert Settings.from_dict(json.loads(text)) == settings
+
+
+@given(drawn_settings)
+def test_a_signature_has_a_plain_value_for_everything_that_decides(settings):
+    told = settings.fields()
+    assert all(isinstance(value, str | int | float | bool) for value in told.values())
+    assert {
+        "encoder",
+        "layer",
+        "pairing",
+        "cost",
+        "fertility",
+        "problem",
+        "solver",
+        "threshold",
+    } <= told.keys()
+    assert told["problem"] in ("bot", "pot", "uot", "none")
+
+
+@given(drawn_settings, drawn_settings)
+def test_settings_that_differ_have_other_signatures(one, other):
+    assert (one == other) == (one.fields() == other.fields())
+
+
+def test_a_signature_names_the_parameters_of_the_problem():
+    of = {"encoder": "tiny", "layer": 4}
+    assert Settings(**of, problem=Partial(0.5)).fields()["fraction"] == 0.5
+    assert Settings(**of, problem=Unbalanced(0.5)).fields()["tau"] == 0.5
+    two = Settings(**of, problem=Unbalanced(0.5, 2.0)).fields()
+    assert (two["tau_source"], two["tau_target"]) == (0.5, 2.0)
+    assert Settings(**of, problem=None).fields()["problem"] == "none"
+    assert Settings(**of, solver=Exact()).fields()["solver"] == "exact"
+
+
+@given(drawn_settings, problems)
+def test_a_problem_of_another_kind_brings_its_own_threshold(settings, problem):
+    changed = settings.changed(problem=problem)
+    same = type(problem) is type(settings.problem)
+    assert changed.threshold == (settings.threshold if same else THRESHOLDS[type(problem)])
+    assert settings.changed(problem=problem, threshold=0.5).threshold == 0.5
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error", "message"),
+    [
+        ({"pairing": "both"}, ValueError, "pairing must be one of 'joint', 'separate', got 'both'"),
+        ({"cost": "manhattan"}, ValueError, "cost must be one of 'cosine', 'euclidean', got 'manhattan'"),
+        ({"fertility": "idf"}, ValueError, "fertility must be one of 'uniform', 'norm', got 'idf'"),
+        ({"fertility": None}, ValueError, "fertility must be one of"),
+        ({"problem": "uot"}, TypeError, "problem must be Balanced, Partial, Unbalanced or None, got 'uot'"),
+        ({"problem": Balanced}, TypeError, "problem must be Balanced, Partial, Unbalanced or None"),
+        ({"solver": "exact"}, TypeError, "solver must be Entropic or Exact, got 'exact'"),
+        ({"solver": None}, TypeError, "solver must be Entropic or Exact, got None"),
+        ({"threshold": 1.5}, ValueError, "threshold must be from 0 to 1, got 1.5"),
+        ({"threshold": math.nan}, ValueError, "threshold must be from 0 to 1, got nan"),
+        ({"distortion": -0.1}, ValueError, "distortion must be from 0 to 1, got -0.1"),
+        ({"distortion": None}, TypeError, "distortion must be a number, got None"),
+        ({"threshold": "0.4"}, TypeError, "threshold must be a number, got '0.4'"),
+        ({"centring": "no"}, TypeError, "centring must be True or False, got 'no'"),
+    ],
+    ids=str,
+)
+def test_what_is_wrong_is_named(wrong, error, message):
+    with pytest.raises(error, match=message):
+        Settings(encoder="tiny", layer=1, **wrong)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"problem": {"name": "ot"}}, "problem must hold a name, one of bot, pot, uot, got {'name': 'ot'}"),
+        ({"problem": "uot"}, "problem must hold a name, one of bot, pot, uot, got 'uot'"),
+        (
+            {"solver": {"name": "simplex"}},
+            "solver must hold a name, one of entropic, exact, got {'name': 'simplex'}",
+        ),
+        ({"colour": "red"}, "got 'colour'"),
+    ],
+    ids=str,
+)
+def test_what_json_says_wrongly_is_named(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        Settings.from_dict(Settings(encoder="tiny", layer=1).to_dict() | wrong)
