@@ -75,9 +75,8 @@ SOLVERS = {"entropic": Entropic(), "exact": Exact()}
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_links_are_those_of_the_plain_implementation(bert, problem, solver, pairing, centring):
     encoder = encoder_of(bert)
-    pairs = (
-        PAIRS if solver == "entropic" else PAIRS[:4]
-    )  # of the same words twice, several plans are the best
+    # Of the same words twice, several plans are the best; and the exact unbalanced ones take long.
+    pairs = PAIRS if solver == "entropic" else PAIRS[: 2 if problem == "uot" else 5]
     # Majorisation, by which POT minimises this, comes to its end slowly and is stopped before.
     near = 1e-2 if (problem, solver) == ("uot", "exact") else 2e-4
     embedded = encoder.embed(pairs, pairing)

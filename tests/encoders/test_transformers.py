@@ -106,7 +106,7 @@ def test_embeddings_do_not_depend_on_batch_or_order(tiny_model, kind, pairing):
     encoder.batch_size = 1
     for k, pair in enumerate(PAIRS):
         alone = encoder.embed([pair], pairing)
-        for side in (0, 1):
+        for side in (side for side in (0, 1) if pair[side].spans):
             np.testing.assert_allclose(together[2 * k + side], alone[side], atol=1e-5)
             turned = backwards[2 * (len(PAIRS) - 1 - k) + side]
             np.testing.assert_allclose(together[2 * k + side], turned, atol=1e-5)
@@ -305,7 +305,8 @@ def test_a_word_seen_in_several_windows_is_the_weighted_mean_of_what_was_seen(ti
         np.testing.assert_allclose(found[side], expected[side], atol=1e-5)
 
 
-def test_nothing_in_gives_nothing_out(tiny_model):
+def test_nothing_in_gives_nothing_out(tiny_model, monkeypatch):
     encoder = load(tiny_model("bert"), device="cpu")
+    monkeypatch.setattr(encoder, "hidden", None)  # nothing is read either
     assert encoder.embed([], "joint").words == 0
     assert encoder.embed([(split(""), split(""))], "separate").words == 0

@@ -65,7 +65,9 @@ class Encoder(ABC):
         together, frame = {"joint": (2, self.subworder.pair), "separate": (1, self.subworder.single)}[pairing]
         subwords = self.subworder(sentences)
         for first in range(0, len(sentences), together):
-            yield from inputs(subwords[first : first + together], first, frame, self.limit)
+            for one in inputs(subwords[first : first + together], first, frame, self.limit):
+                if any(piece.words for piece in one.pieces):  # an empty text may not even have a frame
+                    yield one
 
     def _arrays(self, batch: Sequence[Input]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """ids, mask and types (B, L)."""
