@@ -32,13 +32,15 @@ def tiny_model(tmp_path_factory) -> Callable[..., Path]:
 def exported(tiny_model, tmp_path_factory) -> Callable[..., Path]:
     """kind, layer → the folder of a tiny model as it is exported, once, since that takes seconds."""
     from otalign.encoders.export import export
+    from otalign.encoders.transformers import Transformers
 
     made: dict[tuple[str, int, bool], Path] = {}
 
     def folder(kind: str, layer: int, int8: bool = False) -> Path:
         if (kind, layer, int8) not in made:
             made[kind, layer, int8] = tmp_path_factory.mktemp("exported") / kind
-            said = export(str(tiny_model(kind)), made[kind, layer, int8], layer, int8=int8)
+            original = Transformers(str(tiny_model(kind)), layer, device="cpu")
+            said = export(original, made[kind, layer, int8], int8=int8)
             assert "words compared: largest difference" in said
         return made[kind, layer, int8]
 

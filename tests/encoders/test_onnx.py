@@ -122,12 +122,13 @@ def test_another_layer_or_device_than_was_exported_is_refused(exported):
 
 
 def test_a_folder_that_is_in_use_is_not_written_to(tiny_model, tmp_path):
+    original = Transformers(str(tiny_model("bert")), device="cpu")
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "letter.txt").write_text("dear")
     with pytest.raises(ValueError, match="not empty; give a new folder"):
-        export("there/is-no-such-model", tmp_path / "taken")  # said before any model is looked for
+        export(original, tmp_path / "taken")
     with pytest.raises(ValueError, match="is a file; give a new folder"):
-        export(str(tiny_model("bert")), tmp_path / "taken" / "letter.txt")
+        export(original, tmp_path / "taken" / "letter.txt")
     assert [file.name for file in (tmp_path / "taken").iterdir()] == ["letter.txt"]
 
 
@@ -136,6 +137,7 @@ def test_what_is_not_the_original_is_not_written(tiny_model, exported, tmp_path,
         shutil.copytree(exported("bert", 2), folder, dirs_exist_ok=True)
 
     monkeypatch.setattr("otalign.encoders.export._write", another)
+    original = Transformers(str(tiny_model("bert")), KINDS["bert"] - 1, device="cpu")
     with pytest.raises(ValueError, match=r"is not the original .* nothing was written"):
-        export(str(tiny_model("bert")), tmp_path / "made", KINDS["bert"] - 1)
+        export(original, tmp_path / "made")
     assert not list(tmp_path.iterdir())

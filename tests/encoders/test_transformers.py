@@ -298,8 +298,8 @@ def test_a_word_seen_in_several_windows_is_the_weighted_mean_of_what_was_seen(ti
         ids = np.array([one.ids])
         states = encoder.hidden(ids, np.ones_like(ids), np.array([one.types]))[0]
         for piece in one.pieces:
-            for place, row, weight in zip(piece.places, piece.rows, piece.weights, strict=True):
-                expected[piece.sentence][piece.words[row]] += weight * states[place]
+            for place, word, weight in zip(piece.places, piece.words, piece.weights, strict=True):
+                expected[piece.sentence][word] += weight * states[place]
     found = encoder.embed([(pair[0], pair[1])], "joint")
     for side in (0, 1):
         np.testing.assert_allclose(found[side], expected[side], atol=1e-5)

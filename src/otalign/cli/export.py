@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from otalign.aligner import SETTINGS, Aligner
+from otalign.encoders.export import check_new
 from otalign.encoders.export import export as written_as_onnx
 from otalign.encoders.onnx import Onnx
 from otalign.encoders.transformers import Transformers
@@ -28,6 +29,7 @@ def export(
 
     Example: otalign export bert-base-uncased --layer 8 --int8 -o bert-int8
     """
+    check_new(output)
     aligner = Aligner.load(model, layer=layer, device="cpu")
     if not isinstance(aligner.encoder, Transformers):
         raise ValueError(f"{model} is exported already; give the encoder that it was made from")

@@ -66,7 +66,7 @@ class Encoder(ABC):
         subwords = self.subworder(sentences)
         for first in range(0, len(sentences), together):
             for one in inputs(subwords[first : first + together], first, frame, self.limit):
-                if any(piece.words for piece in one.pieces):  # an empty text may not even have a frame
+                if any(len(piece.words) for piece in one.pieces):  # an empty text may not even have a frame
                     yield one
 
     def _arrays(self, batch: Sequence[Input]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,0 +1,249 @@
+"""`otalign align` as a user runs it: a line out for each line in, whatever is in it and whatever happens."""
+
+import gzip
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+
+import pytest
+
+from otalign import Aligner
+from otalign.alignment import Alignment
+from otalign.corpus import read
+
+SOURCE = ["He bought a used car.", "", "Rain fell on the town.", "   ", "It can't be sold today."]
+TARGET = [
+    "He purchased a second-hand car yesterday.",
+    "the hills",
+    "The town was in the rain.",
+    "",
+    "old new",
+]
+
+
+@pytest.fixture(scope="session")
+def model(exported, tmp_path_factory):
+    """An aligner's folder with a mean kept, so that a pair is aligned the same in any company."""
+    folder = tmp_path_factory.mktemp("aligner")
+    Aligner.load(exported("bert", 2)).centred_on(zip(SOURCE, TARGET, strict=True)).save(folder)
+    return folder
+
+
+@pytest.fixture
+def command(model, tmp_path):
+    """What to hand to subprocess: the arguments and where to run."""
+    (tmp_path / "source.txt").write_text("".join(line + "\n" for line in SOURCE))
+    (tmp_path / "target.txt").write_text("".join(line + "\n" for line in TARGET))
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("OTALIGN")}
+    environment["OTALIGN_MODEL"] = str(model)
+
+    def command(*arguments: str) -> dict:
+        return {"args": [sys.executable, "-m", "otalign", *arguments], "cwd": tmp_path, "env": environment}
+
+    return command
+
+
+@pytest.fixture
+def run(command):
+    def run(*arguments: str, stdin: bytes = b"", rc: int = 0) -> subprocess.CompletedProcess:
+        done = subprocess.run(**command(*arguments), input=stdin, capture_output=True)
+        assert done.returncode == rc, done.stderr.decode()
+        return done
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def expected(model):
+    return list(Aligner.load(model).align_many(zip(SOURCE, TARGET, strict=True)))
+
+
+def lines(done: subprocess.CompletedProcess) -> list[str]:
+    assert done.stdout.endswith(b"\n")
+    return done.stdout.decode().removesuffix("\n").split("\n")
+
+
+def test_two_files_give_a_line_for_each_line(run, expected):
+    done = run("align", "source.txt", "target.txt")
+    assert lines(done) == [alignment.pharaoh() for alignment in expected]
+    assert done.stderr == b""
+
+
+def test_columns_of_weights_and_nulls_follow_the_links(run, expected):
+    rows = [
+        line.split("\t") for line in lines(run("align", "source.txt", "target.txt", "--nulls", "--weights"))
+    ]
+    for (links, weights, source_nulls, target_nulls), alignment in zip(rows, expected, strict=True):
+        assert links == alignment.pharaoh()
+        assert [float(weight) for weight in weights.split()] == [link.weight for link in alignment.links]
+        assert [int(word) for word in source_nulls.split()] == list(alignment.source_nulls)
+        assert [int(word) for word in target_nulls.split()] == list(alignment.target_nulls)
+
+
+def test_a_table_is_read_from_a_pipe_and_written_as_one(run, expected, tmp_path):
+    table = "".join(f"{source}\t{target}\n" for source, target in zip(SOURCE, TARGET, strict=True))
+    for arguments in ((), ("-",)):
+        (tmp_path / "out.tsv").write_bytes(
+            run("align", *arguments, "--format", "tsv", stdin=table.encode()).stdout
+        )
+        items = list(read(tmp_path / "out.tsv", "columns"))
+        assert [item.source for item in items] == [alignment.source for alignment in expected]
+        assert [item.pairs for item in items] == [alignment.pairs for alignment in expected]
+
+
+def test_json_lines_hold_all_of_an_alignment(run, expected, tmp_path):
+    objects = [{"source": source, "target": target} for source, target in zip(SOURCE, TARGET, strict=True)]
+    (tmp_path / "pairs.jsonl.gz").write_bytes(gzip.compress("\n".join(map(json.dumps, objects)).encode()))
+    run("align", "pairs.jsonl.gz", "--format", "jsonl", "-o", "out.jsonl.gz")
+    assert list(read(tmp_path / "out.jsonl.gz", "jsonl")) == expected
+    # Aligned again by its words, the text is gone, and with it what the encoder saw of it.
+    again = [
+        Alignment.from_dict(json.loads(line))
+        for line in lines(run("align", "out.jsonl.gz", "--format", "jsonl"))
+    ]
+    assert [alignment.source for alignment in again] == [alignment.source for alignment in expected]
+
+
+def test_two_sentences_need_no_file(run, expected):
+    assert lines(run("align", SOURCE[0], TARGET[0])) == [expected[0].pharaoh()]
+    assert lines(run("align", "", "")) == [""]
+
+
+def test_pretokenized_text_is_split_at_blanks_alone(run):
+    (line,) = lines(run("align", "can't go.", "can't go .", "--pretokenized", "--format", "jsonl"))
+    assert json.loads(line)["source"] == ["can't", "go."]
+    (line,) = lines(run("align", "can't go.", "can't go .", "--format", "jsonl"))
+    assert json.loads(line)["source"] == ["ca", "n't", "go", "."]
+
+
+def test_every_option_of_the_aligner_is_taken(run):
+    options = ("--cost", "euclidean", "--fertility", "norm", "--distortion", "0.1", "--threshold", "0.2")
+    others = (
+        "--pairing",
+        "separate",
+        "--no-centring",
+        "--device",
+        "cpu",
+        "--batch-size",
+        "64",
+        "--threads",
+        "1",
+    )
+    for problem in (
+        ("--problem", "bot", "--exact"),
+        ("--fraction", "0.5"),
+        ("--tau", "0.2", "--epsilon", "0.05"),
+    ):
+        assert len(lines(run("align", "source.txt", "target.txt", *problem, *options, *others))) == len(
+            SOURCE
+        )
+    assert len(lines(run("align", "source.txt", "target.txt", "--problem", "none"))) == len(SOURCE)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("short.txt", "target.txt"), "short.txt has 2 lines and target.txt has 5"),
+        (("broken.tsv",), "broken.tsv, line 2: found byte 0xff at position 2, expected UTF-8"),
+        (("three.tsv",), "three.tsv, line 1: found 3 columns between tabs, expected two"),
+        (("none.txt", "target.txt"), "there is no file none.txt"),
+        (("none.txt", "neither.txt"), "there is no file none.txt"),
+        (("a", "b", "c"), "give two sentences, two files or one file, got 3"),
+        (
+            ("source.txt", "target.txt", "-o", "no/out.txt"),
+            "cannot write no/out.txt: No such file or directory",
+        ),
+        (("source.txt", "target.txt", "-o", "source.txt"), "source.txt is an input too"),
+        (("a", "b", "--format", "xml"), "--format must be one of pharaoh, jsonl, tsv, terminal, got 'xml'"),
+        (("a", "b", "--problem", "emd"), "--problem must be bot, pot, uot or none, got 'emd'"),
+        (("a", "b", "--problem", "bot", "--tau", "1"), "--tau is for --problem uot, not bot"),
+        (("a", "b", "--exact", "--epsilon", "1"), "--exact has no entropy"),
+        (("a", "b", "--tau", "-1"), "tau must be positive"),
+        (("a", "b", "--cost", "dot"), "cost must be one of 'cosine', 'euclidean', got 'dot'"),
+        (("a", "b", "--layer", "3"), "layer must be 2, at which"),
+        (("a", "b", "--device", "cuda"), "device must be 'cpu' for the exported encoder"),
+        (("a", "b", "--model", "no-such-folder/at/all"), "there is no folder no-such-folder/at/all"),
+    ],
+)
+def test_what_is_wrong_is_said_and_nothing_is_lost(run, tmp_path, arguments, message):
+    (tmp_path / "short.txt").write_text("a\nb\n")
+    (tmp_path / "broken.tsv").write_bytes(b"a\tb\nc\xff\td\n")
+    (tmp_path / "three.tsv").write_text("a\tb\tc\n")
+    (tmp_path / "out.txt").write_text("what was here before\n")
+    output = () if "-o" in arguments else ("-o", "out.txt")
+    done = run("align", *arguments, *output, rc=2)
+    assert done.stderr.decode().startswith("otalign: ")
+    assert message in done.stderr.decode()
+    assert (tmp_path / "out.txt").read_text() == "what was here before\n"
+    assert (tmp_path / "source.txt").read_text().startswith(SOURCE[0])
+
+
+def test_without_a_model_the_way_out_is_told(command):
+    given = command("align", "a", "b")
+    del given["env"]["OTALIGN_MODEL"]
+    done = subprocess.run(**given, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "give --model (or set OTALIGN_MODEL)" in done.stderr
+
+
+def test_an_interrupt_leaves_whole_lines(command, tmp_path):
+    pair = b"He bought a used car.\tHe purchased a car.\n"
+    with subprocess.Popen(
+        **command("align", "-", "-o", "out.txt"), stdin=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as work:
+        assert work.stdin
+        out, end = tmp_path / "out.txt", time.monotonic() + 60
+        with suppress(BrokenPipeError):
+            while not (out.exists() and out.stat().st_size) and time.monotonic() < end:
+                work.stdin.write(pair * 100)
+                work.stdin.flush()
+            work.send_signal(signal.SIGINT)
+            work.stdin.close()
+        assert work.wait(timeout=60) != 0
+    written = out.read_bytes()
+    assert written.endswith(b"\n")
+    assert len(set(written.splitlines())) == 1
+
+
+def test_a_reader_that_has_seen_enough_is_no_error(command):
+    with subprocess.Popen(
+        **command("align", "source.txt", "target.txt"), stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as work:
+        assert work.stdout
+        assert work.stderr
+        work.stdout.close()
+        work.wait(timeout=60)
+        assert work.stderr.read() == b""
+
+
+def test_a_bar_is_shown_on_a_terminal_and_links_are_drawn_there(command, tmp_path):
+    screen, terminal = pty.openpty()
+    done = subprocess.run(
+        **command("align", "source.txt", "target.txt", "-o", "out.txt"), stdout=terminal, stderr=terminal
+    )
+    assert done.returncode == 0
+    assert b"5/5" in os.read(screen, 1 << 16)
+    assert len((tmp_path / "out.txt").read_text().splitlines()) == len(SOURCE)
+    subprocess.run(
+        **command("align", *(side[0] for side in (SOURCE, TARGET))), stdout=terminal, stderr=terminal
+    )
+    drawing = os.read(screen, 1 << 16).decode()
+    assert "yesterday" in drawing
+    os.close(screen)
+    os.close(terminal)
+
+
+def test_an_exported_aligner_is_an_aligner(run, tmp_path, tiny_model, expected):
+    folder = tmp_path / "original"
+    Aligner.load(tiny_model("bert"), layer=2, threshold=0.3).save(folder)
+    done = run("export", "original", "-o", "light")
+    assert done.stdout.decode().startswith("light: ")
+    assert json.loads((tmp_path / "light" / "otalign.json").read_text())["threshold"] == 0.3
+    options = ("align", "source.txt", "target.txt", "--model")
+    assert run(*options, "light").stdout == run(*options, "original").stdout
+    assert "is exported already" in run("export", "light", "-o", "lighter", rc=2).stderr.decode()
