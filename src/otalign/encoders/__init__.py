@@ -5,7 +5,7 @@ from pathlib import Path
 from otalign.encoders.embeddings import Embeddings
 from otalign.encoders.encoder import BATCH_SIZE, Encoder, Pairing
 
-__all__ = ["BATCH_SIZE", "Embeddings", "Encoder", "Pairing", "is_in", "load"]
+__all__ = ["BATCH_SIZE", "Embeddings", "Encoder", "Pairing", "is_in", "layers", "load"]
 
 EXPORTED, HUGGING_FACE = "encoder.onnx", "config.json"  # by which the two kinds of folder are known
 
@@ -13,6 +13,17 @@ EXPORTED, HUGGING_FACE = "encoder.onnx", "config.json"  # by which the two kinds
 def is_in(folder: Path) -> bool:
     """Whether a folder holds an encoder."""
     return any((folder / file).is_file() for file in (EXPORTED, HUGGING_FACE))
+
+
+def layers(model: str | Path) -> range:
+    """The layers that an encoder can be loaded at: all of Hugging Face's, the one of an exported one."""
+    from otalign.encoders.onnx import Onnx
+    from otalign.encoders.transformers import depth
+
+    if (Path(model) / EXPORTED).is_file():
+        layer = Onnx(model).layer
+        return range(layer, layer + 1)
+    return range(depth(str(model)) + 1)
 
 
 def load(

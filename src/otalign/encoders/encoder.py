@@ -45,21 +45,43 @@ class Encoder(ABC):
     def save(self, folder: Path) -> None:
         """Write what `load` needs to make this encoder again."""
 
+    def files(self) -> list[Path]:
+        """What it was read from; nothing where its name says enough."""
+        return []
+
+    def hidden_layers(
+        self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray, layers: Sequence[int]
+    ) -> list[Array]:
+        """The states (B, L, D) of several layers, from one run; here of the encoder's own alone."""
+        for layer in layers:
+            if layer != self.layer:
+                raise ValueError(f"layer must be {self.layer}, the only one of {self.name}, got {layer}")
+        return [self.hidden(ids, mask, types)] * len(layers)
+
     def embed(self, pairs: Sequence[tuple[Sentence, Sentence]], pairing: Pairing) -> Embeddings:
         """The embeddings of source, target, source, target, …"""
+        return self.embed_layers(pairs, pairing, [self.layer])[self.layer]
+
+    def embed_layers(
+        self, pairs: Sequence[tuple[Sentence, Sentence]], pairing: Pairing, layers: Sequence[int]
+    ) -> dict[int, Embeddings]:
+        """The embeddings at each of these layers, none above the encoder's own, from one run of the model."""
         if pairing not in get_args(Pairing):
             raise ValueError(f"pairing must be 'joint' or 'separate', got {pairing!r}")
         sentences = [sentence for pair in pairs for sentence in pair]
         starts = np.array([0, *accumulate(len(sentence.spans) for sentence in sentences)])
-        vectors: Array = None  # made when the first batch says of what library, type and width
+        vectors: dict[int, Array] = {}  # made when the first batch says of what library, type and width
         for batch in batches(self._inputs(sentences, pairing), self.batch_size):
-            states = self.hidden(*self._arrays(batch))
-            if vectors is None:
-                xp = array_namespace(states)
-                shape = (int(starts[-1]), states.shape[-1])
-                vectors = xp.zeros(shape, dtype=states.dtype, device=device(states))
-            add_parts(vectors, states, *_parts(batch, starts, states.shape[1]))
-        return Embeddings(np.zeros((0, 1), dtype=np.float32) if vectors is None else vectors, starts)
+            arrays = self._arrays(batch)
+            parts = _parts(batch, starts, arrays[0].shape[1])
+            for layer, states in zip(layers, self.hidden_layers(*arrays, layers), strict=True):
+                if layer not in vectors:
+                    size = (int(starts[-1]), states.shape[-1])
+                    xp, at = array_namespace(states), device(states)
+                    vectors[layer] = xp.zeros(size, dtype=states.dtype, device=at)
+                add_parts(vectors[layer], states, *parts)
+        nothing = np.zeros((0, 1), dtype=np.float32)
+        return {layer: Embeddings(vectors.get(layer, nothing), starts) for layer in layers}
 
     def _inputs(self, sentences: Sequence[Sentence], pairing: Pairing) -> Iterator[Input]:
         together, frame = {"joint": (2, self.subworder.pair), "separate": (1, self.subworder.single)}[pairing]

@@ -50,8 +50,10 @@ class Onnx(Encoder):
         (states,) = self.session.run(None, {name: given[name] for name in self.inputs})
         return np.asarray(states)
 
+    def files(self) -> list[Path]:
+        return [self.folder / part for part in (MODEL, TOKENIZER)]
+
     def save(self, folder: Path) -> None:
-        if self.folder.resolve() == folder.resolve():
-            return
-        for part in (MODEL, TOKENIZER):
-            copyfile(self.folder / part, folder / part)
+        if folder.resolve() != self.folder.resolve():
+            for part in self.files():
+                copyfile(part, folder / part.name)

@@ -5,6 +5,9 @@ blocks after the chosen one are neither run nor kept. A folder is read without a
 is a name once it has been fetched. Weights come from safetensors, never from pickles.
 """
 
+from collections.abc import Sequence
+from contextvars import ContextVar
+from functools import partial
 from inspect import signature
 from pathlib import Path
 from shutil import copyfile
@@ -19,6 +22,11 @@ from otalign.encoders.subwords import Subworder
 SIZE_IF_UNSAID = 512  # subwords of an input, for models that set no limit of their own
 NOT_MISSED = ("pooler", "decoder")  # weights that no word's embedding needs
 PARTS = ("*.json", "*.safetensors", "*.txt", "*.model")  # the files of a saved model and its tokeniser
+NEEDS = "the encoder {} needs torch and transformers: pip install 'otalign[torch]'"
+UNREADABLE = "{} cannot be read as a Hugging Face encoder: {}"
+
+# While several layers are asked for: what the blocks on the way are given, for each thread its own.
+PASSED: ContextVar[dict[int, Any] | None] = ContextVar("PASSED", default=None)
 
 
 class Transformers(Encoder):
@@ -52,6 +60,8 @@ class Transformers(Encoder):
         # One block more than wanted is kept: what it is given is the layer's own output, before the norm
         # that some models have after their last block.
         del blocks[layer + 1 :]
+        for k, block in enumerate(blocks[:layer]):
+            block.register_forward_pre_hook(partial(_note, k), with_kwargs=True)
         if layer < len(blocks):
             blocks[layer].register_forward_pre_hook(_stop, with_kwargs=True)
         self.model = model.to(self.device).eval()
@@ -70,7 +80,26 @@ class Transformers(Encoder):
                 states = self.model(**tensors).last_hidden_state
             except Reached as reached:
                 states = reached.states
-        # NumPy is quicker with what follows on the CPU; Apple's GPUs have no float64 for it.
+        return self._lent(states)
+
+    def hidden_layers(
+        self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray, layers: Sequence[int]
+    ) -> list[Any]:
+        for layer in layers:
+            if not 0 <= layer <= self.layer:
+                raise ValueError(
+                    f"layer must be from 0 to {self.layer}, up to which {self.name} is loaded, got {layer}"
+                )
+        passed: dict[int, Any] = {}
+        token = PASSED.set(passed)
+        try:
+            top = self.hidden(ids, mask, types)
+        finally:
+            PASSED.reset(token)
+        return [top if layer == self.layer else self._lent(passed[layer]) for layer in layers]
+
+    def _lent(self, states: Any) -> Any:
+        """NumPy is quicker with what follows on the CPU; Apple's GPUs have no float64 for it."""
         return states if self.device.startswith("cuda") else states.cpu().numpy()
 
     def as_module(self) -> Any:
@@ -90,16 +119,18 @@ class Transformers(Encoder):
 
         return UpToLayer()
 
+    def files(self) -> list[Path]:
+        return sorted(part for pattern in PARTS for part in self.folder.glob(pattern)) if self.folder else []
+
     def save(self, folder: Path) -> None:
         """A model from a folder is copied; of one from the hub, the name is enough."""
         if (folder / EXPORTED).is_file() or (not self.folder and (folder / "config.json").is_file()):
             raise ValueError(
                 f"{folder} holds another encoder, which would be loaded instead; give a new folder"
             )
-        if self.folder and self.folder.resolve() != folder.resolve():
-            for pattern in PARTS:
-                for part in self.folder.glob(pattern):
-                    copyfile(part, folder / part.name)
+        if self.folder and folder.resolve() != self.folder.resolve():
+            for part in self.files():
+                copyfile(part, folder / part.name)
 
 
 class Reached(Exception):
@@ -116,9 +147,29 @@ def _stop(block: Any, positional: tuple, named: dict) -> None:
         raise Reached(positional[0] if positional else named["hidden_states"])
 
 
+def _note(layer: int, block: Any, positional: tuple, named: dict) -> None:
+    from torch.compiler import is_exporting
+
+    if not is_exporting() and (passed := PASSED.get()) is not None:
+        passed[layer] = positional[0] if positional else named["hidden_states"]
+
+
 def default_layer(layers: int) -> int:
     """Two thirds of the way up, where most encoders have words of like meaning close together."""
     return -(-2 * layers // 3)
+
+
+def depth(name: str) -> int:
+    """The number of a model's last layer, from its configuration alone."""
+    try:
+        from transformers import AutoConfig
+    except ImportError as error:
+        raise ImportError(NEEDS.format(name)) from error
+    folder = name if Path(name).is_dir() else _fetched(name)
+    try:
+        return AutoConfig.from_pretrained(folder, local_files_only=True).num_hidden_layers
+    except (OSError, ValueError, AttributeError) as error:
+        raise ValueError(UNREADABLE.format(name, error)) from error
 
 
 def _loaded(name: str) -> tuple[Any, Any]:
@@ -128,9 +179,7 @@ def _loaded(name: str) -> tuple[Any, Any]:
         from transformers import AutoModel, AutoTokenizer
         from transformers.utils import logging
     except ImportError as error:
-        raise ImportError(
-            f"the encoder {name} needs torch and transformers: pip install 'otalign[torch]'"
-        ) from error
+        raise ImportError(NEEDS.format(name)) from error
     folder = name if Path(name).is_dir() else _fetched(name)
     verbosity = logging.get_verbosity()
     logging.set_verbosity_error()  # of a head that is not loaded: it is not missed
@@ -141,7 +190,7 @@ def _loaded(name: str) -> tuple[Any, Any]:
             folder, local_files_only=True, use_safetensors=True, output_loading_info=True
         )
     except (OSError, ValueError, KeyError, SafetensorError) as error:
-        raise ValueError(f"{name} cannot be read as a Hugging Face encoder: {error}") from error
+        raise ValueError(UNREADABLE.format(name, error)) from error
     finally:
         logging.set_verbosity(verbosity)
     if getattr(tokenizer, "backend_tokenizer", None) is None:
