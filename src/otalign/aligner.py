@@ -105,21 +105,23 @@ class Aligner:
         elif self.settings.centring:
             stream = centred(stream)
         for chunk, embeddings in stream:
-            yield from self._aligned(chunk, embeddings)
+            yield from alignments(chunk, embeddings, self.settings)
 
     def _embedded(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[tuple[list[Pair], Embeddings]]:
-        for chunk in _chunks(pairs):
+        for chunk in chunks(pairs):
             yield chunk, self.encoder.embed(chunk, self.settings.pairing)
 
-    def _aligned(self, chunk: list[Pair], embeddings: Embeddings) -> Iterator[Alignment]:
-        shapes = [(len(source.spans), len(target.spans)) for source, target in chunk]
-        found = [Found.nothing(*shape) for shape in shapes]
-        for places, tile in tiles(embeddings, shapes):
-            strong = strengths(tile, self.settings)
-            for k, links in zip(places, extract.links(strong, tile, self.settings.threshold), strict=True):
-                found[k] = links
-        for (source, target), (links, nulls) in zip(chunk, found, strict=True):
-            yield Alignment(source.words, target.words, links, source.spans, target.spans, *nulls)
+
+def alignments(pairs: Sequence[Pair], embeddings: Embeddings, settings: Settings) -> Iterator[Alignment]:
+    """The alignments of pairs whose embeddings are at hand, centred if they are to be."""
+    shapes = [(len(source.spans), len(target.spans)) for source, target in pairs]
+    found = [Found.nothing(*shape) for shape in shapes]
+    for places, tile in tiles(embeddings, shapes):
+        strong = strengths(tile, settings)
+        for k, links in zip(places, extract.links(strong, tile, settings.threshold), strict=True):
+            found[k] = links
+    for (source, target), (links, nulls) in zip(pairs, found, strict=True):
+        yield Alignment(source.words, target.words, links, source.spans, target.spans, *nulls)
 
 
 def _sentence(text: Text) -> Sentence:
@@ -131,7 +133,8 @@ def _sentence(text: Text) -> Sentence:
     return joined(text)
 
 
-def _chunks(pairs: Iterable[tuple[Text, Text]]) -> Iterator[list[Pair]]:
+def chunks(pairs: Iterable[tuple[Text, Text]]) -> Iterator[list[Pair]]:
+    """The pairs as sentences, so many at a time as are embedded together."""
     chunk, words = [], 0
     for source, target in pairs:
         pair = _sentence(source), _sentence(target)

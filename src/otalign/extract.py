@@ -31,10 +31,8 @@ class Found(NamedTuple):
 
 def links(strengths: Array, tile: Tile, threshold: float) -> list[Found]:
     """The cells (B, N, M) above the threshold, once scaled, pair by pair."""
-    xp = array_namespace(strengths)
-    cells = tile.is_source[:, :, None] & tile.is_target[:, None, :]
-    weights = _numpy(xp.where(cells, scaled(strengths, cells), xp.zeros_like(strengths)))
-    lengths = [_numpy(is_word).sum(-1).tolist() for is_word in (tile.is_source, tile.is_target)]
+    weights = scaled_weights(strengths, tile)
+    lengths = [in_numpy(is_word).sum(-1).tolist() for is_word in (tile.is_source, tile.is_target)]
     pair, i, j = np.nonzero(weights > threshold)
     kept = np.round(weights[pair, i, j], DIGITS)
     ends = np.cumsum(np.bincount(pair, minlength=len(weights))).tolist()
@@ -46,5 +44,12 @@ def links(strengths: Array, tile: Tile, threshold: float) -> list[Found]:
     ]
 
 
-def _numpy(x: Array) -> np.ndarray:
+def scaled_weights(strengths: Array, tile: Tile) -> np.ndarray:
+    """The strengths (B, N, M) scaled to [0, 1] over each pair; 0 where there is no word."""
+    xp = array_namespace(strengths)
+    cells = tile.is_source[:, :, None] & tile.is_target[:, None, :]
+    return in_numpy(xp.where(cells, scaled(strengths, cells), xp.zeros_like(strengths)))
+
+
+def in_numpy(x: Array) -> np.ndarray:
     return x.cpu().numpy() if hasattr(x, "cpu") else np.asarray(x)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from otalign.cost import Array, costs
 from otalign.encoders import Embeddings
 from otalign.fertility import masses
-from otalign.ot import solve
+from otalign.ot import Problem, Solver, solve
 from otalign.settings import Settings
 
 CELLS = 1 << 17  # of matrices that are solved together
@@ -41,11 +41,29 @@ def tiles(embeddings: Embeddings, shapes: Iterable[tuple[int, int]]) -> Iterator
             yield places, Tile(X, Y, is_source, is_target)
 
 
+class Instance(NamedTuple):
+    """What a tile's pairs have to transport: one for all problems of a kind, whatever their parameters."""
+
+    C: Array  # (B, N, M)
+    a: Array | None  # (B, N), and
+    b: Array | None  # (B, M), unless nothing is transported
+
+
 def strengths(tile: Tile, settings: Settings) -> Array:
     """The plan (B, N, M) of each pair, or 1 − cost where the settings have no transport problem."""
+    return solution(instance(tile, settings), settings.problem, settings.solver)
+
+
+def instance(tile: Tile, settings: Settings) -> Instance:
+    """The costs and masses of a tile's pairs."""
     C = costs(*tile, settings.cost, settings.distortion)
     if settings.problem is None:
-        return 1 - C
+        return Instance(C, None, None)
     a = masses(tile.X, tile.is_source, settings.fertility, settings.problem)
     b = masses(tile.Y, tile.is_target, settings.fertility, settings.problem)
-    return solve(C, a, b, settings.problem, settings.solver).plan
+    return Instance(C, a, b)
+
+
+def solution(of: Instance, problem: Problem | None, solver: Solver) -> Array:
+    """The strengths under a problem of the kind that the instance was made for."""
+    return 1 - of.C if problem is None else solve(of.C, of.a, of.b, problem, solver).plan
