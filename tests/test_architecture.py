@@ -27,7 +27,7 @@ HEAVY = {
 # Each part may import those before it. A part that is not listed may import any of them.
 ORDER = [
     *("words", "ot", "alignment", "corpus", "metrics", "render", "peers"),
-    *("encoders", "centring", "cost", "fertility", "settings", "strengths", "extract", "aligner"),
+    *("encoders", "centring", "cost", "fertility", "settings", "strengths", "extract", "aligner", "tuning"),
 ]
 
 

@@ -1,0 +1,81 @@
+"""What is searched: a value that says which settings are tried, and checks itself."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from itertools import product
+from typing import get_args
+
+from otalign.cost import Cost
+from otalign.fertility import Fertility
+from otalign.ot import Partial, Problem, Unbalanced
+from otalign.settings import Settings
+from otalign.tuning.sweep import THRESHOLDS
+
+FEW = 6  # parameters that are tried at each distortion
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The values to try of each setting, the preferred first: of equals, the first wins.
+
+    What is empty stays as the settings have it. `parameters` are tau or the fraction, whichever the problem
+    has.
+    """
+
+    parameters: tuple[float, ...] = tuple(k / 50 for k in range(1, 51))
+    distortions: tuple[float, ...] = tuple(k / 10 for k in range(11))
+    costs: tuple[Cost, ...] = ()
+    fertilities: tuple[Fertility, ...] = ()
+    thresholds: tuple[float, ...] = THRESHOLDS
+
+    def __post_init__(self):
+        for field in fields(self):
+            values = tuple(getattr(self, field.name))
+            object.__setattr__(self, field.name, values)
+            if len(set(values)) < len(values):
+                raise ValueError(f"{field.name} must not hold a value twice, got {values}")
+        for name in ("distortions", "thresholds"):
+            for value in getattr(self, name):
+                if not 0 <= value <= 1:
+                    raise ValueError(f"{name} must be from 0 to 1, got {value}")
+        if not self.thresholds or list(self.thresholds) != sorted(self.thresholds):
+            raise ValueError(f"thresholds must be at least one, and rise, got {self.thresholds}")
+        for value in self.parameters:
+            if not 0 < value < float("inf"):
+                raise ValueError(f"parameters must be positive and finite, got {value}")
+        for name, type_ in (("costs", Cost), ("fertilities", Fertility)):
+            for value in getattr(self, name):
+                if value not in get_args(type_):
+                    raise ValueError(f"{name} must be of {', '.join(get_args(type_))}, got {value!r}")
+
+    def coarse(self, base: Settings) -> Iterator[Settings]:
+        """Every cost, fertility and distortion, each with a few of the parameters from first to last."""
+        last = len(self.parameters) - 1
+        places = sorted({round(k * last / (FEW - 1)) for k in range(FEW)}) if self.parameters else []
+        few = tuple(self.parameters[place] for place in places)
+        costs, distortions = self.costs or (base.cost,), self.distortions or (base.distortion,)
+        # Where nothing is transported, nothing has a mass.
+        fertilities = (() if base.problem is None else self.fertilities) or (base.fertility,)
+        for cost, fertility, distortion in product(costs, fertilities, distortions):
+            ground = base.changed(cost=cost, fertility=fertility, distortion=distortion)
+            yield from _with_problems(ground, few)
+
+    def fine(self, found: Settings) -> Iterator[Settings]:
+        """Every parameter, the rest as it was found."""
+        return _with_problems(found, self.parameters)
+
+
+def _with_problems(settings: Settings, parameters: tuple[float, ...]) -> Iterator[Settings]:
+    """The settings with each of the parameters, or as they are if their problem has none."""
+    problem = settings.problem
+    if not parameters or not isinstance(problem, Partial | Unbalanced):
+        yield settings
+    for parameter in parameters:
+        if isinstance(problem, Partial | Unbalanced):
+            yield settings.changed(problem=_with_parameter(problem, parameter))
+
+
+def _with_parameter(problem: Partial | Unbalanced, parameter: float) -> Problem:
+    if isinstance(problem, Partial):
+        return Partial(parameter)
+    return Unbalanced(parameter, divergence=problem.divergence)

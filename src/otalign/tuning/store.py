@@ -1,0 +1,112 @@
+"""The embeddings of a corpus at several layers and pairings, made when first asked for and kept in a folder.
+
+All layers of a pairing come from one run of the encoder. A file is named by a digest of all that it depends
+on (the encoder's files, the words), so that a folder may serve many corpora and encoders.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from itertools import accumulate
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from otalign.aligner import chunks
+from otalign.encoders import Embeddings, Encoder, Pairing
+from otalign.extract import in_numpy
+
+Words = Sequence[str]
+Progress = Callable[[str, int, int], None]  # told what is done, how much of it, and of how much
+
+
+class Choice(NamedTuple):
+    """How words are embedded, given the encoder."""
+
+    layer: int
+    pairing: Pairing = "joint"
+
+
+def unheard(what: str, done: int, of: int) -> None:
+    """For those who want no progress told."""
+
+
+class Store(Mapping[Choice, Embeddings]):
+    """Choice → the embeddings of source, target, source, …, not centred."""
+
+    def __init__(
+        self,
+        encoder: Encoder,
+        pairs: Sequence[tuple[Words, Words]],
+        choices: Iterable[Choice],
+        folder: str | Path,
+        progress: Progress = unheard,
+    ):
+        """`encoder` is loaded up to the highest layer of the choices, and each pair is two lists of words."""
+        self.encoder = encoder
+        self.pairs = pairs
+        self.choices = tuple(Choice(*choice) for choice in choices)
+        self.folder = Path(folder)
+        self.progress = progress
+        self.starts = np.array([0, *accumulate(len(words) for pair in pairs for words in pair)])
+        if not self.starts[-1]:
+            raise ValueError(f"pairs must hold at least one word, got {len(pairs)} pairs without any")
+        self.digest = _digest(encoder, pairs)
+
+    def __getitem__(self, choice: Choice) -> Embeddings:
+        if choice not in self.choices:
+            raise KeyError(choice)
+        if not self._file(choice).is_file():
+            self._make(choice.pairing)
+        return Embeddings(np.load(self._file(choice), mmap_mode="r", allow_pickle=False), self.starts)
+
+    def __iter__(self) -> Iterator[Choice]:
+        return iter(self.choices)
+
+    def __len__(self) -> int:
+        return len(self.choices)
+
+    def _file(self, choice: Choice) -> Path:
+        return self.folder / f"{self.digest[:24]}-{choice.pairing}-{choice.layer}.npy"
+
+    def _make(self, pairing: Pairing) -> None:
+        """All layers of the pairing that are missing, written chunk by chunk, in place only when whole."""
+        missing = [c for c in self.choices if c.pairing == pairing and not self._file(c).is_file()]
+        parts = {c.layer: self._file(c).with_suffix(f".part-{os.getpid()}") for c in missing}
+        words = int(self.starts[-1])
+        self.folder.mkdir(parents=True, exist_ok=True)
+        try:
+            arrays: dict[int, np.memmap] = {}
+            done = 0
+            self.progress(f"embedding, {pairing}", 0, words)
+            for chunk in chunks(self.pairs):
+                embedded = self.encoder.embed_layers(chunk, pairing, list(parts))
+                for layer, embeddings in embedded.items():
+                    vectors = in_numpy(embeddings.vectors)
+                    if not embeddings.words:
+                        continue
+                    if layer not in arrays:
+                        shape = (words, vectors.shape[1])
+                        arrays[layer] = np.lib.format.open_memmap(parts[layer], "w+", vectors.dtype, shape)
+                    arrays[layer][done : done + len(vectors)] = vectors
+                done += sum(len(sentence.spans) for pair in chunk for sentence in pair)
+                self.progress(f"embedding, {pairing}", done, words)
+            for array in arrays.values():
+                array.flush()
+            arrays.clear()
+            for choice in missing:
+                os.replace(parts[choice.layer], self._file(choice))
+        finally:
+            for part in parts.values():
+                part.unlink(missing_ok=True)
+
+
+def _digest(encoder: Encoder, pairs: Sequence[tuple[Words, Words]]) -> str:
+    """Of the encoder's name, the sizes and times of its files, and the words."""
+    stats = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in encoder.files()]
+    digest = sha256(json.dumps([encoder.name, encoder.limit, stats]).encode())
+    for source, target in pairs:
+        digest.update(json.dumps([list(source), list(target)]).encode())
+    return digest.hexdigest()
