@@ -11,7 +11,7 @@ from otalign.ot import Problem, Solver, solve
 from otalign.settings import Settings
 
 CELLS = 1 << 17  # of matrices that are solved together
-SIZE_STEP = 8  # words by which the lengths of pairs that are solved together differ at most
+SIZE_STEP = 16  # words by which the lengths of pairs that are solved together differ at most
 
 
 class Tile(NamedTuple):

@@ -11,6 +11,7 @@ from otalign.cli.convert import convert
 from otalign.cli.corpora import corpora
 from otalign.cli.evaluate import evaluate
 from otalign.cli.export import export
+from otalign.cli.tune import tune
 
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
@@ -18,6 +19,7 @@ app = typer.Typer(
 app.command()(align)
 app.command()(evaluate)
 app.command()(convert)
+app.command()(tune)
 app.command()(export)
 app.add_typer(corpora, name="corpus")
 

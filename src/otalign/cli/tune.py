@@ -1,0 +1,217 @@
+"""`otalign tune`: the settings that are best on a dev set, as an aligner that is ready to use."""
+
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any, get_args
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bars
+
+from otalign import encoders
+from otalign.aligner import Aligner
+from otalign.alignment import Gold, Links
+from otalign.centring import mean
+from otalign.cli.aligning import AlignerOptions
+from otalign.cli.convert import FORMAT_HELP, as_level
+from otalign.cli.corpora import DataFolder
+from otalign.corpus import CORPORA, Unaligned, load, read
+from otalign.cost import Cost
+from otalign.encoders import BATCH_SIZE, Pairing
+from otalign.fertility import Fertility
+from otalign.tuning import Choice, Grid, Journal, Progress, Store, Tuned
+from otalign.tuning import tune as tuned_on
+from otalign.tuning.store import unheard
+
+WORK = ".tuning"  # what is kept in the folder until the aligner is there
+FOUND = ("layer", "pairing", "cost", "fertility", "problem", "tau", "fraction", "distortion", "threshold")
+
+
+def tune(
+    corpus: Annotated[
+        str,
+        typer.Argument(help=f"A corpus by name, its dev set ({', '.join(CORPORA)}), or a file of gold."),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="A new folder for the aligner.")
+    ],
+    model: Annotated[
+        str,
+        typer.Option(
+            envvar="OTALIGN_MODEL", help="An encoder's folder or name on the Hugging Face hub, or an aligner."
+        ),
+    ],
+    level: Annotated[
+        str, typer.Option(metavar="s|s+p", help="The gold's links: sure, or sure and possible.")
+    ] = "s",
+    problem: Annotated[
+        str | None,
+        typer.Option(
+            metavar="bot|pot|uot|none",
+            help="Transport: balanced, partial, unbalanced; none is a threshold on the costs.",
+        ),
+    ] = None,
+    layers: Annotated[
+        str | None,
+        typer.Option(metavar="all|4,5", help="To try; else the one two thirds of the way up."),
+    ] = None,
+    pairings: Annotated[str, typer.Option(metavar="joint,separate", help="To try.")] = "joint",
+    costs: Annotated[str, typer.Option(metavar="cosine,euclidean", help="To try.")] = "cosine",
+    fertilities: Annotated[str, typer.Option(metavar="uniform,norm", help="To try.")] = "uniform",
+    epsilon: Annotated[float | None, typer.Option(help="Weight of the entropy.")] = None,
+    exact: Annotated[bool, typer.Option("--exact", help="Transport without entropy.")] = False,
+    format: Annotated[
+        str, typer.Option("--from", metavar="FORMAT", help="Of a file. " + FORMAT_HELP)
+    ] = "multimwa",
+    data: DataFolder = None,
+    limit: Annotated[int | None, typer.Option(min=1, help="Tune on the first so many pairs.")] = None,
+    device: Annotated[
+        str | None, typer.Option(help="cpu, cuda, cuda:1, mps; else the best that is there.")
+    ] = None,
+    batch_size: Annotated[int, typer.Option(help="Subwords that the encoder sees at once.")] = BATCH_SIZE,
+    threads: Annotated[int | None, typer.Option(min=1, help="Processor threads; else all.")] = None,
+) -> None:
+    """Search threshold, tau or fraction, and distortion for the best F1 on a dev set, and save an aligner.
+
+    Layers, pairings, costs and fertilities are searched too if several are given. Interrupted, the same
+    command goes on where it stopped; what it needs for that is in the folder until the aligner is.
+
+    Example: otalign tune mtref --data corpora/ --model bert-base-uncased --layers 7,8,9 -o my-aligner/
+    """
+    chosen = as_level(level)
+    grid = Grid(
+        costs=_listed("costs", costs, Cost), fertilities=_listed("fertilities", fertilities, Fertility)
+    )
+    golds = _golds(corpus, format, data, limit)
+    _check_place(output)
+    tried = _layers(layers, model)
+    options = AlignerOptions(
+        model=model,
+        problem=problem,
+        layer=None if tried is None else max(tried),
+        epsilon=epsilon,
+        exact=exact,
+        device=device,
+        batch_size=batch_size,
+        threads=threads,
+    )
+    aligner = options.load()
+    work = output / WORK
+    with _progress() as progress:
+        store = Store(
+            aligner.encoder,
+            [(gold.source, gold.target) for gold in golds],
+            [
+                Choice(layer, pairing)
+                for pairing in _listed("pairings", pairings, Pairing)
+                for layer in tried or [aligner.encoder.layer]
+            ],
+            work / "embeddings",
+            progress,
+        )
+        journal = Journal(work / "rows.jsonl", store.digest)
+        tuned = tuned_on(golds, store, aligner.settings, grid, [chosen], journal=journal, progress=progress)[
+            chosen
+        ]
+    best = tuned.settings
+    kept = mean([store[Choice(best.layer, best.pairing)]]) if best.centring else None
+    finished = replace(aligner, settings=best, mean=kept)
+    finished.save(output)
+    shutil.rmtree(work)
+    _show(tuned, finished, len(golds), output)
+
+
+def _golds(name: str, format: str, data: Path | None, limit: int | None) -> list[Gold]:
+    if name in CORPORA and "dev" not in CORPORA[name].files:
+        having = ", ".join(key for key, corpus in CORPORA.items() if "dev" in corpus.files)
+        raise ValueError(f"{name} has no dev set to tune on; take one that has: {having}")
+    if name not in CORPORA and not Path(name).is_file():
+        raise ValueError(f"there is no file {name}, and no corpus but {', '.join(CORPORA)}")
+    golds: list[Gold] = []
+    for item in load(name, "dev", data) if name in CORPORA else read(Path(name), format):
+        if isinstance(item, Links | Unaligned):
+            raise ValueError(f"{name} must hold words and links to tune on, but {format} has not both")
+        golds.append(item if isinstance(item, Gold) else Gold(item.source, item.target, item.pairs))
+        if len(golds) == limit:
+            break
+    if not any(gold.sure or gold.possible for gold in golds):
+        raise ValueError(f"{name} holds {len(golds)} pairs and no link to tune on")
+    return golds
+
+
+def _listed(name: str, said: str, type_: Any) -> tuple[Any, ...]:
+    values = tuple(value.strip() for value in said.split(","))
+    for value in values:
+        if value not in get_args(type_):
+            raise ValueError(f"--{name} must be of {', '.join(get_args(type_))}, got {value!r}")
+    return tuple(dict.fromkeys(values))
+
+
+def _layers(said: str | None, model: str) -> Sequence[int] | None:
+    if said is None:
+        return None
+    if said == "all":
+        return encoders.layers(model)
+    try:
+        return list(dict.fromkeys(int(layer) for layer in said.split(",")))
+    except ValueError:
+        raise ValueError(f"--layers must be all, or numbers with commas such as 4,5, got {said!r}") from None
+
+
+def _check_place(folder: Path) -> None:
+    """That it can be written, before the work; and that nothing is in it but what such work left."""
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is a file; give a new folder")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / WORK).is_dir():
+        raise ValueError(f"{folder} is there already and not empty; give a new folder")
+    try:
+        (folder / WORK).mkdir(parents=True, exist_ok=True)
+        probe = folder / WORK / "writable"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise ValueError(f"cannot write into {folder}: {error.strerror}") from error
+
+
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    """A bar for each kind of work, on the error stream if it is a terminal."""
+    if not sys.stderr.isatty():
+        yield unheard
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def tell(what: str, done: int, of: int) -> None:
+            if what not in tasks:
+                tasks[what] = bars.add_task(what)
+            bars.update(tasks[what], completed=done, total=of)
+
+        yield tell
+
+
+def _show(tuned: Tuned, aligner: Aligner, pairs: int, folder: Path) -> None:
+    told = aligner.settings.fields()
+    wanted = (
+        "layer",
+        "pairing",
+        "cost",
+        "fertility",
+        "problem",
+        "tau",
+        "fraction",
+        "distortion",
+        "threshold",
+    )
+    print("   ".join(f"{name} {told[name]}" for name in wanted if name in told))
+    scores = {"F1": tuned.f1, "precision": tuned.best.precision, "recall": tuned.best.recall}
+    figures = "   ".join(f"{name} {100 * share:.1f}" for name, share in scores.items())
+    print(f"{figures}   on {pairs:,} dev pairs, level {tuned.level}, {len(tuned.rows):,} settings tried")
+    print(aligner.signature)
+    print(f"{folder}: ready; otalign align --model {folder} …")
