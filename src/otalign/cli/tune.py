@@ -15,7 +15,7 @@ from rich.progress import Progress as Bars
 
 from otalign import encoders
 from otalign.aligner import Aligner
-from otalign.alignment import Gold, Links
+from otalign.alignment import Gold, Level, Links
 from otalign.centring import mean
 from otalign.cli.aligning import AlignerOptions
 from otalign.cli.convert import FORMAT_HELP, as_level
@@ -87,43 +87,41 @@ def tune(
     grid = Grid(
         costs=_listed("costs", costs, Cost), fertilities=_listed("fertilities", fertilities, Fertility)
     )
+    ways = _listed("pairings", pairings, Pairing)
     golds = _golds(corpus, format, data, limit)
-    _check_place(output)
-    tried = _layers(layers, model)
-    options = AlignerOptions(
-        model=model,
-        problem=problem,
-        layer=None if tried is None else max(tried),
-        epsilon=epsilon,
-        exact=exact,
-        device=device,
-        batch_size=batch_size,
-        threads=threads,
-    )
-    aligner = options.load()
-    work = output / WORK
-    with _progress() as progress:
-        store = Store(
-            aligner.encoder,
-            [(gold.source, gold.target) for gold in golds],
-            [
-                Choice(layer, pairing)
-                for pairing in _listed("pairings", pairings, Pairing)
-                for layer in tried or [aligner.encoder.layer]
-            ],
-            work / "embeddings",
-            progress,
+    with _place(output) as work:
+        tried = _layers(layers, model)
+        options = AlignerOptions(
+            model=model,
+            problem=problem,
+            layer=None if tried is None else max(tried),
+            epsilon=epsilon,
+            exact=exact,
+            device=device,
+            batch_size=batch_size,
+            threads=threads,
         )
-        journal = Journal(work / "rows.jsonl", store.digest)
-        tuned = tuned_on(golds, store, aligner.settings, grid, [chosen], journal=journal, progress=progress)[
-            chosen
-        ]
-    best = tuned.settings
-    kept = mean([store[Choice(best.layer, best.pairing)]]) if best.centring else None
-    finished = replace(aligner, settings=best, mean=kept)
-    finished.save(output)
-    shutil.rmtree(work)
+        aligner = options.load()
+        choices = [Choice(layer, way) for way in ways for layer in tried or [aligner.encoder.layer]]
+        tuned, finished = _tuned(aligner, golds, chosen, choices, grid, work)
+        finished.save(output)
+        shutil.rmtree(work)
     _show(tuned, finished, len(golds), output)
+
+
+def _tuned(
+    aligner: Aligner, golds: list[Gold], level: Level, choices: list[Choice], grid: Grid, work: Path
+) -> tuple[Tuned, Aligner]:
+    """What was found, and the aligner with the best settings, the mean of the dev set kept."""
+    with _progress() as progress:
+        pairs = [(gold.source, gold.target) for gold in golds]
+        store = Store(aligner.encoder, pairs, choices, work / "embeddings", progress)
+        journal = Journal(work / "rows.jsonl", store.digest)
+        found = tuned_on(golds, store, aligner.settings, grid, [level], journal=journal, progress=progress)
+        tuned = found[level]
+        best = tuned.settings
+        kept = mean([store[Choice(best.layer, best.pairing)]]) if best.centring else None
+    return tuned, replace(aligner, settings=best, mean=kept)
 
 
 def _golds(name: str, format: str, data: Path | None, limit: int | None) -> list[Gold]:
@@ -157,25 +155,35 @@ def _layers(said: str | None, model: str) -> Sequence[int] | None:
         return None
     if said == "all":
         return encoders.layers(model)
-    try:
-        return list(dict.fromkeys(int(layer) for layer in said.split(",")))
-    except ValueError:
-        raise ValueError(f"--layers must be all, or numbers with commas such as 4,5, got {said!r}") from None
+    listed = [layer.strip() for layer in said.split(",")]
+    if not all(layer.isdecimal() for layer in listed):
+        raise ValueError(f"--layers must be all, or numbers with commas such as 4,5, got {said!r}")
+    return list(dict.fromkeys(map(int, listed)))
 
 
-def _check_place(folder: Path) -> None:
-    """That it can be written, before the work; and that nothing is in it but what such work left."""
+@contextmanager
+def _place(folder: Path) -> Iterator[Path]:
+    """Where the work is kept. That it can be written is found out before the work, and nothing that was
+    there already but such work is written over; should the work not begin, no trace of it is left."""
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file; give a new folder")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / WORK).is_dir():
         raise ValueError(f"{folder} is there already and not empty; give a new folder")
+    work, new = folder / WORK, not folder.exists()
     try:
-        (folder / WORK).mkdir(parents=True, exist_ok=True)
-        probe = folder / WORK / "writable"
-        probe.touch()
-        probe.unlink()
+        work.mkdir(parents=True, exist_ok=True)
+        (work / "writable").touch()
+        (work / "writable").unlink()
     except OSError as error:
         raise ValueError(f"cannot write into {folder}: {error.strerror}") from error
+    try:
+        yield work
+    except BaseException:
+        if not any(work.iterdir()):
+            work.rmdir()
+            if new:
+                folder.rmdir()
+        raise
 
 
 @contextmanager

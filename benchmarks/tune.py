@@ -1,0 +1,44 @@
+"""Seconds to tune on the 800 dev pairs of MTRef, embeddings in hand: python benchmarks/tune.py ENCODER
+
+The full grid of a problem: 50 values of tau or fraction × 101 thresholds, at one distortion, both levels of
+the gold from the same plans. Then the search as `otalign tune` does it, distortions included. ENCODER is a
+folder or a name, at layer 4 or the second argument; the corpus lies where OTALIGN_DATA says.
+"""
+
+import sys
+import time
+from collections.abc import Mapping
+
+from otalign import Balanced, Partial, Settings, Unbalanced, encoders
+from otalign.corpus import load
+from otalign.encoders import Embeddings
+from otalign.tuning import Choice, Grid, tune
+from otalign.words import joined
+
+
+def main() -> None:
+    golds = load("mtref", "dev")
+    encoder = encoders.load(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 4)
+    base = Settings(encoder=encoder.name, layer=encoder.layer)
+    start = time.perf_counter()
+    pairs = [(joined(gold.source), joined(gold.target)) for gold in golds]
+    embeddings: Mapping[Choice, Embeddings] = {
+        Choice(encoder.layer, base.pairing): encoder.embed(pairs, base.pairing)
+    }
+    print(f"{len(golds)} pairs, {encoder.name}, layer {encoder.layer}; embedded in {_since(start)}")
+    for problem in (None, Balanced(), Partial(1.0), Unbalanced(1.0)):
+        name = type(problem).__name__ if problem else "no problem"
+        for what, grid in (("full grid", Grid(distortions=())), ("search", Grid())):
+            start = time.perf_counter()
+            found = tune(golds, embeddings, base.changed(problem=problem), grid, ["s", "s+p"])
+            seconds = _since(start)
+            best = ", ".join(f"{level} {100 * tuned.f1:.1f}" for level, tuned in found.items())
+            print(f"{name:12}{what:11}{len(found['s'].rows):5} solves{seconds:>10}   dev F1 {best}")
+
+
+def _since(start: float) -> str:
+    return f"{time.perf_counter() - start:.1f} s"
+
+
+if __name__ == "__main__":
+    main()

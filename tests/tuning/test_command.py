@@ -1,0 +1,170 @@
+"""`otalign tune` as a user runs it, over a tiny encoder made here."""
+
+import json
+
+import numpy as np
+import pytest
+
+from otalign.alignment import Gold
+from otalign.corpus import write
+
+pytest.importorskip("torch")
+
+from otalign import Aligner, cli, encoders, tuning
+from otalign.metrics import count, scores
+from otalign.tuning import Choice, Store
+from otalign.words import joined
+
+WORDS = ["he", "she", "bought", "sold", "a", "used", "car", "house", "yesterday", "big", "old", "the"]
+LAYERS = 3
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    import torch
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+    from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
+
+    folder = tmp_path_factory.mktemp("models") / "tiny"
+    vocabulary = {word: k for k, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *WORDS])}
+    tokenizer = Tokenizer(models.WordPiece(vocabulary, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    PreTrainedTokenizerFast(
+        tokenizer_object=tokenizer, pad_token="[PAD]", unk_token="[UNK]", cls_token="[CLS]", sep_token="[SEP]"
+    ).save_pretrained(folder)
+    torch.manual_seed(0)
+    config = BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=16,
+        num_hidden_layers=LAYERS,
+        num_attention_heads=2,
+        intermediate_size=32,
+        max_position_embeddings=64,
+    )
+    BertModel(config).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def golds():
+    rng = np.random.default_rng(0)
+    golds = []
+    for _ in range(30):
+        source = rng.choice(WORDS, size=rng.integers(2, 8), replace=False).tolist()
+        target = rng.permutation([*source[1:], "the"]).tolist()
+        golds.append(
+            Gold(source, target, {(i, target.index(word)) for i, word in enumerate(source) if word in target})
+        )
+    return golds
+
+
+@pytest.fixture
+def run(monkeypatch, tmp_path, golds, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OTALIGN_DATA", raising=False)
+    write(golds, tmp_path / "dev.tsv", "multimwa")
+
+    def run(*arguments, rc: int = 0) -> str:
+        monkeypatch.setattr("sys.argv", ["otalign", "tune", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+        said = capsys.readouterr()
+        assert stop.value.code == rc, said.err
+        return said.err if rc else said.out
+
+    return run
+
+
+def test_layers_of_one_run_are_those_of_an_encoder_at_each(model, golds):
+    pairs = [(joined(gold.source), joined(gold.target)) for gold in golds]
+    assert encoders.layers(model) == range(LAYERS + 1)
+    for pairing in ("joint", "separate"):
+        found = encoders.load(model, LAYERS).embed_layers(pairs, pairing, [0, 2, LAYERS])
+        assert list(found) == [0, 2, LAYERS]
+        for layer, embeddings in found.items():
+            alone = encoders.load(model, layer).embed(pairs, pairing)
+            np.testing.assert_array_equal(embeddings.vectors, alone.vectors)
+    with pytest.raises(ValueError, match="layer must be from 0 to 1, up to which tiny is loaded, got 2"):
+        encoders.load(model, 1).embed_layers(pairs, "joint", [2])
+
+
+def test_it_saves_an_aligner_that_reaches_what_it_says(run, model, golds, tmp_path):
+    several = ("--layers", "all", "--pairings", "joint,separate", "--problem", "bot")
+    said = run("dev.tsv", "-o", "mine", "--model", model, *several)
+    aligner = Aligner.load(tmp_path / "mine")
+    assert aligner.mean is not None
+    assert aligner.signature in said
+    assert not (tmp_path / "mine" / ".tuning").exists()
+    found = scores(count(aligner.align_many((gold.source, gold.target) for gold in golds), golds), ["f1"])
+    assert f"F1 {100 * found['f1']:.1f} " in said
+    assert "on 30 dev pairs, level s" in said
+
+
+def test_interrupted_it_goes_on(run, model, monkeypatch, tmp_path):
+    options = ("dev.tsv", "--model", model, "--layers", "1,2", "--problem", "none")
+    whole = run(*options, "-o", "whole")
+    curves = tuning.Field.curves
+    solved = []
+
+    def failing(*given):
+        if len(solved) == 9:
+            raise ValueError("the lights went out")
+        solved.append(given)
+        return curves(*given)
+
+    monkeypatch.setattr(tuning.Field, "curves", failing)
+    assert run(*options, "-o", "parts", rc=2) == "otalign: the lights went out\n"
+    left = tmp_path / "parts" / ".tuning"
+    assert len((left / "rows.jsonl").read_text().splitlines()) == 9
+    assert len(list((left / "embeddings").iterdir())) == 2
+    monkeypatch.setattr(tuning.Field, "curves", curves)
+    monkeypatch.setattr(Store, "_make", None)  # embeddings are not made again
+    assert run(*options, "-o", "parts").replace("parts", "whole") == whole
+    one, other = (json.loads((tmp_path / name / "otalign.json").read_text()) for name in ("whole", "parts"))
+    assert one == other
+
+
+def test_a_threshold_on_costs_alone_can_be_tuned(run, model, tmp_path):
+    said = run("dev.tsv", "-o", "mine", "--model", model, "--problem", "none", "--limit", 10)
+    assert "on 10 dev pairs, level s, 11 settings tried" in said
+    assert Aligner.load(tmp_path / "mine").settings.problem is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("nope.tsv", "-o", "x"), "there is no file nope.tsv, and no corpus but msr-rte"),
+        (("newsela", "-o", "x"), "newsela has no dev set to tune on; take one that has: msr-rte"),
+        (("empty.tsv", "-o", "x"), "empty.tsv holds 0 pairs and no link to tune on"),
+        (("plain.tsv", "-o", "x", "--from", "tsv"), "must hold words and links"),
+        (("dev.tsv", "-o", "full"), "full is there already and not empty; give a new folder"),
+        (("dev.tsv", "-o", "dev.tsv"), "dev.tsv is a file; give a new folder"),
+        (("dev.tsv", "-o", "dev.tsv/x"), "cannot write into dev.tsv/x: Not a directory"),
+        (("dev.tsv", "-o", "x", "--level", "p"), "level must be s (sure)"),
+        (("dev.tsv", "-o", "x", "--layers", "1,b"), "--layers must be all, or numbers with commas"),
+        (("dev.tsv", "-o", "x", "--layers", "9"), "layer must be from 0 to 3"),
+        (("dev.tsv", "-o", "x", "--layers", "-1,2"), "--layers must be all, or numbers"),
+        (("dev.tsv", "-o", "x", "--costs", "cosine,l1"), "--costs must be of cosine, euclidean, got 'l1'"),
+        (("dev.tsv", "-o", "x", "--problem", "ot"), "--problem must be bot, pot, uot or none, got 'ot'"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_words(run, model, tmp_path, arguments, message):
+    (tmp_path / "empty.tsv").write_text("")
+    (tmp_path / "plain.tsv").write_text("he sold it\the bought it\n")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "something").touch()
+    assert message in run(*arguments, "--model", model, rc=2)
+    assert not (tmp_path / "x").exists()
+
+
+def test_it_explains_itself_with_an_example(run):
+    assert "Example: otalign tune mtref" in " ".join(run("--help").split())
+
+
+def test_the_mean_that_is_kept_is_that_of_the_dev_set(run, model, golds, tmp_path):
+    run("dev.tsv", "-o", "mine", "--model", model, "--problem", "bot")
+    encoder = encoders.load(model)
+    pairs = [(gold.source, gold.target) for gold in golds]
+    embeddings = Store(encoder, pairs, [Choice(encoder.layer)], tmp_path / "store")[Choice(encoder.layer)]
+    np.testing.assert_allclose(np.load(tmp_path / "mine" / "mean.npy"), embeddings.vectors.mean(0), atol=1e-6)

@@ -1,0 +1,167 @@
+"""The search: the best of what it tries, the same whether at once or in parts."""
+
+from itertools import product
+
+import pytest
+
+from otalign.centring import mean
+from otalign.ot import Balanced, Partial, Unbalanced
+from otalign.settings import Settings
+from otalign.tuning import Choice, Field, Grid, Journal, curves, tune
+from tests.tuning.drawn import drawn_embeddings, drawn_golds
+
+GOLDS = drawn_golds()
+EMBEDDINGS = {Choice(2): drawn_embeddings(GOLDS, 1), Choice(3, "separate"): drawn_embeddings(GOLDS, 2)}
+BASE = Settings(encoder="none", layer=0, problem=Unbalanced(0.5))
+SMALL = Grid(parameters=(0.1, 0.4, 0.9), distortions=(0.0, 0.5))
+LONG = Grid(parameters=tuple(k / 20 for k in range(1, 21)), distortions=(0.0, 0.5))
+
+
+class Stopped(Exception):
+    pass
+
+
+@pytest.fixture
+def solves(monkeypatch):
+    """The problems that were solved; a stop after so many if `stop_after` is set on it."""
+
+    class Solves(list):
+        stop_after = None
+
+    made, curves = Solves(), Field.curves
+
+    def counted(field, instances, problem, *rest):
+        if len(made) == made.stop_after:
+            raise Stopped
+        made.append(problem)
+        return curves(field, instances, problem, *rest)
+
+    monkeypatch.setattr(Field, "curves", counted)
+    return made
+
+
+@pytest.mark.parametrize(("problem", "level"), [(Unbalanced(0.5), "s"), (Partial(0.5), "s+p")])
+def test_a_small_grid_is_searched_whole(problem, level):
+    grid = Grid((0.1, 0.8), (0.0, 0.5), ("cosine", "euclidean"), ("uniform", "norm"))
+    found = tune(GOLDS, EMBEDDINGS, BASE.changed(problem=problem), grid, [level])[level]
+    best = 0.0
+    for choice, parameter, distortion, cost, fertility in product(
+        EMBEDDINGS, grid.parameters, grid.distortions, grid.costs, grid.fertilities
+    ):
+        chosen = BASE.changed(
+            problem=type(problem)(parameter), distortion=distortion, cost=cost, fertility=fertility
+        )
+        embeddings = EMBEDDINGS[choice].minus(mean([EMBEDDINGS[choice]]))
+        best = max(best, curves(GOLDS, embeddings, chosen, [level])[level].f1.max())
+    assert found.f1 == pytest.approx(best, abs=1e-10)
+    assert len(found.rows) == 2**5
+    again = EMBEDDINGS[Choice(found.settings.layer, found.settings.pairing)]
+    curve = curves(GOLDS, again.minus(mean([again])), found.settings, [level], [found.settings.threshold])
+    assert curve[level].f1[0] == pytest.approx(found.f1)
+
+
+def test_a_long_grid_is_searched_in_two_steps(solves):
+    found = tune(GOLDS, EMBEDDINGS, BASE, LONG)["s"]
+    assert len(solves) == 2 * 2 * 6 + 14  # choices, distortions, few parameters; then the others
+    assert found.f1 == max(row.f1 for row in found.rows)
+    assert len(set(solves)) == 20
+
+
+@pytest.mark.parametrize("problem", [Balanced(), None])
+def test_a_problem_without_a_parameter_has_its_threshold_and_distortion_tuned(problem, solves):
+    grid = Grid(distortions=(0.0, 0.5), fertilities=("uniform",))
+    found = tune(GOLDS, EMBEDDINGS, BASE.changed(problem=problem), grid)["s"]
+    assert found.settings.problem == problem
+    assert len(solves) == 4
+
+
+def test_levels_tuned_together_are_as_tuned_apart(solves):
+    together = tune(GOLDS, EMBEDDINGS, BASE, SMALL, ["s", "s+p"])
+    assert len(solves) == 2 * 3 * 2
+    for level in ("s", "s+p"):
+        assert tune(GOLDS, EMBEDDINGS, BASE, SMALL, [level])[level] == together[level]
+
+
+def test_of_equals_the_first_wins():
+    golds = drawn_golds(shapes=[(1, 1), (0, 2)])
+    embeddings = {choice: drawn_embeddings(golds) for choice in EMBEDDINGS}
+    found = tune(golds, embeddings, BASE, Grid(costs=("euclidean", "cosine")), ["s+p"])["s+p"]
+    assert (found.settings.layer, found.settings.pairing, found.settings.cost) == (2, "joint", "euclidean")
+    assert found.settings.problem == Unbalanced(0.02)
+    assert (found.settings.distortion, found.settings.threshold) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("after", [0, 1, 7, 25])
+def test_interrupted_and_resumed_is_as_uninterrupted(after, solves, tmp_path):
+    whole = tune(GOLDS, EMBEDDINGS, BASE, LONG, ["s", "s+p"])
+    count = len(solves)
+    solves.clear()
+    solves.stop_after = after
+    file = tmp_path / "rows.jsonl"
+    with pytest.raises(Stopped):
+        tune(GOLDS, EMBEDDINGS, BASE, LONG, ["s", "s+p"], journal=Journal(file))
+    with file.open("a") as half:
+        half.write('{"cut off')
+    solves.stop_after = None
+    assert tune(GOLDS, EMBEDDINGS, BASE, LONG, ["s", "s+p"], journal=Journal(file)) == whole
+    assert len(solves) == count  # none was solved twice
+
+
+def test_a_journal_of_other_work_is_not_believed(solves, tmp_path):
+    file = tmp_path / "rows.jsonl"
+    tune(GOLDS, EMBEDDINGS, BASE, SMALL, journal=Journal(file))
+    solves.clear()
+    tune(GOLDS, EMBEDDINGS, BASE, SMALL, journal=Journal(file))
+    assert not solves
+    for change in (
+        {"journal": Journal(file, "other embeddings")},
+        {
+            "golds": [*GOLDS[1:], GOLDS[0]],
+            "embeddings": {Choice(2): drawn_embeddings([*GOLDS[1:], GOLDS[0]])},
+        },
+        {"levels": ["s+p"]},
+        {"base": BASE.changed(centring=False)},
+    ):
+        solves.clear()
+        given = {"golds": GOLDS, "embeddings": EMBEDDINGS, "base": BASE, "grid": SMALL}
+        tune(**(given | {"journal": Journal(file)} | change))
+        assert solves
+
+
+def test_progress_is_told_from_none_to_all():
+    told = []
+    tune(GOLDS, EMBEDDINGS, BASE, LONG, progress=lambda *said: told.append(said))
+    assert told[0] == ("coarse search", 0, 24)
+    assert ("coarse search", 24, 24) in told
+    assert told[-1] == ("fine search", 14, 14)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"golds": []}, "golds must hold at least one pair"),
+        ({"golds": drawn_golds(shapes=[(0, 3)])}, "1 pairs without any at level s"),
+        ({"embeddings": {}}, "embeddings must hold at least one choice"),
+        ({"levels": ()}, "levels must be of s, s\\+p, got none"),
+        ({"levels": ("p",)}, "level must be 's'"),
+    ],
+)
+def test_what_cannot_be_tuned_is_said(change, message):
+    with pytest.raises(ValueError, match=message):
+        tune(**({"golds": GOLDS, "embeddings": EMBEDDINGS, "base": BASE} | change))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"parameters": (0.0,)}, "parameters must be positive and finite, got 0.0"),
+        ({"distortions": (0.1, 0.1)}, "distortions must not hold a value twice"),
+        ({"thresholds": ()}, "thresholds must be at least one"),
+        ({"thresholds": (0.5, 0.4)}, "thresholds must be at least one, and rise"),
+        ({"thresholds": (1.5,)}, "thresholds must be from 0 to 1, got 1.5"),
+        ({"costs": ("cos",)}, "costs must be of cosine, euclidean, got 'cos'"),
+    ],
+)
+def test_a_grid_checks_itself(given, message):
+    with pytest.raises(ValueError, match=message):
+        Grid(**given)

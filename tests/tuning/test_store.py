@@ -1,0 +1,69 @@
+"""Embeddings made once and kept: all layers of a pairing by one run, the same as an encoder gives."""
+
+import numpy as np
+import pytest
+
+from otalign.encoders import Encoder
+from otalign.tuning import Choice, Store
+from otalign.words import joined
+from tests.tuning.drawn import Lookup, drawn_golds
+
+PAIRS = [(gold.source, gold.target) for gold in drawn_golds()]
+CHOICES = [Choice(1), Choice(3), Choice(2, "separate")]
+
+
+def store(folder, encoder, pairs=PAIRS, **given) -> Store:
+    return Store(encoder, pairs, CHOICES, folder, **given)
+
+
+def test_it_gives_what_the_encoder_gives(tmp_path):
+    kept = store(tmp_path, Lookup())
+    sentences = [(joined(source), joined(target)) for source, target in PAIRS]
+    for layer, pairing in CHOICES:
+        expected = Lookup().embed_layers(sentences, pairing, [layer])[layer]
+        found = kept[Choice(layer, pairing)]
+        assert np.array_equal(found.vectors, expected.vectors)
+        assert np.array_equal(found.starts, expected.starts)
+    assert list(kept) == CHOICES
+
+
+def test_each_pairing_takes_one_run_and_is_kept(tmp_path):
+    encoder = Lookup()
+    first = store(tmp_path, encoder)
+    for choice in CHOICES:
+        first[choice]
+    assert encoder.runs == 2
+    again = store(tmp_path, encoder)
+    assert np.array_equal(again[CHOICES[0]].vectors, first[CHOICES[0]].vectors)
+    assert encoder.runs == 2
+    store(tmp_path, encoder, PAIRS[1:])[CHOICES[0]]
+    assert encoder.runs == 3
+
+
+def test_an_interrupted_run_leaves_nothing_half_done(tmp_path):
+    class Failing(Lookup):
+        def embed_layers(self, *given):
+            if self.runs:
+                raise KeyboardInterrupt
+            return super().embed_layers(*given)
+
+    many = PAIRS * 100  # more than are embedded at once
+    with pytest.raises(KeyboardInterrupt):
+        store(tmp_path, Failing(), many)[Choice(1)]
+    assert not list(tmp_path.iterdir())
+    told = []
+    assert store(tmp_path, Lookup(), many, progress=lambda *said: told.append(said))[Choice(1)].words
+    assert told[0][1] == 0
+    assert told[-1][1] == told[-1][2]
+
+
+def test_what_is_not_among_the_choices_or_has_no_words_is_refused(tmp_path):
+    with pytest.raises(KeyError):
+        store(tmp_path, Lookup())[Choice(7)]
+    with pytest.raises(ValueError, match="pairs must hold at least one word, got 1 pairs"):
+        store(tmp_path, Lookup(), [((), ())])
+
+
+def test_an_encoder_of_one_layer_gives_no_other():
+    with pytest.raises(ValueError, match="layer must be 3, the only one of lookup, got 2"):
+        Encoder.hidden_layers(Lookup(), None, None, None, [2])  # pyright: ignore

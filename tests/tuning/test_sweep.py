@@ -1,0 +1,112 @@
+"""The sweep: all thresholds at once give what aligning and scoring at each of them gives."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from otalign.aligner import alignments
+from otalign.alignment import Gold
+from otalign.metrics import count, count_pair, scores
+from otalign.ot import Balanced, Exact, Partial, Unbalanced
+from otalign.settings import Settings
+from otalign.strengths import Tile
+from otalign.tuning import THRESHOLDS, curves
+from otalign.tuning.sweep import MarkedTile, _marks
+from otalign.words import joined
+from tests.tuning.drawn import drawn_embeddings, drawn_golds
+
+LEVELS = ("s", "s+p")
+RATES = ("precision", "recall", "f1")
+
+
+def settings(**given) -> Settings:
+    return Settings(encoder="none", layer=0, **given)
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        settings(problem=Balanced()),
+        settings(problem=Partial(0.6), fertility="norm"),
+        settings(problem=Unbalanced(0.3), cost="euclidean"),
+        settings(problem=None, distortion=0.0),
+    ],
+    ids=lambda chosen: type(chosen.problem).__name__,
+)
+def test_the_sweep_equals_aligning_and_scoring_at_every_threshold(chosen):
+    golds = drawn_golds()
+    embeddings = drawn_embeddings(golds)
+    pairs = [(joined(gold.source), joined(gold.target)) for gold in golds]
+    found = curves(golds, embeddings, chosen, LEVELS)
+    for k, threshold in enumerate(THRESHOLDS):
+        aligned = list(alignments(pairs, embeddings, chosen.changed(threshold=threshold)))
+        for level in LEVELS:
+            expected = scores(count(aligned, golds, level), RATES)
+            for rate in RATES:
+                assert getattr(found[level], rate)[k] == pytest.approx(expected[rate], abs=1e-14)
+
+
+def test_an_exact_plan_with_its_many_zeros_is_swept_alike():
+    pytest.importorskip("ot")
+    golds = drawn_golds(1)
+    embeddings = drawn_embeddings(golds)
+    pairs = [(joined(gold.source), joined(gold.target)) for gold in golds]
+    chosen = settings(problem=Partial(0.5), solver=Exact())
+    found = curves(golds, embeddings, chosen, thresholds=(0.0, 0.5, 1.0))["s"]
+    for k, threshold in enumerate(found.thresholds):
+        aligned = alignments(pairs, embeddings, chosen.changed(threshold=float(threshold)))
+        expected = scores(count(aligned, golds), RATES)
+        assert found.f1[k] == pytest.approx(expected["f1"], abs=1e-14)
+
+
+@given(st.integers(0, 1000), st.sampled_from([np.float32, np.float64]))
+def test_a_weight_equal_to_a_threshold_is_not_above_it(seed, dtype):
+    rng = np.random.default_rng(seed)
+    n, m = (int(length) for length in rng.integers(1, 7, size=2))
+    gold = Gold(["x"] * n, ["x"] * m, {(int(rng.integers(n)), int(rng.integers(m))) for _ in range(4)})
+    weights = np.zeros((1, 8, 8), dtype=dtype)  # more than there are words
+    weights[0, :n, :m] = rng.integers(0, 101, size=(n, m)) / 100
+    tile = Tile(None, None, *(np.arange(8)[None] < length for length in (n, m)))
+    part = MarkedTile([0], tile, {"s": _marks([gold], "s")})
+    tally = part.tallies(weights, np.array(THRESHOLDS))["s"]
+    for k, threshold in enumerate(THRESHOLDS):
+        linked = {(int(i), int(j)) for i, j in zip(*np.nonzero(weights[0] > threshold), strict=True)}
+        expected = count_pair(linked, gold.sure, n, m).tally("links+nulls")
+        assert tally.correct[0, k] == expected.correct[0]
+        assert tally.predicted[0, k] == expected.predicted[0]
+        assert tally.gold[0, 0] == expected.gold[0]
+
+
+def test_more_thresholds_change_no_value():
+    golds = drawn_golds()
+    embeddings = drawn_embeddings(golds)
+    few = curves(golds, embeddings, settings(), thresholds=(0.1, 0.45, 1.0))["s"]
+    many = curves(golds, embeddings, settings(), thresholds=(0.0, 0.1, 0.11, 0.45, 0.6, 0.99, 1.0))["s"]
+    assert few.f1.tolist() == many.f1[[1, 3, 6]].tolist()
+
+
+def test_the_order_of_pairs_does_not_matter():
+    golds = drawn_golds()
+    embeddings = drawn_embeddings(golds)
+    order = np.random.default_rng(0).permutation(len(golds))
+    sentences = [k for pair in order for k in (2 * pair, 2 * pair + 1)]
+    vectors = np.concatenate([embeddings[int(k)] for k in sentences])
+    moved = type(embeddings)(vectors, np.cumsum([0, *(len(embeddings[int(k)]) for k in sentences)]))
+    one = curves(golds, embeddings, settings(), LEVELS)
+    other = curves([golds[k] for k in order], moved, settings(), LEVELS)
+    for level in LEVELS:
+        np.testing.assert_allclose(one[level].f1, other[level].f1, atol=1e-14)
+        assert one[level].best == other[level].best
+
+
+def test_pairs_with_an_empty_side_are_right_at_every_threshold():
+    golds = drawn_golds(shapes=[(0, 3), (2, 0), (0, 0)])
+    found = curves(golds, drawn_embeddings(golds), settings())["s"]
+    assert found.f1.tolist() == [1.0] * len(THRESHOLDS)
+
+
+def test_embeddings_of_other_words_are_refused():
+    golds = drawn_golds()
+    with pytest.raises(ValueError, match="embeddings must be of the words of the 11 golds"):
+        curves(golds[1:], drawn_embeddings(golds), settings())
