@@ -13,7 +13,7 @@ SOLVERS = {"entropic": Entropic, "exact": Exact}
 
 # Chosen on MTRef dev with MiniLM-L6, layer 4, for entropic transport at eps 0.1 and cosine costs.
 TAU, FRACTION = 0.8, 0.96
-THRESHOLDS = {Balanced: 0.45, Partial: 0.32, Unbalanced: 0.40, type(None): 0.8}
+THRESHOLDS = {Balanced: 0.45, Partial: 0.32, Unbalanced: 0.40, type(None): 0.71}
 
 
 @dataclass(frozen=True, kw_only=True)
