@@ -33,6 +33,13 @@ def similarities(X, Y, settings: Settings) -> list[list[float]]:
     else:
         apart = [[length([a - b for a, b in zip(x, y, strict=True)]) for y in Y] for x in X]
         S = scaled([[-distance for distance in row] for row in apart])
+    likeness = [row[:] for row in S]
+    for i in range(n):
+        for j in range(m):
+            beside = [(i - 1, j - 1), (i + 1, j + 1)]
+            near = [likeness[row][column] for row, column in beside if 0 <= row < n and 0 <= column < m]
+            if near:
+                S[i][j] += settings.smoothing * sum(near) / len(near)
     if n > 1 and m > 1:
         for i in range(n):
             for j in range(m):

@@ -91,6 +91,7 @@ def test_links_are_those_of_the_plain_implementation(bert, problem, solver, pair
             fertility=fertility,
             problem=PROBLEMS[problem],
             solver=SOLVERS[solver],
+            smoothing=0.2 if centring else 0.0,
         )
         for k, found in enumerate(Aligner(encoder, settings).align_many(pairs)):
             X, Y = (np.asarray(embedded[2 * k + side], dtype=float) - centre for side in (0, 1))
@@ -410,7 +411,7 @@ def test_a_setting_that_there_is_not_is_refused(bert):
 
 def test_the_signature_says_all_that_is_needed(aligner):
     assert aligner.signature == (
-        f"encoder:{aligner.encoder.name}|layer:2|pairing:joint|centring:True|cost:cosine|distortion:0.3|"
+        f"encoder:{aligner.encoder.name}|layer:2|pairing:joint|centring:True|cost:cosine|smoothing:0.0|distortion:0.3|"
         "fertility:uniform|problem:uot|tau:0.8|divergence:kl|solver:entropic|eps:0.1|tol:1e-06|"
         f"max_iterations:1000|threshold:0.4|version:{otalign.__version__}"
     )

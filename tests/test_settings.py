@@ -30,6 +30,7 @@ drawn_settings = st.builds(
     pairing=st.sampled_from(["joint", "separate"]),
     centring=st.booleans(),
     cost=st.sampled_from(["cosine", "euclidean"]),
+    smoothing=shares,
     distortion=shares,
     fertility=st.sampled_from(["uniform", "norm"]),
     problem=problems,

@@ -1,8 +1,9 @@
 """Embeddings → what it costs to link each source word with each target word, from 0 to 1.
 
-Cosine: S = (cos + 1) / 2. Euclidean: S = 1 − the distance, scaled to [0, 1]. Words far apart in order are
-made less alike, S · (1 − distortion · (i/(n−1) − j/(m−1))²), except where a sentence is a single word. S is
-scaled to [0, 1] over the pair, and C = 1 − S.
+Cosine: S = (cos + 1) / 2. Euclidean: S = 1 − the distance, scaled to [0, 1]. Words whose neighbours are
+alike too are made more alike, S_ij + smoothing · the mean of S_i−1,j−1 and S_i+1,j+1. Words far apart in order
+are made less alike, S · (1 − distortion · (i/(n−1) − j/(m−1))²), except where a sentence is a single word. S
+is scaled to [0, 1] over the pair, and C = 1 − S.
 
 Pairs come in batches, padded: X (B, N, D) and Y (B, M, D) with the boolean masks of what is a word.
 """
@@ -17,7 +18,15 @@ Array = Any
 Cost = Literal["cosine", "euclidean"]
 
 
-def costs(X: Array, Y: Array, is_source: Array, is_target: Array, cost: Cost, distortion: float) -> Array:
+def costs(
+    X: Array,
+    Y: Array,
+    is_source: Array,
+    is_target: Array,
+    cost: Cost,
+    distortion: float = 0.0,
+    smoothing: float = 0.0,
+) -> Array:
     """C (B, N, M), in float64; 1 where there is no word."""
     xp = array_namespace(X)
     cells = is_source[:, :, None] & is_target[:, None, :]
@@ -26,6 +35,8 @@ def costs(X: Array, Y: Array, is_source: Array, is_target: Array, cost: Cost, di
         S = xp.astype(S, xp.float64)
     else:
         S = scaled(-_distances(xp, xp.astype(X, xp.float64), xp.astype(Y, xp.float64)), cells)
+    if smoothing:
+        S = S + smoothing * _neighbours(xp, S, cells)
     if distortion:
         S = S * (1 - distortion * _displacement(xp, is_source, is_target) ** 2)
     return xp.where(cells, 1 - scaled(S, cells), xp.asarray(1.0, dtype=S.dtype, device=device(S)))
@@ -58,6 +69,25 @@ def _distances(xp: Any, X: Array, Y: Array) -> Array:
     squares = norms(xp, X)[:, :, None] ** 2 + norms(xp, Y)[:, None, :] ** 2
     square = squares - 2 * (X @ xp.matrix_transpose(Y))
     return xp.sqrt(xp.where(square > 0, square, xp.zeros_like(square)))  # rounding may go below zero
+
+
+def _neighbours(xp: Any, S: Array, cells: Array) -> Array:
+    """The mean of the cells before and after along the diagonal, of those that there are, else 0."""
+    there = xp.astype(cells, S.dtype)
+    sums = [_shifted(xp, A, 1) + _shifted(xp, A, -1) for A in (S * there, there)]
+    return sums[0] / xp.where(sums[1] > 0, sums[1], xp.ones_like(sums[1]))
+
+
+def _shifted(xp: Any, A: Array, step: int) -> Array:
+    """A (B, N, M) with each cell at the place of the next (1) or the last (−1) one along the diagonal."""
+    B, N, M = A.shape
+    row = xp.zeros((B, 1, M), dtype=A.dtype, device=device(A))
+    column = xp.zeros((B, N, 1), dtype=A.dtype, device=device(A))
+    if step > 0:
+        A = xp.concat([row, A[:, :-1, :]], axis=1)
+        return xp.concat([column, A[:, :, :-1]], axis=2)
+    A = xp.concat([A[:, 1:, :], row], axis=1)
+    return xp.concat([A[:, :, 1:], column], axis=2)
 
 
 def _displacement(xp: Any, is_source: Array, is_target: Array) -> Array:

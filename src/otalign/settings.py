@@ -28,6 +28,7 @@ class Settings:
     pairing: Pairing = "joint"
     centring: bool = True
     cost: Cost = "cosine"
+    smoothing: float = 0.0
     distortion: float = 0.3
     fertility: Fertility = "uniform"
     problem: Problem | None = Unbalanced(TAU)
@@ -47,7 +48,7 @@ class Settings:
             object.__setattr__(self, "threshold", THRESHOLDS[type(self.problem)])
         if not isinstance(self.centring, bool):
             raise TypeError(f"centring must be True or False, got {self.centring!r}")
-        for name in ("threshold", "distortion"):
+        for name in ("threshold", "smoothing", "distortion"):
             value = getattr(self, name)
             if not isinstance(value, int | float):
                 raise TypeError(f"{name} must be a number, got {value!r}")

@@ -56,7 +56,7 @@ def strengths(tile: Tile, settings: Settings) -> Array:
 
 def instance(tile: Tile, settings: Settings) -> Instance:
     """The costs and masses of a tile's pairs."""
-    C = costs(*tile, settings.cost, settings.distortion)
+    C = costs(*tile, settings.cost, settings.distortion, settings.smoothing)
     if settings.problem is None:
         return Instance(C, None, None)
     a = masses(tile.X, tile.is_source, settings.fertility, settings.problem)

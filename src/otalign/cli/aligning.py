@@ -14,6 +14,8 @@ from otalign.encoders import BATCH_SIZE
 from otalign.ot import Balanced, Entropic, Exact, Partial, Problem, Unbalanced
 from otalign.settings import FRACTION, TAU
 
+SETTINGS = ("threshold", "pairing", "cost", "fertility", "smoothing", "distortion")  # said as they are named
+
 
 @dataclass(frozen=True)
 class AlignerOptions:
@@ -50,6 +52,9 @@ class AlignerOptions:
     ] = None
     epsilon: Annotated[float | None, typer.Option(help="Weight of the entropy.")] = None
     exact: Annotated[bool, typer.Option("--exact", help="Transport without entropy.")] = False
+    smoothing: Annotated[
+        float | None, typer.Option(help="How much words with like neighbours are made more alike, 0 to 1.")
+    ] = None
     distortion: Annotated[
         float | None, typer.Option(help="How much words far apart in order are made less alike, 0 to 1.")
     ] = None
@@ -69,9 +74,7 @@ class AlignerOptions:
                 "give --model (or set OTALIGN_MODEL): an aligner's folder, an encoder's folder, "
                 "or a model's name on the Hugging Face hub"
             )
-        settings = {
-            name: getattr(self, name) for name in ("threshold", "pairing", "cost", "fertility", "distortion")
-        }
+        settings = {name: getattr(self, name) for name in SETTINGS}
         settings = {name: value for name, value in settings.items() if value is not None}
         settings |= self._problem() | self._solver() | ({"centring": False} if self.no_centring else {})
         if self.threads:
