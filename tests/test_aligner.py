@@ -183,7 +183,9 @@ def test_a_stream_is_centred_on_its_first_words(bert, monkeypatch):
 def test_the_mean_is_that_of_all_words(bert):
     plain = Aligner.load(bert, layer=2, device="cpu")
     vectors = plain.encoder.embed(PAIRS, "joint").vectors
-    np.testing.assert_allclose(plain.centred_on(PAIRS).mean, vectors.astype(float).mean(axis=0), atol=1e-12)
+    np.testing.assert_allclose(
+        plain.centred_on(PAIRS).centre.mean, vectors.astype(float).mean(axis=0), atol=1e-12
+    )
 
 
 def test_without_a_kept_mean_the_pairs_at_hand_are_centred_on_themselves(bert):
@@ -310,7 +312,9 @@ def test_embeddings_in_torch_are_aligned_as_those_in_numpy(bert, problem, cost):
     expected, found = (Aligner(one, settings) for one in (encoder, lent))
     for one, other in zip(found.align_many(pairs), expected.align_many(pairs), strict=True):
         close(one, other)
-    np.testing.assert_allclose(found.centred_on(pairs).mean, expected.centred_on(pairs).mean, atol=1e-7)
+    np.testing.assert_allclose(
+        found.centred_on(pairs).centre.mean, expected.centred_on(pairs).centre.mean, atol=1e-7
+    )
 
 
 # Folders
@@ -332,7 +336,7 @@ def test_a_saved_aligner_aligns_as_before_without_the_folder_it_came_from(bert, 
     made.save(tmp_path / "saved" / "here")
     shutil.rmtree(elsewhere)
     again = Aligner.load(tmp_path / "saved" / "here", device="cpu")
-    np.testing.assert_array_equal(again.mean, made.mean)
+    np.testing.assert_array_equal(again.centre.mean, made.centre.mean.astype(np.float32))
     assert again.settings == made.settings
     assert list(again.align_many(PAIRS)) == expected
     said = json.loads((tmp_path / "saved" / "here" / "otalign.json").read_text(encoding="utf-8"))
@@ -365,7 +369,7 @@ def test_an_aligner_can_be_saved_where_it_was_loaded_from(bert, tmp_path):
 def test_no_mean_of_an_older_aligner_stays_behind(aligner, tmp_path):
     aligner.save(tmp_path)
     Aligner(aligner.encoder, aligner.settings).save(tmp_path)
-    assert Aligner.load(tmp_path, device="cpu").mean is None
+    assert Aligner.load(tmp_path, device="cpu").centre is None
 
 
 def test_an_aligner_is_not_saved_beside_an_encoder_that_would_be_loaded_instead(aligner, tmp_path):
@@ -378,7 +382,7 @@ def test_settings_that_are_given_go_before_those_that_are_saved(aligner, tmp_pat
     aligner.save(tmp_path)
     changed = Aligner.load(tmp_path, device="cpu", threshold=0.7, cost="euclidean")
     assert changed.settings == aligner.settings.changed(threshold=0.7, cost="euclidean")
-    np.testing.assert_array_equal(changed.mean, aligner.mean)
+    np.testing.assert_array_equal(changed.centre.mean, aligner.centre.mean.astype(np.float32))
     other = Aligner.load(tmp_path, device="cpu", problem=Balanced())
     assert other.settings.threshold == Settings(encoder="", layer=0, problem=Balanced()).threshold
 
@@ -386,7 +390,7 @@ def test_settings_that_are_given_go_before_those_that_are_saved(aligner, tmp_pat
 @pytest.mark.parametrize("changes", [{"layer": 1}, {"pairing": "separate"}, {"centring": False}], ids=str)
 def test_a_mean_that_is_of_other_embeddings_is_not_taken(aligner, tmp_path, changes):
     aligner.save(tmp_path)
-    assert Aligner.load(tmp_path, device="cpu", **changes).mean is None
+    assert Aligner.load(tmp_path, device="cpu", **changes).centre is None
 
 
 def test_an_aligner_that_does_not_centre_does_not_use_a_mean(bert, aligner):
@@ -411,7 +415,7 @@ def test_a_setting_that_there_is_not_is_refused(bert):
 
 def test_the_signature_says_all_that_is_needed(aligner):
     assert aligner.signature == (
-        f"encoder:{aligner.encoder.name}|layer:2|pairing:joint|centring:True|cost:cosine|smoothing:0.0|distortion:0.3|"
+        f"encoder:{aligner.encoder.name}|layer:2|pairing:joint|centring:True|whitening:0.0|cost:cosine|smoothing:0.0|distortion:0.3|"
         "fertility:uniform|problem:uot|tau:0.8|divergence:kl|solver:entropic|eps:0.1|tol:1e-06|"
         f"max_iterations:1000|threshold:0.4|version:{otalign.__version__}"
     )

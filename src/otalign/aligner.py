@@ -1,7 +1,8 @@
 """The aligner: sentences → words → embeddings → costs and masses → plan → links, for a pair or a stream.
 
-An aligner is an encoder, `Settings` and, if kept, the mean embedding to centre on. Saved, it is a folder:
-`otalign.json`, `mean.npy`, and the files of the encoder unless its name on the Hugging Face hub is enough.
+An aligner is an encoder, `Settings` and, if kept, the middle of embeddings to centre on. Saved, it is a
+folder: `otalign.json`, `mean.npy`, `stretch.npy` if it whitens, and the files of the encoder unless its name
+on the Hugging Face hub is enough.
 """
 
 import json
@@ -15,7 +16,7 @@ import numpy as np
 import otalign
 from otalign import encoders, extract
 from otalign.alignment import Alignment
-from otalign.centring import centred, mean
+from otalign.centring import Centre, centred
 from otalign.encoders import BATCH_SIZE, Embeddings, Encoder
 from otalign.extract import Found
 from otalign.settings import Settings
@@ -26,19 +27,20 @@ Text = str | Sequence[str] | Sentence  # raw text, words, or words with their pl
 Pair = tuple[Sentence, Sentence]
 
 CHUNK_PAIRS, CHUNK_WORDS = 1024, 16_384  # at most, embedded together: enough to find pairs of like length
-SETTINGS, MEAN = "otalign.json", "mean.npy"
+SETTINGS, MEAN, STRETCH = "otalign.json", "mean.npy", "stretch.npy"
+CENTRED_BY = ("layer", "pairing", "centring", "whitening")  # what a kept centre depends on
 
 
 @dataclass(frozen=True, eq=False)
 class Aligner:
     """Aligns the words of two sentences. Nothing in it changes, so many threads may share one.
 
-    Without a kept `mean`, embeddings are centred on the pairs at hand: those given to one call.
+    Without a kept `centre`, embeddings are centred on the pairs at hand: those given to one call.
     """
 
     encoder: Encoder
     settings: Settings
-    mean: np.ndarray | None = None  # (D,)
+    centre: Centre | None = None
 
     @classmethod
     def load(
@@ -66,19 +68,18 @@ class Aligner:
         encoder = encoders.load(model, layer, device=device, threads=threads, batch_size=batch_size)
         settings["layer"] = encoder.layer
         chosen = saved.changed(**settings) if saved else Settings(encoder=encoder.name, **settings)
-        kept = saved and (saved.layer, saved.pairing) == (chosen.layer, chosen.pairing) and chosen.centring
-        if kept and (folder / MEAN).is_file():
-            return cls(encoder, chosen, np.load(folder / MEAN, allow_pickle=False))
-        return cls(encoder, chosen)
+        alike = saved and all(getattr(saved, name) == getattr(chosen, name) for name in CENTRED_BY)
+        return cls(encoder, chosen, _saved_centre(folder) if alike else None)
 
     def save(self, folder: str | Path) -> None:
         """Write a folder that `load` takes."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         self.encoder.save(folder)
-        (folder / MEAN).unlink(missing_ok=True)  # that of another aligner, saved here before
-        if self.mean is not None:
-            np.save(folder / MEAN, self.mean)
+        for name, array in zip((MEAN, STRETCH), _arrays(self.centre), strict=True):
+            (folder / name).unlink(missing_ok=True)  # that of another aligner, saved here before
+            if array is not None:
+                np.save(folder / name, array.astype(np.float32))
         text = json.dumps(self.settings.to_dict() | {"version": otalign.__version__}, indent=2)
         (folder / SETTINGS).write_text(text + "\n", encoding="utf-8")
 
@@ -89,8 +90,9 @@ class Aligner:
         return "|".join(f"{key}:{value}" for key, value in told.items())
 
     def centred_on(self, pairs: Iterable[tuple[Text, Text]]) -> "Aligner":
-        """The same aligner with the mean embedding of these pairs kept, to align with and to save."""
-        return replace(self, mean=mean(embeddings for _, embeddings in self._embedded(pairs)))
+        """The same aligner with the centre of these pairs kept, to align with and to save."""
+        parts = (embeddings for _, embeddings in self._embedded(pairs))
+        return replace(self, centre=Centre.of(parts, self.settings.whitening))
 
     def align(self, source: Text, target: Text) -> Alignment:
         """The alignment of one pair: two texts, or two lists of words."""
@@ -100,10 +102,10 @@ class Aligner:
     def align_many(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[Alignment]:
         """The alignments of any number of pairs, in order, as they are asked for, a chunk held at a time."""
         stream = self._embedded(pairs)
-        if self.settings.centring and self.mean is not None:
-            stream = ((chunk, embeddings.minus(self.mean)) for chunk, embeddings in stream)
+        if self.settings.centring and self.centre is not None:
+            stream = ((chunk, self.centre.centred(embeddings)) for chunk, embeddings in stream)
         elif self.settings.centring:
-            stream = centred(stream)
+            stream = centred(stream, self.settings.whitening)
         for chunk, embeddings in stream:
             yield from alignments(chunk, embeddings, self.settings)
 
@@ -145,6 +147,18 @@ def chunks(pairs: Iterable[tuple[Text, Text]]) -> Iterator[list[Pair]]:
             chunk, words = [], 0
     if chunk:
         yield chunk
+
+
+def _arrays(centre: Centre | None) -> tuple[np.ndarray | None, np.ndarray | None]:
+    return (None, None) if centre is None else (centre.mean, centre.stretch)
+
+
+def _saved_centre(folder: Path) -> Centre | None:
+    mean, stretch = (
+        np.load(folder / name, allow_pickle=False) if (folder / name).is_file() else None
+        for name in (MEAN, STRETCH)
+    )
+    return None if mean is None else Centre(mean, stretch)
 
 
 def _saved_settings(folder: Path) -> Settings | None:

@@ -1,4 +1,7 @@
-"""Centring: the mean embedding, which all words share and none means, is taken away.
+"""Centring: what all embeddings share says nothing of a word, and is taken away.
+
+The mean is subtracted. With whitening the directions in which the embeddings vary most are shrunk too: each
+is divided by its variance to the power of whitening / 2, so that 0 leaves them and 1 makes all variances one.
 
 It is that of the words at hand. Of a stream it is that of the first pairs, `WORDS` words of them, which are
 held until then; a corpus of a thousand pairs or so is less and is centred on the whole of itself.
@@ -6,6 +9,7 @@ held until then; a corpus of a thousand pairs or so is less and is centred on th
 
 from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -17,18 +21,50 @@ WORDS = 65_536
 Kept = TypeVar("Kept")
 
 
-def mean(parts: Iterable[Embeddings]) -> np.ndarray:
-    """The mean of all their vectors (D,), in float64."""
-    total, words = np.zeros(1), 0
-    for embeddings in parts:
-        total, words = total + embeddings.total(), words + embeddings.words
-    if not words:
-        raise ValueError("pairs must have words to take the mean of, got none")
-    return total / words
+@dataclass(frozen=True, eq=False)
+class Centre:
+    """The middle of embeddings, and what brings their variances closer together."""
+
+    mean: np.ndarray  # (D,)
+    stretch: np.ndarray | None = None  # (D, D), if they are whitened
+
+    @classmethod
+    def of(cls, parts: Iterable[Embeddings], whitening: float = 0.0) -> "Centre":
+        """That of all their vectors."""
+        total, squares, words = np.zeros(1), np.zeros(1), 0
+        for embeddings in parts:
+            total, words = total + embeddings.total(), words + embeddings.words
+            if whitening:
+                squares = squares + embeddings.squares()
+        if not words:
+            raise ValueError("pairs must have words to take the mean of, got none")
+        mean = total / words
+        if not whitening:
+            return cls(mean)
+        return cls(mean, _stretch(squares / words - np.outer(mean, mean), words, whitening))
+
+    def centred(self, embeddings: Embeddings) -> Embeddings:
+        return embeddings.moved(self.mean, self.stretch)
 
 
-def centred(stream: Iterator[tuple[Kept, Embeddings]]) -> Iterator[tuple[Kept, Embeddings]]:
-    """The same stream around the mean of its first words."""
+def _stretch(covariance: np.ndarray, words: int, whitening: float) -> np.ndarray:
+    """The symmetric map (D, D) that divides each direction by its variance to the power of whitening / 2.
+
+    Few words vary in few directions, and by chance. So the covariance counts as if D words of equal variance
+    in all directions had been seen too; a single pair is hardly whitened at all.
+    """
+    size = len(covariance)
+    typical = np.trace(covariance) / size
+    if typical <= 0:  # all vectors are one
+        return np.eye(size)
+    variances, directions = np.linalg.eigh(
+        (words * covariance + size * typical * np.eye(size)) / (words + size)
+    )
+    return (directions * (variances / typical) ** (-whitening / 2)) @ directions.T
+
+
+def centred(stream: Iterator[tuple[Kept, Embeddings]], whitening: float) -> Iterator[tuple[Kept, Embeddings]]:
+    """The same stream around the middle of its first words."""
     first: deque[tuple[Kept, Embeddings]] = deque()
     words = 0
     for kept, embeddings in stream:
@@ -36,9 +72,12 @@ def centred(stream: Iterator[tuple[Kept, Embeddings]]) -> Iterator[tuple[Kept, E
         words += embeddings.words
         if words >= WORDS:
             break
-    centre = mean(embeddings for _, embeddings in first) if words else np.zeros(1)
+    if not words:  # a stream of texts without words
+        yield from first
+        return
+    centre = Centre.of((embeddings for _, embeddings in first), whitening)
     while first:  # given away one by one: the stream may be long
         kept, embeddings = first.popleft()
-        yield kept, embeddings.minus(centre)
+        yield kept, centre.centred(embeddings)
     for kept, embeddings in stream:
-        yield kept, embeddings.minus(centre)
+        yield kept, centre.centred(embeddings)

@@ -1,9 +1,9 @@
 """Embeddings → what it costs to link each source word with each target word, from 0 to 1.
 
 Cosine: S = (cos + 1) / 2. Euclidean: S = 1 − the distance, scaled to [0, 1]. Words whose neighbours are
-alike too are made more alike, S_ij + smoothing · the mean of S_i−1,j−1 and S_i+1,j+1. Words far apart in order
-are made less alike, S · (1 − distortion · (i/(n−1) − j/(m−1))²), except where a sentence is a single word. S
-is scaled to [0, 1] over the pair, and C = 1 − S.
+alike too are made more alike, S_ij + smoothing · the mean of S_i−1,j−1 and S_i+1,j+1. Words far apart in
+order are made less alike, S · (1 − distortion · (i/(n−1) − j/(m−1))²), except where a sentence is a single
+word. S is scaled to [0, 1] over the pair, and C = 1 − S.
 
 Pairs come in batches, padded: X (B, N, D) and Y (B, M, D) with the boolean masks of what is a word.
 """

@@ -27,6 +27,7 @@ class Settings:
     layer: int
     pairing: Pairing = "joint"
     centring: bool = True
+    whitening: float = 0.0
     cost: Cost = "cosine"
     smoothing: float = 0.0
     distortion: float = 0.3
@@ -48,12 +49,15 @@ class Settings:
             object.__setattr__(self, "threshold", THRESHOLDS[type(self.problem)])
         if not isinstance(self.centring, bool):
             raise TypeError(f"centring must be True or False, got {self.centring!r}")
-        for name in ("threshold", "smoothing", "distortion"):
+        for name in ("threshold", "whitening", "smoothing", "distortion"):
             value = getattr(self, name)
             if not isinstance(value, int | float):
                 raise TypeError(f"{name} must be a number, got {value!r}")
             if not 0 <= value <= 1:
                 raise ValueError(f"{name} must be from 0 to 1, got {value}")
+
+        if self.whitening and not self.centring:
+            raise ValueError(f"whitening must be 0 without centring, got {self.whitening}")
 
     def changed(self, **changes: Any) -> "Settings":
         """The same with other values; a problem of another kind brings its own threshold."""

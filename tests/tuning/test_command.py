@@ -93,7 +93,7 @@ def test_it_saves_an_aligner_that_reaches_what_it_says(run, model, golds, tmp_pa
     several = ("--layers", "all", "--pairings", "joint,separate", "--problem", "bot")
     said = run("dev.tsv", "-o", "mine", "--model", model, *several)
     aligner = Aligner.load(tmp_path / "mine")
-    assert aligner.mean is not None
+    assert aligner.centre is not None
     assert aligner.signature in said
     assert not (tmp_path / "mine" / ".tuning").exists()
     found = scores(count(aligner.align_many((gold.source, gold.target) for gold in golds), golds), ["f1"])

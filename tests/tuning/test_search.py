@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from otalign.centring import mean
+from otalign.centring import Centre
 from otalign.ot import Balanced, Entropic, Partial, Unbalanced
 from otalign.settings import Settings
 from otalign.tuning import Choice, Field, Grid, Journal, curves, tune
@@ -52,12 +52,14 @@ def test_a_small_grid_is_searched_whole(problem, level):
         chosen = BASE.changed(
             problem=type(problem)(parameter), distortion=distortion, cost=cost, fertility=fertility
         )
-        embeddings = EMBEDDINGS[choice].minus(mean([EMBEDDINGS[choice]]))
+        embeddings = Centre.of([EMBEDDINGS[choice]]).centred(EMBEDDINGS[choice])
         best = max(best, curves(GOLDS, embeddings, chosen, [level])[level].f1.max())
     assert found.f1 == pytest.approx(best, abs=1e-10)
     assert len(found.rows) == 2**5
     again = EMBEDDINGS[Choice(found.settings.layer, found.settings.pairing)]
-    curve = curves(GOLDS, again.minus(mean([again])), found.settings, [level], [found.settings.threshold])
+    curve = curves(
+        GOLDS, Centre.of([again]).centred(again), found.settings, [level], [found.settings.threshold]
+    )
     assert curve[level].f1[0] == pytest.approx(found.f1)
 
 

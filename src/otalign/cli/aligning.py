@@ -14,7 +14,15 @@ from otalign.encoders import BATCH_SIZE
 from otalign.ot import Balanced, Entropic, Exact, Partial, Problem, Unbalanced
 from otalign.settings import FRACTION, TAU
 
-SETTINGS = ("threshold", "pairing", "cost", "fertility", "smoothing", "distortion")  # said as they are named
+SETTINGS = (
+    "threshold",
+    "pairing",
+    "cost",
+    "fertility",
+    "whitening",
+    "smoothing",
+    "distortion",
+)  # said as they are named
 
 
 @dataclass(frozen=True)
@@ -61,6 +69,9 @@ class AlignerOptions:
     no_centring: Annotated[
         bool, typer.Option("--no-centring", help="Do not subtract the mean embedding.")
     ] = False
+    whitening: Annotated[
+        float | None, typer.Option(help="How much embeddings are spread evenly over directions, 0 to 1.")
+    ] = None
     device: Annotated[
         str | None, typer.Option(help="cpu, cuda, cuda:1, mps; else the best that is there.")
     ] = None

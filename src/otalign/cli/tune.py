@@ -16,7 +16,7 @@ from rich.progress import Progress as Bars
 from otalign import encoders
 from otalign.aligner import Aligner
 from otalign.alignment import Gold, Level, Links
-from otalign.centring import mean
+from otalign.centring import Centre
 from otalign.cli.aligning import AlignerOptions
 from otalign.cli.convert import FORMAT_HELP, as_level
 from otalign.cli.corpora import DataFolder
@@ -120,8 +120,9 @@ def _tuned(
         found = tuned_on(golds, store, aligner.settings, grid, [level], journal=journal, progress=progress)
         tuned = found[level]
         best = tuned.settings
-        kept = mean([store[Choice(best.layer, best.pairing)]]) if best.centring else None
-    return tuned, replace(aligner, settings=best, mean=kept)
+        embeddings = store[Choice(best.layer, best.pairing)]
+        kept = Centre.of([embeddings], best.whitening) if best.centring else None
+    return tuned, replace(aligner, settings=best, centre=kept)
 
 
 def _golds(name: str, format: str, data: Path | None, limit: int | None) -> list[Gold]:

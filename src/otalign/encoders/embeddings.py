@@ -28,13 +28,20 @@ class Embeddings:
     def total(self) -> np.ndarray:
         """Their sum (D,), in float64."""
         xp = array_namespace(self.vectors)
-        total = xp.sum(self.vectors, axis=0, dtype=xp.float64)
-        return total.cpu().numpy() if hasattr(total, "cpu") else total
+        return _in_numpy(xp.sum(self.vectors, axis=0, dtype=xp.float64))
 
-    def minus(self, mean: np.ndarray) -> "Embeddings":
-        """The same around another origin."""
+    def squares(self) -> np.ndarray:
+        """The sum of their outer products with themselves, (D, D)."""
+        xp = array_namespace(self.vectors)
+        return _in_numpy(xp.matrix_transpose(self.vectors) @ self.vectors).astype(np.float64)
+
+    def moved(self, origin: np.ndarray, stretch: np.ndarray | None = None) -> "Embeddings":
+        """The same around another origin, and stretched there by a map (D, D)."""
         xp, of = array_namespace(self.vectors), self.vectors
-        return Embeddings(of - xp.asarray(mean, dtype=of.dtype, device=device(of)), self.starts)
+        moved = of - xp.asarray(origin, dtype=of.dtype, device=device(of))
+        if stretch is not None:
+            moved = moved @ xp.asarray(stretch, dtype=of.dtype, device=device(of))
+        return Embeddings(moved, self.starts)
 
     def padded(self, sentences: Sequence[int]) -> tuple[Array, Array]:
         """Those of several sentences (B, N, D), and the mask (B, N) of what is a word."""
@@ -45,6 +52,10 @@ class Embeddings:
         rows = np.where(is_word, starts[:, None] + steps, 0)
         taken = xp.take(self.vectors, xp.asarray(rows.reshape(-1), device=at), axis=0)
         return xp.reshape(taken, (*rows.shape, -1)), xp.asarray(is_word, device=at)
+
+
+def _in_numpy(x: Array) -> np.ndarray:
+    return x.cpu().numpy() if hasattr(x, "cpu") else x
 
 
 def add_parts(vectors: Array, states: Array, places: np.ndarray, words: np.ndarray, weights: np.ndarray):

@@ -12,7 +12,7 @@ from itertools import groupby
 from typing import get_args
 
 from otalign.alignment import Gold, Level
-from otalign.centring import mean
+from otalign.centring import Centre
 from otalign.encoders import Embeddings
 from otalign.settings import Settings
 from otalign.tuning.grid import Grid
@@ -112,7 +112,7 @@ class _Search:
                 for settings in same:
                     scores = known[settings]
                     if scores is None:
-                        field = field or self._field(choice, settings.centring)
+                        field = field or self._field(choice, settings)
                         instances = instances or field.instances(settings)
                         curves = field.curves(
                             instances, settings.problem, settings.solver, self.grid.thresholds
@@ -123,10 +123,10 @@ class _Search:
                     progress(what, done, len(wanted))
                     yield settings, scores
 
-    def _field(self, choice: Choice, centring: bool) -> Field:
+    def _field(self, choice: Choice, base: Settings) -> Field:
         embeddings = self.embeddings[choice]
-        if centring:
-            embeddings = embeddings.minus(mean([embeddings]))
+        if base.centring:
+            embeddings = Centre.of([embeddings], base.whitening).centred(embeddings)
         return Field.of(self.golds, embeddings, self.levels)
 
 
