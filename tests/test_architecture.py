@@ -28,6 +28,7 @@ HEAVY = {
 ORDER = [
     *("words", "ot", "alignment", "corpus", "metrics", "render", "peers"),
     *("encoders", "centring", "cost", "fertility", "settings", "strengths", "extract", "aligner", "tuning"),
+    "study",
 ]
 
 

@@ -11,6 +11,7 @@ from otalign.cli.convert import convert
 from otalign.cli.corpora import corpora
 from otalign.cli.evaluate import evaluate
 from otalign.cli.export import export
+from otalign.cli.study import study
 from otalign.cli.tune import tune
 
 app = typer.Typer(
@@ -22,6 +23,7 @@ app.command()(convert)
 app.command()(tune)
 app.command()(export)
 app.add_typer(corpora, name="corpus")
+app.add_typer(study, name="study")
 
 
 def _show_version(wanted: bool) -> None:

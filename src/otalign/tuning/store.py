@@ -68,6 +68,11 @@ class Store(Mapping[Choice, Embeddings]):
     def __len__(self) -> int:
         return len(self.choices)
 
+    def forget(self, choices: Iterable[Choice]) -> None:
+        """Remove the files of these choices; asked for again, they are made again."""
+        for choice in choices:
+            self._file(choice).unlink(missing_ok=True)
+
     def _file(self, choice: Choice) -> Path:
         return self.folder / f"{self.digest[:24]}-{choice.pairing}-{choice.layer}.npy"
 

@@ -1,0 +1,131 @@
+"""`otalign study`: the paper's tables and figures, made again by one command."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, get_args
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import Progress as Bars
+
+from otalign import encoders
+from otalign.cli.corpora import DataFolder
+from otalign.encoders import BATCH_SIZE, Pairing
+from otalign.study import Cell, Chosen, Source, tables
+from otalign.study import chosen as chosen_rows
+from otalign.study import unsupervised as studied
+from otalign.tuning import Choice, Progress
+from otalign.tuning.store import unheard
+
+study = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The paper's tables and figures.")
+
+
+@study.callback()
+def about() -> None:
+    """The paper's tables and figures, made again from the corpora and an encoder."""
+
+
+@study.command()
+def unsupervised(
+    encoder: Annotated[
+        str,
+        typer.Option(envvar="OTALIGN_MODEL", help="An encoder's folder or name on the Hugging Face hub."),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="For the tables and all that is kept.")
+    ],
+    data: DataFolder = None,
+    layer: Annotated[
+        str, typer.Option(metavar="auto|N", help="Of the encoder; auto: the best on the dev sets.")
+    ] = "auto",
+    pairing: Annotated[
+        str,
+        typer.Option(
+            metavar="auto|joint|separate",
+            help="Encode the sentences together, or each alone; auto: likewise.",
+        ),
+    ] = "auto",
+    rows: Annotated[
+        str,
+        typer.Option(metavar="main|all|NAMES", help="With commas, * for any ending: simalign,uot*."),
+    ] = "all",
+    limit: Annotated[int | None, typer.Option(min=1, help="Take the first so many pairs of a split.")] = None,
+    device: Annotated[
+        str | None, typer.Option(help="cpu, cuda, cuda:1, mps; else the best that is there.")
+    ] = None,
+    batch_size: Annotated[int, typer.Option(help="Subwords that the encoder sees at once.")] = BATCH_SIZE,
+    threads: Annotated[int | None, typer.Option(min=1, help="Processor threads; else all.")] = None,
+) -> None:
+    """Tune every system of the paper's table on the dev sets, score it on the test sets, write the tables.
+
+    Interrupted, the same command goes on where it stopped: a finished cell of the table is not made again
+    unless what decides it has changed. Results of several encoders may share a folder; the tables are those
+    of the last run.
+
+    Example: otalign study unsupervised --encoder bert-base-uncased --data corpora/ -o results/
+    """
+    wanted = chosen_rows(rows)
+    choices = _choices(encoder, layer, pairing)
+    _make_writable(output)
+    source = Source(encoder, data, limit, device, threads, batch_size)
+    with _told() as (progress, heard):
+        found = studied(source, output, wanted, choices, progress=progress, heard=heard)
+    for path in tables.write(found, output):
+        print(path)
+
+
+def _choices(encoder: str, layer: str, pairing: str) -> list[Choice]:
+    if pairing != "auto" and pairing not in get_args(Pairing):
+        raise ValueError(f"--pairing must be auto, {', '.join(get_args(Pairing))}, got {pairing!r}")
+    if layer != "auto" and not layer.isdecimal():
+        raise ValueError(f"--layer must be auto or a number, got {layer!r}")
+    layers = encoders.layers(encoder)
+    if layer != "auto" and int(layer) not in layers:
+        raise ValueError(f"--layer must be from {layers[0]} to {layers[-1]} for {encoder}, got {layer}")
+    ways = [way for way in get_args(Pairing) if pairing in ("auto", way)]
+    return [Choice(k, way) for way in ways for k in (layers if layer == "auto" else [int(layer)])]
+
+
+def _make_writable(folder: Path) -> None:
+    """That it can be written is found out before the work."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "writable").touch()
+        (folder / "writable").unlink()
+    except OSError as error:
+        raise ValueError(f"cannot write into {folder}: {error.strerror}") from error
+
+
+@contextmanager
+def _told() -> Iterator[tuple[Progress, Callable[[Cell | Chosen], None]]]:
+    """Bars on a terminal, above them a line for each cell; in a pipe the lines alone, on the error stream."""
+    screen = Console(stderr=True, highlight=False, soft_wrap=True)
+    if not sys.stderr.isatty():
+        yield unheard, lambda made: screen.print(_line(made), markup=False)
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Bars(*columns, console=screen, transient=True) as bars:
+        task: list[tuple[str, TaskID]] = []
+
+        def progress(what: str, done: int, of: int) -> None:
+            if not task or task[0][0] != what:  # one bar at a time: there would be hundreds
+                for _, old in task:
+                    bars.remove_task(old)
+                task[:] = [(what, bars.add_task(what))]
+            bars.update(task[0][1], completed=done, total=of)
+
+        yield progress, lambda made: bars.console.print(_line(made), markup=False)
+
+
+def _line(made: Cell | Chosen) -> str:
+    if isinstance(made, Chosen):
+        if not made.tried:
+            return f"layer {made.choice.layer}, {made.choice.pairing}, as given"
+        best = f"the best of {len(made.tried)}, mean dev F1 {100 * made.tried[made.choice]:.1f}"
+        return f"layer {made.choice.layer}, {made.choice.pairing}: {best}"
+    dev = f", dev {100 * made.dev.f1:.1f}" if made.dev else ""
+    figures = f"F1 {100 * made.test.f1:.1f}{dev}, {sum(made.seconds.values()):.1f} s"
+    return f"{made.row}, {made.corpus} {made.level}: {figures}"

@@ -1,0 +1,75 @@
+"""Finished cells in a folder: a JSON file each, and beside it what was counted in each test pair.
+
+A cell's name ends in a digest of all that decides it, so that a cell of another encoder, layer, grid or
+corpus is another cell. It is written whole or not at all, and never written again.
+"""
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from otalign.alignment import Level
+from otalign.metrics import Counts
+from otalign.study.columns import Column
+from otalign.study.system import Figures, System
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A row on a test set at a level: how it was tuned, what it reached, and how long that took."""
+
+    row: str
+    corpus: str
+    level: Level
+    settings: dict[str, Any]
+    signature: str
+    dev: Figures | None
+    test: Figures
+    seconds: dict[str, float]  # of tuning, which the cells of a dev set share, and of the test
+    key: str
+
+    def to_dict(self) -> dict[str, Any]:
+        figures = {"dev": self.dev and self.dev.to_dict(), "test": self.test.to_dict()}
+        return self.__dict__ | figures
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Cell":
+        dev = data["dev"] and Figures.from_dict(data["dev"])
+        return cls(**(data | {"dev": dev, "test": Figures.from_dict(data["test"])}))
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The folder of the cells."""
+
+    folder: Path
+
+    def get(self, row: System, column: Column, key: str) -> Cell | None:
+        file = self._file(row, column, key)
+        return Cell.from_dict(json.loads(file.read_text(encoding="utf-8"))) if file.is_file() else None
+
+    def counts(self, row: System, column: Column, key: str) -> Counts:
+        """What was counted in each pair of the test set, for a cell that is there."""
+        table = np.load(self._file(row, column, key).with_suffix(".npy"), allow_pickle=False)
+        return Counts(table.astype(np.int64), column.level)
+
+    def put(self, row: System, column: Column, cell: Cell, counts: Counts) -> None:
+        """The counts first: a cell that is there is whole."""
+        file = self._file(row, column, cell.key)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        part = file.with_suffix(f".part-{os.getpid()}")
+        try:
+            with part.open("wb") as open_file:
+                np.save(open_file, counts.table.astype(np.int32))
+            os.replace(part, file.with_suffix(".npy"))
+            part.write_text(json.dumps(cell.to_dict(), indent=2) + "\n", encoding="utf-8")
+            os.replace(part, file)
+        finally:
+            part.unlink(missing_ok=True)
+
+    def _file(self, row: System, column: Column, key: str) -> Path:
+        return self.folder / f"{row.name}_{column.corpus}_{column.level}_{key[:12]}.json"

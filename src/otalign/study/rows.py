@@ -1,0 +1,88 @@
+"""The rows of the study, one value each: what a system is, and what is tried for it on a dev set.
+
+To add a row, add a value to `MAIN` (the paper's main table) or to `APPENDIX`. How each kind of row is tuned
+and what it links is said by its own methods, in `transport`, `similarity` and `statistics`.
+"""
+
+from fnmatch import fnmatch
+
+from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced
+from otalign.study.similarity import Similarity
+from otalign.study.statistics import Statistics
+from otalign.study.system import System
+from otalign.study.transport import DISTORTIONS, MASS, Transported
+
+TENTHS = tuple(k / 10 for k in range(1, 11))
+TAUS = (0.02, 0.06, *TENTHS)  # where nulls are many, the best tau is small
+
+
+def _transported(cost: str, fertility: str) -> tuple[Transported, ...]:
+    """The five transport rows of the paper under a cost and a fertility.
+
+    Without entropy the paper takes every word pair that has mass, so the threshold is as good as 0. Which
+    distortion is best is found by unbalanced transport and taken over by the slower partial one, and by the
+    exact solver, as the paper takes over that of SimAlign.
+    """
+    plain = (cost, fertility) == ("cosine", "uniform")
+    ending, said = ("", "") if plain else (f"-{cost}-{fertility}", f", {cost}, {fertility}")
+    ground = {"cost": cost, "fertility": fertility}
+
+    def row(name: str, title: str, *rest, **options) -> Transported:
+        return Transported(name + ending, title + said, *rest, **ground, **options)  # pyright: ignore
+
+    return (
+        row("bot-exact", "BOT exact", Balanced(), Exact(), thresholds=MASS),
+        row("bot-sinkhorn", "BOT Sinkhorn", Balanced(), Entropic(), distortions=DISTORTIONS),
+        row("pot-exact", "POT exact", Partial(1), Exact(), parameters=TENTHS, thresholds=MASS),
+        row("pot-sinkhorn", "POT Sinkhorn", Partial(1), Entropic(), parameters=TENTHS),
+        row(
+            "uot-sinkhorn",
+            "UOT Sinkhorn",
+            Unbalanced(1),
+            Entropic(),
+            parameters=TAUS,
+            distortions=DISTORTIONS,
+        ),
+    )
+
+
+def _thresholded(cost: str) -> Transported:
+    return Transported(
+        f"threshold-{cost}",
+        f"Threshold on {cost} costs",
+        None,
+        Entropic(),
+        cost=cost,  # pyright: ignore[reportArgumentType]
+        distortions=DISTORTIONS,
+    )
+
+
+MAIN: tuple[System, ...] = (
+    Statistics("fast-align", "fast-align"),
+    Similarity("simalign", "SimAlign (IterMax)"),
+    _thresholded("cosine"),
+    _thresholded("euclidean"),
+    *_transported("cosine", "uniform"),
+    # Not in the paper: what a threshold alone does for balanced transport, without entropy.
+    Transported("bot-exact-threshold", "BOT exact, threshold tuned", Balanced(), Exact()),
+)
+APPENDIX: tuple[System, ...] = tuple(
+    row
+    for ground in (("cosine", "norm"), ("euclidean", "uniform"), ("euclidean", "norm"))
+    for row in _transported(*ground)
+)
+ROWS = {row.name: row for row in (*MAIN, *APPENDIX)}
+
+
+def chosen(patterns: str) -> tuple[System, ...]:
+    """The rows that a list with commas names: `main`, `all`, names, or patterns such as uot*."""
+    names: list[str] = []
+    for pattern in (part.strip() for part in patterns.split(",")):
+        if pattern in ("main", "all"):
+            found = [row.name for row in (MAIN if pattern == "main" else (*MAIN, *APPENDIX))]
+        else:
+            found = [name for name in ROWS if fnmatch(name, pattern)]
+        if not found:
+            raise ValueError(f"rows must be main, all, or of {', '.join(ROWS)}; got {pattern!r}")
+        names += found
+    return tuple(ROWS[name] for name in ROWS if name in names)

@@ -1,0 +1,149 @@
+"""The tables of a study: Markdown to read, CSV to compute with, JSON with signatures to get it all again."""
+
+import csv
+import io
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import otalign
+from otalign.study import paper
+from otalign.study.cells import Cell
+from otalign.study.columns import COLUMNS
+from otalign.study.rows import MAIN
+from otalign.study.run import Study
+from otalign.study.system import Figures, System
+
+Value = Callable[[Figures], float]
+MEASURES: dict[str, Value] = {
+    "F1": lambda figures: figures.f1,
+    "Precision": lambda figures: figures.precision,
+    "Recall": lambda figures: figures.recall,
+}
+
+
+def write(study: Study, folder: Path) -> list[Path]:
+    """table.md, table.csv and table.json, of all cells that are there."""
+    written = []
+    for ending, text in (("md", markdown(study)), ("csv", comma_separated(study)), ("json", as_json(study))):
+        path = folder / f"table.{ending}"
+        path.write_text(text, encoding="utf-8")
+        written.append(path)
+    return written
+
+
+def markdown(study: Study) -> str:
+    main = [row for row in study.rows() if row in MAIN]
+    others = [row for row in study.rows() if row not in MAIN]
+    limit = study.material.source.limit
+    parts = [
+        "# Unsupervised alignment",
+        _about(study),
+        *([f"**Of every split only the first {limit} pairs were taken.**"] if limit else []),
+        f"## F1\nIn italics what the paper reports, with {paper.ENCODER}. The best of each column is bold.",
+        _table(study, main, MEASURES["F1"], with_paper=True),
+    ]
+    parts += [f"## {name}\n\n{_table(study, main, MEASURES[name])}" for name in ("Precision", "Recall")]
+    if others:
+        parts.append("## Every cost and fertility\nWhat no row says is cosine cost and uniform fertility.")
+        both = [
+            row for row in main if row.name in paper.F1 and row.embeds and row.name != "simalign"
+        ] + others
+        parts += [f"### {name}\n\n{_table(study, both, value)}" for name, value in MEASURES.items()]
+    return "\n\n".join(parts) + "\n"
+
+
+def _about(study: Study) -> str:
+    told = "In percent, links and nulls counted alike; tuned on dev sets alone, Newsela and arXiv on MTRef's."
+    if study.chosen:
+        layer, pairing = study.chosen.choice
+        how = "the best on the dev sets" if study.chosen.tried else "as given"
+        name = study.material.encoder.name
+        told += f" Encoder {name}, layer {layer}, {pairing} encoding ({how})."
+    return f"{told} otalign {otalign.__version__}; signatures are in table.json."
+
+
+def _table(study: Study, rows: Sequence[System], value: Value, with_paper: bool = False) -> str:
+    cells = {row.name: [study.cell(row, column) for column in COLUMNS] for row in rows}
+    figures = {name: [100 * value(cell.test) if cell else None for cell in of] for name, of in cells.items()}
+    columns = zip(*figures.values(), strict=True)
+    best = [max((round(one, 1) for one in column if one is not None), default=None) for column in columns]
+    lines = [
+        "| | " + " | ".join(column.heading for column in COLUMNS) + " | mean |",
+        "|---|" + "---:|" * (len(COLUMNS) + 1),
+    ]
+    for row in rows:
+        of = figures[row.name]
+        shown = [_shown(one, top) for one, top in zip(of, best, strict=True)]
+        lines.append(f"| {row.title} | " + " | ".join([*shown, _mean(of)]) + " |")
+        if with_paper and row.name in paper.F1:
+            theirs = paper.F1[row.name]
+            shown = [f"_{one:.1f}_" for one in (*theirs, mean(theirs))]
+            lines.append("| _paper_ | " + " | ".join(shown) + " |")
+    return "\n".join(lines)
+
+
+def _shown(figure: float | None, best: float | None) -> str:
+    if figure is None:
+        return "–"
+    return f"**{figure:.1f}**" if round(figure, 1) == best else f"{figure:.1f}"
+
+
+def _mean(figures: Sequence[float | None]) -> str:
+    """Of all columns, or none: a mean of some of them would look like one of all."""
+    known = [figure for figure in figures if figure is not None]
+    return f"{mean(known):.1f}" if len(known) == len(figures) else "–"
+
+
+def comma_separated(study: Study) -> str:
+    """A line for each cell."""
+    text = io.StringIO()
+    names = (
+        "row",
+        "title",
+        "corpus",
+        "level",
+        "precision",
+        "recall",
+        "f1",
+        "dev_f1",
+        "paper_f1",
+        "signature",
+    )
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    for row in study.rows():
+        theirs = paper.F1.get(row.name, (None,) * len(COLUMNS))
+        for column, paper_f1 in zip(COLUMNS, theirs, strict=True):
+            cell = study.cell(row, column)
+            if cell:
+                test = cell.test
+                shares = (test.precision, test.recall, test.f1, cell.dev and cell.dev.f1)
+                shown = [None if share is None else f"{100 * share:.2f}" for share in shares]
+                place = (row.name, row.title, column.corpus, column.level)
+                writer.writerow([*place, *shown, paper_f1, cell.signature])
+    return text.getvalue()
+
+
+def as_json(study: Study) -> str:
+    rows = []
+    for row in study.rows():
+        cells = [study.cell(row, column) for column in COLUMNS]
+        found: dict[str, Any] = {"row": row.name, "title": row.title, "main": row in MAIN}
+        found["paper_f1"] = dict(zip((c.key for c in COLUMNS), paper.F1.get(row.name, ()), strict=False))
+        rows.append(found | {"cells": [_told(cell) for cell in cells if cell]})
+    source = study.material.source
+    about = {
+        "version": otalign.__version__,
+        "encoder": study.material.encoder.name if study.chosen else None,
+        "chosen": study.chosen and study.chosen.to_dict(),
+        "limit": source.limit,
+        "columns": [{"corpus": c.corpus, "level": c.level, "tuned_on": c.dev} for c in COLUMNS],
+    }
+    return json.dumps(about | {"rows": rows}, indent=2) + "\n"
+
+
+def _told(cell: Cell) -> dict[str, Any]:
+    return {key: value for key, value in cell.to_dict().items() if key not in ("row", "key")}
