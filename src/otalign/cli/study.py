@@ -14,7 +14,7 @@ from rich.progress import Progress as Bars
 from otalign import encoders
 from otalign.cli.corpora import DataFolder
 from otalign.encoders import BATCH_SIZE, Pairing
-from otalign.study import Cell, Chosen, Source, tables
+from otalign.study import Cell, Chosen, Source, figures, tables
 from otalign.study import chosen as chosen_rows
 from otalign.study import unsupervised as studied
 from otalign.tuning import Choice, Progress
@@ -75,6 +75,11 @@ def unsupervised(
         found = studied(source, output, wanted, choices, progress=progress, heard=heard)
     for path in tables.write(found, output):
         print(path)
+    try:
+        for path in figures.write(found, output / "figures"):
+            print(path)
+    except ImportError as error:  # the tables are no worse for it
+        print(f"no figures: {error}", file=sys.stderr)
 
 
 def _choices(encoder: str, layer: str, pairing: str) -> list[Choice]:

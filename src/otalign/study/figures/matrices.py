@@ -1,0 +1,97 @@
+"""The plans of balanced, partial and unbalanced transport side by side, for pairs written for this library.
+
+A square is as dark as its cell is heavy, scaled over the pair; links, above the tuned threshold, are framed.
+The settings are those tuned on MTRef for sure links, and the mean taken away is that of the MTRef test set.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from otalign.centring import mean
+from otalign.extract import scaled_weights
+from otalign.settings import Settings
+from otalign.strengths import strengths, tiles
+from otalign.study.columns import COLUMNS
+from otalign.study.figures.canvas import FAINT, INK, blank
+from otalign.study.rows import ROWS
+from otalign.study.run import Study
+from otalign.tuning import Choice
+from otalign.words import Sentence, tokenized
+
+EXAMPLES = (  # of examples/pairs.tsv
+    (
+        "Her grandfather passed away last winter after a long illness.",
+        "Her grandfather died last winter.",
+    ),
+    (
+        "The gardener watered the young trees before sunrise.",
+        "Before sunrise, the young trees were watered by the gardener.",
+    ),
+    (
+        "We finally figured out why the old printer kept breaking down.",
+        "We found the reason the printer failed so often.",
+    ),
+)
+SYSTEMS = {"BOT": "bot-sinkhorn", "POT": "pot-sinkhorn", "UOT": "uot-sinkhorn"}
+GRID = "#e4e4e4"
+CELL = 0.21  # inches
+SHADE = (0.0, 0.45, 0.70)  # of the heaviest cell
+
+
+def matrices(study: Study, number: int) -> Any | None:
+    """The figure of an example, if the three systems have been tuned."""
+    (column,) = (c for c in COLUMNS if (c.corpus, c.level) == ("mtref", "s"))
+    cells = {title: study.cell(ROWS[name], column) for title, name in SYSTEMS.items()}
+    tuned = {title: Settings.from_dict(cell.settings) for title, cell in cells.items() if cell}
+    if len(tuned) < len(SYSTEMS):
+        return None
+    source, target = (tokenized(text) for text in EXAMPLES[number])
+    n, m = len(source.words), len(target.words)
+    figure, axes = blank(3 * CELL * m + 2.0, CELL * n + 1.4, 3)
+    for ax, (title, settings) in zip(axes, tuned.items(), strict=True):
+        weights = _weights(study, settings, source, target)
+        linked = weights > settings.threshold
+        _draw(ax, weights, linked)
+        _name(ax.set_xticks, ax.get_xticklabels, target.words, linked.any(0), rotation=90)
+        # The rows have the same words in all three, but not the same nulls.
+        _name(ax.set_yticks, ax.get_yticklabels, source.words if ax is axes[0] else [""] * n, linked.any(1))
+        ax.set_title(title, pad=4)
+    return figure
+
+
+def _weights(study: Study, settings: Settings, source: Sentence, target: Sentence) -> np.ndarray:
+    """The plan (n, m), scaled to [0, 1]."""
+    material, choice = study.material, Choice(settings.layer, settings.pairing)
+    pair = [(source, target)]
+    embeddings = material.encoder.embed_layers(pair, choice.pairing, [choice.layer])[choice.layer]
+    if settings.centring:
+        embeddings = embeddings.minus(mean([material.store("mtref", "test", [choice])[choice]]))
+    ((_, tile),) = tiles(embeddings, [(len(source.words), len(target.words))])
+    return scaled_weights(strengths(tile, settings), tile)[0]
+
+
+def _draw(ax: Any, weights: np.ndarray, linked: np.ndarray) -> None:
+    from matplotlib.patches import Rectangle  # pyright: ignore[reportMissingImports]
+
+    for (i, j), weight in np.ndenumerate(weights):
+        colour = tuple(1 - weight * (1 - part) for part in SHADE)
+        edge, width = (INK, 0.9) if linked[i, j] else (GRID, 0.4)
+        square = Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=colour, edgecolor=edge, linewidth=width)
+        square.set_zorder(2 if linked[i, j] else 1)  # frames lie over the grid
+        ax.add_patch(square)
+    n, m = weights.shape
+    ax.set_xlim(-0.55, m - 0.45)
+    ax.set_ylim(n - 0.45, -0.55)
+    ax.set_aspect("equal")
+    ax.tick_params(length=0, pad=2)
+    ax.spines[:].set_visible(False)
+
+
+def _name(put: Any, labels: Any, words: Sequence[str], linked: Any, **options: Any) -> None:
+    """Words at the ticks; those without a link are pale and bear the sign of the empty set."""
+    names = [word if is_linked else f"{word} ∅" for word, is_linked in zip(words, linked, strict=True)]
+    put(range(len(names)), names, **options)
+    for label, is_linked in zip(labels(), linked, strict=True):
+        label.set_color(INK if is_linked else FAINT)
