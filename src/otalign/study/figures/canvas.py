@@ -12,8 +12,6 @@ STYLE = {
     "axes.linewidth": 0.6,
     "axes.spines.top": False,
     "axes.spines.right": False,
-    "axes.titlelocation": "left",
-    "axes.titlesize": 10,
     "text.color": INK,
     "xtick.color": FAINT,
     "xtick.labelcolor": INK,
@@ -46,7 +44,7 @@ def save(figure: Any, path: Path) -> list[Path]:
         part = place.with_name(f".part-{place.name}")
         dated = {"metadata": {"Date": None}} if ending == "svg" else {}
         with matplotlib.rc_context(STYLE):
-            figure.savefig(part, format=ending, dpi=DOTS, facecolor="white", **dated)
+            figure.savefig(part, format=ending, dpi=DOTS, facecolor="white", bbox_inches="tight", **dated)
         part.replace(place)
         written.append(place)
     return written

@@ -57,7 +57,7 @@ def matrices(study: Study, number: int) -> Any | None:
         _name(ax.set_xticks, ax.get_xticklabels, target.words, linked.any(0), rotation=90)
         # The rows have the same words in all three, but not the same nulls.
         _name(ax.set_yticks, ax.get_yticklabels, source.words if ax is axes[0] else [""] * n, linked.any(1))
-        ax.set_title(title, pad=4)
+        ax.set_title(title, loc="left", fontsize=10, pad=4)
     return figure
 
 
