@@ -71,6 +71,7 @@ APPENDIX: tuple[System, ...] = tuple(
     for ground in (("cosine", "norm"), ("euclidean", "uniform"), ("euclidean", "norm"))
     for row in _transported(*ground)
 )
+APPENDED = frozenset(row.name for row in APPENDIX)
 ROWS = {row.name: row for row in (*MAIN, *APPENDIX)}
 
 

@@ -46,7 +46,7 @@ class Similarity:
         for k, distortion in enumerate(self.distortions):
             material.progress(f"{self.name}, {corpus} dev", k, len(self.distortions))
             system = SimAlign(self.matching, distortion)
-            for level, curve in _curves(system, self.percentiles, matrices, golds, levels).items():
+            for level, curve in curves(system, self.percentiles, matrices, golds, levels).items():
                 at = curve.best
                 f1 = round(float(curve.f1[at]), 10)  # as `tune` compares
                 if level not in best or f1 > best[level][0]:
@@ -81,7 +81,7 @@ def similarities(embeddings: Embeddings) -> list[np.ndarray]:
     return [similarity(in_numpy(embeddings[k]), in_numpy(embeddings[k + 1])) for k in places]
 
 
-def _curves(
+def curves(
     system: SimAlign,
     percentiles: Sequence[int],
     matrices: Sequence[np.ndarray],

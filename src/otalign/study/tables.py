@@ -12,7 +12,7 @@ import otalign
 from otalign.study import paper
 from otalign.study.cells import Cell
 from otalign.study.columns import COLUMNS
-from otalign.study.rows import MAIN
+from otalign.study.rows import APPENDED
 from otalign.study.run import Study
 from otalign.study.system import Figures, System
 
@@ -35,8 +35,8 @@ def write(study: Study, folder: Path) -> list[Path]:
 
 
 def markdown(study: Study) -> str:
-    main = [row for row in study.rows() if row in MAIN]
-    others = [row for row in study.rows() if row not in MAIN]
+    rows = study.rows()
+    main, others = ([row for row in rows if (row.name in APPENDED) == later] for later in (False, True))
     limit = study.material.source.limit
     parts = [
         "# Unsupervised alignment",
@@ -131,7 +131,7 @@ def as_json(study: Study) -> str:
     rows = []
     for row in study.rows():
         cells = [study.cell(row, column) for column in COLUMNS]
-        found: dict[str, Any] = {"row": row.name, "title": row.title, "main": row in MAIN}
+        found: dict[str, Any] = {"row": row.name, "title": row.title, "main": row.name not in APPENDED}
         found["paper_f1"] = dict(zip((c.key for c in COLUMNS), paper.F1.get(row.name, ()), strict=False))
         rows.append(found | {"cells": [_told(cell) for cell in cells if cell]})
     source = study.material.source

@@ -66,7 +66,7 @@ def by_null_rate(study: Study) -> Any | None:
 
 def by_phrase_share(study: Study) -> Any | None:
     label = "Phrases in the gold (% of its groups of links)"
-    panels = [Panel("All corpora", SURE, LINES), Panel("The better systems, closer", SURE, BETTER)]
+    panels = [Panel("All corpora", SURE, LINES), Panel("The better systems", SURE, BETTER)]
     return _figure(study, "phrase_share", label, panels)
 
 
