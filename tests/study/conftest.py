@@ -7,6 +7,7 @@ import pytest
 
 from otalign.alignment import Gold
 from otalign.corpus import CORPORA, datasets, write
+from otalign.ot import Entropic
 from otalign.study import ROWS
 from otalign.study.similarity import Similarity
 from otalign.study.transport import Transported
@@ -53,13 +54,14 @@ def corpora(tmp_path_factory):
 
 @pytest.fixture(scope="session", autouse=True)
 def quick():
-    """Every row with a grid of few points, since what is tested is not how good they are."""
+    """Every row with a grid of few points and unfinished plans: what is tested is not how good they are."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(datasets, "MSR_TRAIN_PAIRS", PAIRS)
         for name, row in ROWS.items():
             if isinstance(row, Transported):
                 few = {"distortions": row.distortions and (0.0, 0.3), "parameters": row.parameters[4::5]}
-                patch.setitem(ROWS, name, replace(row, **few, reach=1, seekers=(0.2,)))
+                hasty = {"solver": Entropic(max_iterations=20)} if row.solver == Entropic() else {}
+                patch.setitem(ROWS, name, replace(row, **few, **hasty, reach=1, seekers=(0.2,)))
             elif isinstance(row, Similarity):
                 patch.setitem(ROWS, name, replace(row, distortions=(0.0, 0.3)))
         yield

@@ -12,7 +12,7 @@ pytest.importorskip("ot")
 from otalign import Aligner, Settings, cli
 from otalign.corpus import load
 from otalign.metrics import count, scores
-from otalign.study import COLUMNS, ROWS, paper
+from otalign.study import COLUMNS, ROWS, figures, paper
 from otalign.study.cells import Cells
 from otalign.study.transport import Transported
 from otalign.tuning import Store
@@ -33,6 +33,14 @@ def files(folder):
     return {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
 
 
+@pytest.fixture(scope="module", autouse=True)
+def without_figures():
+    """They are tested by themselves, and take their time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(figures, "write", lambda study, folder: [folder / "figure.svg"])
+        yield
+
+
 @pytest.fixture(scope="module")
 def whole(model, corpora, tmp_path_factory):
     """The results of a run of everything."""
@@ -42,6 +50,7 @@ def whole(model, corpora, tmp_path_factory):
     said = CliRunner().invoke(cli.app, ["study", "unsupervised", *options(model, corpora), "-o", str(folder)])
     assert said.exit_code == 0, said.output
     assert "best of 8, mean dev F1" in said.stderr
+    assert said.stdout.splitlines()[-1] == str(folder / "figures" / "figure.svg")
     return folder
 
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otalign.study.figures import EXAMPLES
-from otalign.study.figures.canvas import spread
+from otalign.study.figures.canvas import save, spread
+from otalign.study.figures.lines import by_null_rate
 
 
 @pytest.fixture(scope="module")
@@ -23,20 +24,20 @@ def results(model, corpora, tmp_path_factory):
     return unsupervised(Source(str(model), corpora), folder, rows, [Choice(1)]), folder, figures
 
 
-def test_figures_are_made_as_svg_and_png(results):
+def test_figures_are_made_as_svg_and_png(results, monkeypatch):
     pytest.importorskip("matplotlib")
     study, folder, figures = results
+    monkeypatch.setattr(figures, "EXAMPLES", EXAMPLES[:1])
     written = figures.write(study, folder)
-    names = ["f1-by-null-rate", "f1-by-phrase-share", *(f"matrices-{k + 1}" for k in range(len(EXAMPLES)))]
+    names = ["f1-by-null-rate", "f1-by-phrase-share", "matrices-1"]
     assert [path.name for path in written] == [f"{name}.{kind}" for name in names for kind in ("svg", "png")]
     for path in written:
         if path.suffix == ".svg":
             assert ET.parse(path).getroot().tag.endswith("svg")
         else:
             assert path.read_bytes().startswith(b"\x89PNG")
-    again = {path: path.read_bytes() for path in written if path.suffix == ".svg"}
-    figures.write(study, folder)
-    assert {path: path.read_bytes() for path in again} == again
+    once = written[0].read_bytes()
+    assert save(by_null_rate(study), folder / "f1-by-null-rate")[0].read_bytes() == once
 
 
 def test_without_matplotlib_it_is_said_how_to_get_it(results, monkeypatch):

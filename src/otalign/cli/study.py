@@ -17,6 +17,7 @@ from otalign.encoders import BATCH_SIZE, Pairing
 from otalign.study import Cell, Chosen, Source, figures, tables
 from otalign.study import chosen as chosen_rows
 from otalign.study import unsupervised as studied
+from otalign.study.run import CELLS
 from otalign.tuning import Choice, Progress
 from otalign.tuning.store import unheard
 
@@ -113,14 +114,14 @@ def _told() -> Iterator[tuple[Progress, Callable[[Cell | Chosen], None]]]:
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Bars(*columns, console=screen, transient=True) as bars:
-        task: list[tuple[str, TaskID]] = []
+        tasks: dict[str, TaskID] = {}
 
         def progress(what: str, done: int, of: int) -> None:
-            if not task or task[0][0] != what:  # one bar at a time: there would be hundreds
-                for _, old in task:
-                    bars.remove_task(old)
-                task[:] = [(what, bars.add_task(what))]
-            bars.update(task[0][1], completed=done, total=of)
+            if what not in tasks:  # one bar at a time besides that of all cells: there would be hundreds
+                for old in tasks.keys() - {CELLS}:
+                    bars.remove_task(tasks.pop(old))
+                tasks[what] = bars.add_task(what)
+            bars.update(tasks[what], completed=done, total=of)
 
         yield progress, lambda made: bars.console.print(_line(made), markup=False)
 

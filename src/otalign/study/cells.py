@@ -6,7 +6,7 @@ corpus is another cell. It is written whole or not at all, and never written aga
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -47,10 +47,13 @@ class Cells:
     """The folder of the cells."""
 
     folder: Path
+    _read: dict[Path, Cell] = field(default_factory=dict)
 
     def get(self, row: System, column: Column, key: str) -> Cell | None:
         file = self._file(row, column, key)
-        return Cell.from_dict(json.loads(file.read_text(encoding="utf-8"))) if file.is_file() else None
+        if file not in self._read and file.is_file():
+            self._read[file] = Cell.from_dict(json.loads(file.read_text(encoding="utf-8")))
+        return self._read.get(file)
 
     def counts(self, row: System, column: Column, key: str) -> Counts:
         """What was counted in each pair of the test set, for a cell that is there."""

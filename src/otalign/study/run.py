@@ -20,6 +20,7 @@ from otalign.study.system import Figures, System, Tuning
 from otalign.tuning import Choice, Progress
 from otalign.tuning.store import unheard
 
+CELLS = "cells"  # what progress as a whole is told of
 Heard = Callable[[Cell | Chosen], None]  # told of each cell, and of the choice, when it is made
 
 
@@ -119,7 +120,11 @@ def unsupervised(
     if best:
         heard(best)
     study = Study(material, Cells(folder / "cells"), best)
+    done, total = sum(bool(study.cell(row, c)) for row in rows for c in COLUMNS), len(rows) * len(COLUMNS)
+    progress(CELLS, done, total)
     for row in rows:
         for cell in study.made(row):
             heard(cell)
+            done += 1
+            progress(CELLS, done, total)
     return study
