@@ -19,8 +19,8 @@ TAUS = (0.02, 0.06, *TENTHS)  # where nulls are many, the best tau is small
 def _transported(cost: str, fertility: str) -> tuple[Transported, ...]:
     """The five transport rows of the paper under a cost and a fertility.
 
-    Without entropy the paper takes every word pair that has mass, so the threshold is as good as 0. Which
-    distortion is best is found by unbalanced transport and taken over by the slower partial one, and by the
+    Without entropy every word pair that has mass is linked: only so are the paper's figures of exact
+    balanced transport got, and it says that this leaves no nulls. Which distortion is best is found by unbalanced transport and taken over by the slower partial one, and by the
     exact solver, as the paper takes over that of SimAlign.
     """
     plain = (cost, fertility) == ("cosine", "uniform")
