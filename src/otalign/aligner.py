@@ -6,10 +6,10 @@ on the Hugging Face hub is enough.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -17,7 +17,7 @@ import otalign
 from otalign import encoders, extract
 from otalign.alignment import Alignment
 from otalign.centring import Centre, centred
-from otalign.encoders import BATCH_SIZE, Embeddings, Encoder
+from otalign.encoders import BATCH_SIZE, Embeddings, Encoder, Pairing
 from otalign.extract import Found
 from otalign.settings import Settings
 from otalign.strengths import strengths, tiles
@@ -29,6 +29,21 @@ Pair = tuple[Sentence, Sentence]
 CHUNK_PAIRS, CHUNK_WORDS = 1024, 16_384  # at most, embedded together: enough to find pairs of like length
 SETTINGS, MEAN, STRETCH = "otalign.json", "mean.npy", "stretch.npy"
 CENTRED_BY = ("layer", "pairing", "centring", "whitening")  # what a kept centre depends on
+
+
+class Method(Protocol):
+    """Whatever aligns pairs: `Aligner` and its peers, so that who uses one need not know which it is."""
+
+    @property
+    def signature(self) -> str:
+        """`key:value|…`: all that must be told of a result for it to be got again."""
+        ...
+
+    def align(self, source: Text, target: Text) -> Alignment: ...
+
+    def align_many(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[Alignment]:
+        """The alignments of the pairs, in order, one for each."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,12 +101,12 @@ class Aligner:
     @property
     def signature(self) -> str:
         """`key:value|…`: all that must be told of a result for it to be got again."""
-        told = self.settings.fields() | {"version": otalign.__version__}
-        return "|".join(f"{key}:{value}" for key, value in told.items())
+        return signature(self.settings.fields())
 
     def centred_on(self, pairs: Iterable[tuple[Text, Text]]) -> "Aligner":
         """The same aligner with the centre of these pairs kept, to align with and to save."""
-        parts = (embeddings for _, embeddings in self._embedded(pairs))
+        stream = embedded(pairs, self.encoder, self.settings.pairing)
+        parts = (embeddings for _, embeddings in stream)
         return replace(self, centre=Centre.of(parts, self.settings.whitening))
 
     def align(self, source: Text, target: Text) -> Alignment:
@@ -101,17 +116,11 @@ class Aligner:
 
     def align_many(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[Alignment]:
         """The alignments of any number of pairs, in order, as they are asked for, a chunk held at a time."""
-        stream = self._embedded(pairs)
-        if self.settings.centring and self.centre is not None:
-            stream = ((chunk, self.centre.centred(embeddings)) for chunk, embeddings in stream)
-        elif self.settings.centring:
-            stream = centred(stream, self.settings.whitening)
+        stream = embedded(pairs, self.encoder, self.settings.pairing)
+        if self.settings.centring:
+            stream = centred(stream, self.centre, self.settings.whitening)
         for chunk, embeddings in stream:
             yield from alignments(chunk, embeddings, self.settings)
-
-    def _embedded(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[tuple[list[Pair], Embeddings]]:
-        for chunk in chunks(pairs):
-            yield chunk, self.encoder.embed(chunk, self.settings.pairing)
 
 
 def alignments(pairs: Sequence[Pair], embeddings: Embeddings, settings: Settings) -> Iterator[Alignment]:
@@ -147,6 +156,19 @@ def chunks(pairs: Iterable[tuple[Text, Text]]) -> Iterator[list[Pair]]:
             chunk, words = [], 0
     if chunk:
         yield chunk
+
+
+def embedded(
+    pairs: Iterable[tuple[Text, Text]], encoder: Encoder, pairing: Pairing
+) -> Iterator[tuple[list[Pair], Embeddings]]:
+    """The pairs as sentences with their embeddings, a chunk at a time, not centred."""
+    for chunk in chunks(pairs):
+        yield chunk, encoder.embed(chunk, pairing)
+
+
+def signature(told: Mapping[str, object]) -> str:
+    """What is told, and the version, on a line."""
+    return "|".join(f"{key}:{value}" for key, value in {**told, "version": otalign.__version__}.items())
 
 
 def _arrays(centre: Centre | None) -> tuple[np.ndarray | None, np.ndarray | None]:

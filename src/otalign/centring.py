@@ -63,8 +63,14 @@ def _stretch(covariance: np.ndarray, words: int, whitening: float) -> np.ndarray
     return (directions * (variances / typical) ** (-whitening / 2)) @ directions.T
 
 
-def centred(stream: Iterator[tuple[Kept, Embeddings]], whitening: float) -> Iterator[tuple[Kept, Embeddings]]:
-    """The same stream around the middle of its first words."""
+def centred(
+    stream: Iterator[tuple[Kept, Embeddings]], centre: Centre | None = None, whitening: float = 0.0
+) -> Iterator[tuple[Kept, Embeddings]]:
+    """The same stream around a centre that was kept, or else that of its first words."""
+    if centre is not None:
+        for kept, embeddings in stream:
+            yield kept, centre.centred(embeddings)
+        return
     first: deque[tuple[Kept, Embeddings]] = deque()
     words = 0
     for kept, embeddings in stream:

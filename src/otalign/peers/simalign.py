@@ -131,7 +131,7 @@ _OFF = {"distortion": 0, "threshold": 1}
 def similarity(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     """(1 + cosine) / 2 of all words, (n, m), from their vectors (n, d) and (m, d)."""
     X, Y = (np.asarray(V) / np.maximum(np.linalg.norm(V, axis=1, keepdims=True), 1e-30) for V in (X, Y))
-    return (X @ Y.T + 1) / 2
+    return np.maximum((X @ Y.T + 1) / 2, 0)  # rounding may go below zero
 
 
 def distorted(S: np.ndarray, distortion: float) -> np.ndarray:
