@@ -6,7 +6,6 @@ import os
 import pty
 import signal
 import subprocess
-import sys
 import time
 from contextlib import suppress
 
@@ -16,56 +15,12 @@ from otalign import Aligner
 from otalign.alignment import Alignment
 from otalign.corpus import read
 
-SOURCE = ["He bought a used car.", "", "Rain fell on the town.", "   ", "It can't be sold today."]
-TARGET = [
-    "He purchased a second-hand car yesterday.",
-    "the hills",
-    "The town was in the rain.",
-    "",
-    "old new",
-]
-
-
-@pytest.fixture(scope="session")
-def model(exported, tmp_path_factory):
-    """An aligner's folder with a mean kept, so that a pair is aligned the same in any company."""
-    folder = tmp_path_factory.mktemp("aligner")
-    Aligner.load(exported("bert", 2)).centred_on(zip(SOURCE, TARGET, strict=True)).save(folder)
-    return folder
-
-
-@pytest.fixture
-def command(model, tmp_path):
-    """What to hand to subprocess: the arguments and where to run."""
-    (tmp_path / "source.txt").write_text("".join(line + "\n" for line in SOURCE))
-    (tmp_path / "target.txt").write_text("".join(line + "\n" for line in TARGET))
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("OTALIGN")}
-    environment["OTALIGN_MODEL"] = str(model)
-
-    def command(*arguments: str) -> dict:
-        return {"args": [sys.executable, "-m", "otalign", *arguments], "cwd": tmp_path, "env": environment}
-
-    return command
-
-
-@pytest.fixture
-def run(command):
-    def run(*arguments: str, stdin: bytes = b"", rc: int = 0) -> subprocess.CompletedProcess:
-        done = subprocess.run(**command(*arguments), input=stdin, capture_output=True)
-        assert done.returncode == rc, done.stderr.decode()
-        return done
-
-    return run
+from .running import SOURCE, TARGET, lines
 
 
 @pytest.fixture(scope="session")
 def expected(model):
     return list(Aligner.load(model).align_many(zip(SOURCE, TARGET, strict=True)))
-
-
-def lines(done: subprocess.CompletedProcess) -> list[str]:
-    assert done.stdout.endswith(b"\n")
-    return done.stdout.decode().removesuffix("\n").split("\n")
 
 
 def test_two_files_give_a_line_for_each_line(run, expected):

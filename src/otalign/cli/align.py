@@ -8,9 +8,10 @@ import typer
 
 from otalign.cli.aligning import AlignerOptions, with_aligner_options
 from otalign.cli.corpora import DataFolder, Split
+from otalign.cli.methods import check_method, chosen_method, training_pairs
 from otalign.cli.pairs import INPUTS, pairs_of
 from otalign.cli.results import FORMATS, format_of, writable, writer
-from otalign.cli.terminal import with_progress
+from otalign.cli.terminal import bars, with_progress
 
 
 @with_aligner_options
@@ -59,12 +60,17 @@ def align(
     A file may end in .gz or .zst. In jsonl, source and target are texts or lists of words; written, it
     holds words, links with weights, nulls, and the places of the words in the text.
 
+    Of the methods, fast-align needs no model; it reads all pairs and learns from them before it aligns.
+
     Example: otalign align source.txt target.txt --model bert-base-uncased -o links.txt
     """
     form = format_of(format, output)
+    check_method(aligner)
     pairs = pairs_of(texts or [], input_format, pretokenized, split, data)
-    with writable(output, pairs.files):
-        alignments = aligner.load().align_many(pairs)
+    more = list(training_pairs(aligner.train or [], pretokenized, data))
+    with writable(output, [file for part in (pairs, *more) for file in part.files]):
+        with bars() as tell:
+            alignments = chosen_method(aligner, more, tell).align_many(pairs)
         if pairs.files and form != "terminal" and sys.stderr.isatty():
             alignments = with_progress(alignments, pairs.count)
         with writer(output, form, weights=weights, nulls=nulls) as put:

@@ -5,24 +5,18 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import wraps
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
 from otalign.aligner import Aligner
 from otalign.encoders import BATCH_SIZE
 from otalign.ot import Balanced, Entropic, Exact, Partial, Problem, Unbalanced
+from otalign.peers import Symmetrisation
+from otalign.peers.aligners import MATCHINGS
 from otalign.settings import FRACTION, TAU
 
-SETTINGS = (
-    "threshold",
-    "pairing",
-    "cost",
-    "fertility",
-    "whitening",
-    "smoothing",
-    "distortion",
-)  # said as they are named
+SYMMETRISATIONS = get_args(Symmetrisation)
 
 
 @dataclass(frozen=True)
@@ -36,6 +30,9 @@ class AlignerOptions:
             help="An aligner's folder, an encoder's folder, or a model's name on the Hugging Face hub.",
         ),
     ] = None
+    method: Annotated[
+        str, typer.Option(metavar="ot|simalign|fast-align", help="Optimal transport, or one of its peers.")
+    ] = "ot"
     problem: Annotated[
         str | None,
         typer.Option(
@@ -51,7 +48,10 @@ class AlignerOptions:
     layer: Annotated[int | None, typer.Option(help="Of the encoder; 0 are its embeddings.")] = None
     pairing: Annotated[
         str | None,
-        typer.Option(metavar="joint|separate", help="Encode both sentences together, or each alone."),
+        typer.Option(
+            metavar="joint|separate",
+            help="Encode both sentences together, or each alone, as simalign does unless told.",
+        ),
     ] = None
     cost: Annotated[str | None, typer.Option(metavar="cosine|euclidean", help="Between two words.")] = None
     fertility: Annotated[
@@ -66,11 +66,37 @@ class AlignerOptions:
     distortion: Annotated[
         float | None, typer.Option(help="How much words far apart in order are made less alike, 0 to 1.")
     ] = None
-    no_centring: Annotated[
-        bool, typer.Option("--no-centring", help="Do not subtract the mean embedding.")
-    ] = False
+    centring: Annotated[
+        bool | None,
+        typer.Option(
+            "--centring/--no-centring",
+            help="Subtract the mean embedding, or do not, as simalign unless told.",
+            show_default=False,
+        ),
+    ] = None
     whitening: Annotated[
         float | None, typer.Option(help="How much embeddings are spread evenly over directions, 0 to 1.")
+    ] = None
+    matching: Annotated[
+        str | None,
+        typer.Option(metavar="|".join(MATCHINGS), help="Of simalign: how it picks links; else itermax."),
+    ] = None
+    null_threshold: Annotated[
+        float | None,
+        typer.Option(help="Of simalign: links of a higher entropy are dropped, 0 to 1; else none."),
+    ] = None
+    symmetrise: Annotated[
+        str | None,
+        typer.Option(
+            metavar="HOW", help=f"Of fast-align: {', '.join(SYMMETRISATIONS)}; else the last of these."
+        ),
+    ] = None
+    train: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE|CORPUS[:SPLIT]",
+            help="Of fast-align: more pairs to learn from; may be given several times.",
+        ),
     ] = None
     device: Annotated[
         str | None, typer.Option(help="cpu, cuda, cuda:1, mps; else the best that is there.")
@@ -79,25 +105,26 @@ class AlignerOptions:
     threads: Annotated[int | None, typer.Option(min=1, help="Processor threads; else all.")] = None
 
     def load(self) -> Aligner:
-        """The aligner, as said."""
+        """The aligner by transport, as said."""
+        settings = self.said("threshold", "pairing", "centring", "whitening")
+        settings |= self.said("cost", "fertility", "smoothing", "distortion")
+        settings |= self._problem() | self._solver()
+        return Aligner.load(**self.encoder(), **settings)
+
+    def said(self, *names: str) -> dict[str, Any]:
+        """Those of the options that were said."""
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+    def encoder(self) -> dict[str, Any]:
+        """What `load` of any method takes to find and run its encoder."""
         if self.model is None:
             raise ValueError(
                 "give --model (or set OTALIGN_MODEL): an aligner's folder, an encoder's folder, "
                 "or a model's name on the Hugging Face hub"
             )
-        settings = {name: getattr(self, name) for name in SETTINGS}
-        settings = {name: value for name, value in settings.items() if value is not None}
-        settings |= self._problem() | self._solver() | ({"centring": False} if self.no_centring else {})
         if self.threads:
             os.environ.setdefault("RAYON_NUM_THREADS", str(self.threads))  # of the tokeniser
-        return Aligner.load(
-            self.model,
-            layer=self.layer,
-            device=self.device,
-            threads=self.threads,
-            batch_size=self.batch_size,
-            **settings,
-        )
+        return {name: getattr(self, name) for name in ("model", "layer", "device", "threads", "batch_size")}
 
     def _problem(self) -> dict[str, Problem | None]:
         said = self.problem
@@ -139,8 +166,8 @@ def with_aligner_options(command: Callable[..., None]) -> Callable[..., None]:
         return [part.replace(kind=part.KEYWORD_ONLY) for part in signature.parameters.values()]
 
     own = [part for part in keyword_only(inspect.signature(command)) if part.name != "aligner"]
-    model, *others = keyword_only(inspect.signature(AlignerOptions))
-    parameters = [model, *own, *others]  # the order of the help: what is always needed comes first
+    model, method, *others = keyword_only(inspect.signature(AlignerOptions))
+    parameters = [model, method, *own, *others]  # the order of the help: what is always needed comes first
     run.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportAttributeAccessIssue]
     run.__annotations__ = {part.name: part.annotation for part in parameters}
     return run

@@ -1,15 +1,17 @@
 """What commands share of the terminal: a console that never folds a table, and notes on what was read."""
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
 from otalign.corpus import Reading
 
 Item = TypeVar("Item")
+Tell = Callable[[str, int, int], None]  # told what is done, how much of it, and of how much
 
 WIDEST = 160  # characters of our widest table; in less, its lines wrap, which beats folded cells
 
@@ -32,3 +34,27 @@ def with_progress(items: Iterable[Item], total: int | None) -> Iterator[Item]:
         BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True
     ) as progress:
         yield from progress.track(items, total=total)
+
+
+@contextmanager
+def bars() -> Iterator[Tell]:
+    """A bar for each kind of work that is told of, on the error stream if it is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda what, done, of: None
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    shown = Progress(*columns, console=Console(stderr=True), transient=True)
+    tasks: dict[str, TaskID] = {}
+
+    def tell(what: str, done: int, of: int) -> None:
+        if not tasks:
+            shown.start()
+        if what not in tasks:
+            tasks[what] = shown.add_task(what)
+        shown.update(tasks[what], completed=done, total=of)
+
+    try:
+        yield tell
+    finally:
+        if tasks:
+            shown.stop()

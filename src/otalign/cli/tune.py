@@ -1,7 +1,6 @@
 """`otalign tune`: the settings that are best on a dev set, as an aligner that is ready to use."""
 
 import shutil
-import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -9,9 +8,6 @@ from pathlib import Path
 from typing import Annotated, Any, get_args
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
-from rich.progress import Progress as Bars
 
 from otalign import encoders
 from otalign.aligner import Aligner
@@ -20,13 +16,13 @@ from otalign.centring import Centre
 from otalign.cli.aligning import AlignerOptions
 from otalign.cli.convert import FORMAT_HELP, as_level
 from otalign.cli.corpora import DataFolder
+from otalign.cli.terminal import bars
 from otalign.corpus import CORPORA, Unaligned, load, read
 from otalign.cost import Cost
 from otalign.encoders import BATCH_SIZE, Pairing
 from otalign.fertility import Fertility
-from otalign.tuning import Choice, Grid, Journal, Progress, Store, Tuned
+from otalign.tuning import Choice, Grid, Journal, Store, Tuned
 from otalign.tuning import tune as tuned_on
-from otalign.tuning.store import unheard
 
 WORK = ".tuning"  # what is kept in the folder until the aligner is there
 FOUND = ("layer", "pairing", "cost", "fertility", "problem", "tau", "fraction", "distortion", "threshold")
@@ -113,7 +109,7 @@ def _tuned(
     aligner: Aligner, golds: list[Gold], level: Level, choices: list[Choice], grid: Grid, work: Path
 ) -> tuple[Tuned, Aligner]:
     """What was found, and the aligner with the best settings, the mean of the dev set kept."""
-    with _progress() as progress:
+    with bars() as progress:
         pairs = [(gold.source, gold.target) for gold in golds]
         store = Store(aligner.encoder, pairs, choices, work / "embeddings", progress)
         journal = Journal(work / "rows.jsonl", store.digest)
@@ -185,24 +181,6 @@ def _place(folder: Path) -> Iterator[Path]:
             if new:
                 folder.rmdir()
         raise
-
-
-@contextmanager
-def _progress() -> Iterator[Progress]:
-    """A bar for each kind of work, on the error stream if it is a terminal."""
-    if not sys.stderr.isatty():
-        yield unheard
-        return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
-        tasks: dict[str, TaskID] = {}
-
-        def tell(what: str, done: int, of: int) -> None:
-            if what not in tasks:
-                tasks[what] = bars.add_task(what)
-            bars.update(tasks[what], completed=done, total=of)
-
-        yield tell
 
 
 def _show(tuned: Tuned, aligner: Aligner, pairs: int, folder: Path) -> None:

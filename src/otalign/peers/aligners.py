@@ -15,7 +15,7 @@ import numpy as np
 
 from otalign.aligner import Aligner, Pair, Text, chunks, embedded, signature
 from otalign.alignment import Alignment, Link
-from otalign.centring import centred
+from otalign.centring import Centre, centred
 from otalign.encoders import BATCH_SIZE, Embeddings, Encoder, Pairing
 from otalign.extract import DIGITS, in_numpy
 from otalign.peers.cooccurrence import SentencePair
@@ -37,7 +37,7 @@ class SimAligner:
     options: SimAlign = SimAlign()
     pairing: Pairing = "separate"
     centring: bool = False
-    mean: np.ndarray | None = None  # (D,), to centre on; else that of the pairs at hand
+    centre: Centre | None = None  # else that of the pairs at hand
 
     @classmethod
     def load(
@@ -52,7 +52,7 @@ class SimAligner:
         threads: int | None = None,
         batch_size: int = BATCH_SIZE,
     ) -> "SimAligner":
-        """One over whatever `Aligner.load` takes; of an aligner's folder, its encoder, layer and mean."""
+        """One over whatever `Aligner.load` takes; of an aligner's folder, its encoder, layer and centre."""
         of = Aligner.load(
             model,
             layer=layer,
@@ -62,7 +62,7 @@ class SimAligner:
             threads=threads,
             batch_size=batch_size,
         )
-        return cls(of.encoder, options, pairing, centring, of.mean)
+        return cls(of.encoder, options, pairing, centring, of.centre)
 
     @property
     def signature(self) -> str:
@@ -84,7 +84,7 @@ class SimAligner:
         """The alignments of any number of pairs, in order, as they are asked for, a chunk held at a time."""
         stream = embedded(pairs, self.encoder, self.pairing)
         if self.centring:
-            stream = centred(stream, self.mean)
+            stream = centred(stream, self.centre)
         for chunk, embeddings in stream:
             yield from similar(chunk, embeddings, self.options)
 

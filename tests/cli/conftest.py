@@ -1,0 +1,41 @@
+import os
+import subprocess
+import sys
+
+import pytest
+
+from otalign import Aligner
+
+from .running import SOURCE, TARGET
+
+
+@pytest.fixture(scope="session")
+def model(exported, tmp_path_factory):
+    """An aligner's folder with a mean kept, so that a pair is aligned the same in any company."""
+    folder = tmp_path_factory.mktemp("aligner")
+    Aligner.load(exported("bert", 2)).centred_on(zip(SOURCE, TARGET, strict=True)).save(folder)
+    return folder
+
+
+@pytest.fixture
+def command(model, tmp_path):
+    """What to hand to subprocess: the arguments and where to run."""
+    (tmp_path / "source.txt").write_text("".join(line + "\n" for line in SOURCE))
+    (tmp_path / "target.txt").write_text("".join(line + "\n" for line in TARGET))
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("OTALIGN")}
+    environment["OTALIGN_MODEL"] = str(model)
+
+    def command(*arguments: str) -> dict:
+        return {"args": [sys.executable, "-m", "otalign", *arguments], "cwd": tmp_path, "env": environment}
+
+    return command
+
+
+@pytest.fixture
+def run(command):
+    def run(*arguments: str, stdin: bytes = b"", rc: int = 0) -> subprocess.CompletedProcess:
+        done = subprocess.run(**command(*arguments), input=stdin, capture_output=True)
+        assert done.returncode == rc, done.stderr.decode()
+        return done
+
+    return run
