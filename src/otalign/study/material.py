@@ -12,7 +12,7 @@ from pathlib import Path
 
 from otalign import encoders
 from otalign.alignment import Gold
-from otalign.centring import mean
+from otalign.centring import Centre
 from otalign.corpus import CORPORA, load
 from otalign.encoders import BATCH_SIZE, Embeddings, Encoder
 from otalign.settings import Settings
@@ -41,7 +41,7 @@ class Material:
     top: int | None  # the highest layer that will be asked for; None is the encoder's default
     progress: Progress = unheard
     _golds: dict[tuple[str, str], tuple[Gold, ...]] = field(default_factory=dict)
-    _centred: dict[tuple[str, Choice], Embeddings] = field(default_factory=dict)
+    _centred: dict[tuple[str, Choice, float], Embeddings] = field(default_factory=dict)
     _digests: dict[tuple[str, str], str] = field(default_factory=dict)
     _journals: dict[str, Journal] = field(default_factory=dict)
 
@@ -86,12 +86,13 @@ class Material:
         pairs = [(gold.source, gold.target) for gold in self.golds(corpus, split)]
         return Store(self.encoder, pairs, choices, self.cache, progress)
 
-    def centred(self, corpus: str, choice: Choice) -> Embeddings:
-        """Those of a test set, around its own mean, held for the next cell."""
-        if (corpus, choice) not in self._centred:
+    def centred(self, corpus: str, choice: Choice, whitening: float = 0.0) -> Embeddings:
+        """Those of a test set, around its own centre, held for the next cell."""
+        if (corpus, choice, whitening) not in self._centred:
             embeddings = self.store(corpus, "test", [choice])[choice]
-            self._centred[corpus, choice] = embeddings.minus(mean([embeddings]))
-        return self._centred[corpus, choice]
+            centred = Centre.of([embeddings], whitening).centred(embeddings)
+            self._centred[corpus, choice, whitening] = centred
+        return self._centred[corpus, choice, whitening]
 
     def journal(self, corpus: str) -> Journal:
         """What tuning on the dev set of a corpus has found so far, whatever it was that was tuned."""

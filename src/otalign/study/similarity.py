@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from otalign.alignment import Alignment, Gold, Level
-from otalign.centring import mean
+from otalign.centring import Centre
 from otalign.encoders import Embeddings
 from otalign.extract import in_numpy
 from otalign.metrics import Tally
@@ -41,7 +41,7 @@ class Similarity:
     ) -> dict[Level, Tuning]:
         golds = material.golds(corpus, "dev")
         embeddings = material.store(corpus, "dev", [choice])[choice]
-        matrices = similarities(embeddings.minus(mean([embeddings])))
+        matrices = similarities(Centre.of([embeddings]).centred(embeddings))
         best: dict[Level, tuple[float, SimAlign, Figures]] = {}
         for k, distortion in enumerate(self.distortions):
             material.progress(f"{self.name}, {corpus} dev", k, len(self.distortions))

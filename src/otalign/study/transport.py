@@ -33,6 +33,8 @@ class Transported:
     solver: Solver
     cost: Cost = "cosine"
     fertility: Fertility = "uniform"
+    whitening: float = 0.0
+    smoothing: float = 0.0
     parameters: tuple[float, ...] = ()
     distortions: tuple[float, ...] = ()
     thresholds: tuple[float, ...] = THRESHOLDS
@@ -54,7 +56,8 @@ class Transported:
 
     def aligned(self, material: Material, corpus: str, tuning: Tuning) -> Iterable[Alignment]:
         settings = Settings.from_dict(tuning.settings)
-        embeddings = material.centred(corpus, Choice(settings.layer, settings.pairing))
+        choice = Choice(settings.layer, settings.pairing)
+        embeddings = material.centred(corpus, choice, settings.whitening)
         pairs = [(joined(gold.source), joined(gold.target)) for gold in material.golds(corpus, "test")]
         return alignments(pairs, embeddings, settings)
 
@@ -63,7 +66,12 @@ class Transported:
     ) -> dict[Level, Tuned]:
         sought = self.distortions or self._sought(material, corpus, choice, levels)
         base = material.base(choice).changed(
-            cost=self.cost, fertility=self.fertility, problem=self.problem, solver=self.solver
+            cost=self.cost,
+            fertility=self.fertility,
+            whitening=self.whitening,
+            smoothing=self.smoothing,
+            problem=self.problem,
+            solver=self.solver,
         )
         golds, store = material.golds(corpus, "dev"), material.store(corpus, "dev", [choice])
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from otalign.centring import mean
+from otalign.centring import Centre
 from otalign.extract import scaled_weights
 from otalign.settings import Settings
 from otalign.strengths import strengths, tiles
@@ -67,7 +67,8 @@ def _weights(study: Study, settings: Settings, source: Sentence, target: Sentenc
     pair = [(source, target)]
     embeddings = material.encoder.embed_layers(pair, choice.pairing, [choice.layer])[choice.layer]
     if settings.centring:
-        embeddings = embeddings.minus(mean([material.store("mtref", "test", [choice])[choice]]))
+        beside = material.store("mtref", "test", [choice])[choice]
+        embeddings = Centre.of([beside], settings.whitening).centred(embeddings)
     ((_, tile),) = tiles(embeddings, [(len(source.words), len(target.words))])
     return scaled_weights(strengths(tile, settings), tile)[0]
 
