@@ -57,10 +57,9 @@ def _stretch(covariance: np.ndarray, words: int, whitening: float) -> np.ndarray
     typical = np.trace(covariance) / size
     if typical <= 0:  # all vectors are one
         return np.eye(size)
-    variances, directions = np.linalg.eigh(
-        (words * covariance + size * typical * np.eye(size)) / (words + size)
-    )
-    return (directions * (variances / typical) ** (-whitening / 2)) @ directions.T
+    least = size * typical / (words + size)  # of any direction, but for rounding
+    variances, directions = np.linalg.eigh(covariance * words / (words + size) + least * np.eye(size))
+    return (directions * (np.maximum(variances, least) / typical) ** (-whitening / 2)) @ directions.T
 
 
 def centred(

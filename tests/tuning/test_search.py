@@ -52,14 +52,13 @@ def test_a_small_grid_is_searched_whole(problem, level):
         chosen = BASE.changed(
             problem=type(problem)(parameter), distortion=distortion, cost=cost, fertility=fertility
         )
-        embeddings = Centre.of([EMBEDDINGS[choice]]).centred(EMBEDDINGS[choice])
+        embeddings = Centre.of([EMBEDDINGS[choice]], BASE.whitening).centred(EMBEDDINGS[choice])
         best = max(best, curves(GOLDS, embeddings, chosen, [level])[level].f1.max())
     assert found.f1 == pytest.approx(best, abs=1e-10)
     assert len(found.rows) == 2**5
     again = EMBEDDINGS[Choice(found.settings.layer, found.settings.pairing)]
-    curve = curves(
-        GOLDS, Centre.of([again]).centred(again), found.settings, [level], [found.settings.threshold]
-    )
+    centred = Centre.of([again], BASE.whitening).centred(again)
+    curve = curves(GOLDS, centred, found.settings, [level], [found.settings.threshold])
     assert curve[level].f1[0] == pytest.approx(found.f1)
 
 

@@ -31,9 +31,10 @@ class Embeddings:
         return _in_numpy(xp.sum(self.vectors, axis=0, dtype=xp.float64))
 
     def squares(self) -> np.ndarray:
-        """The sum of their outer products with themselves, (D, D)."""
+        """The sum of their outer products with themselves (D, D), in float64."""
         xp = array_namespace(self.vectors)
-        return _in_numpy(xp.matrix_transpose(self.vectors) @ self.vectors).astype(np.float64)
+        vectors = xp.astype(self.vectors, xp.float64)  # the mean may be far larger than what is around it
+        return _in_numpy(xp.matrix_transpose(vectors) @ vectors)
 
     def moved(self, origin: np.ndarray, stretch: np.ndarray | None = None) -> "Embeddings":
         """The same around another origin, and stretched there by a map (D, D)."""

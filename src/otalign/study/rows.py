@@ -7,6 +7,7 @@ and what it links is said by its own methods, in `transport`, `similarity` and `
 from fnmatch import fnmatch
 
 from otalign.ot import Balanced, Entropic, Exact, Partial, Problem, Unbalanced
+from otalign.settings import DISTORTION, FRACTION, SMOOTHING, THRESHOLDS, WHITENING
 from otalign.study.similarity import Similarity
 from otalign.study.statistics import Statistics
 from otalign.study.system import System
@@ -77,6 +78,17 @@ MAIN: tuple[System, ...] = (
     _beyond("bot", "BOT", Balanced(), distortions=FINER),
     _beyond("pot", "POT", Partial(1), parameters=TENTHS),
     _beyond("uot", "UOT", Unbalanced(1), parameters=TAUS, distortions=FINER),
+    # The defaults of `Settings`: nothing is tuned for the corpus.
+    Transported(
+        "auto",
+        "auto: one setting for all",
+        Partial(FRACTION),
+        Entropic(),
+        whitening=WHITENING,
+        smoothing=SMOOTHING,
+        distortions=(DISTORTION,),
+        thresholds=(THRESHOLDS[Partial],),
+    ),
     # Then what a threshold alone does for balanced transport, without entropy.
     Transported("bot-exact-threshold", "BOT exact, threshold tuned", Balanced(), Exact()),
 )
