@@ -33,8 +33,14 @@ class Embeddings:
     def squares(self) -> np.ndarray:
         """The sum of their outer products with themselves (D, D), in float64."""
         xp = array_namespace(self.vectors)
-        vectors = xp.astype(self.vectors, xp.float64)  # the mean may be far larger than what is around it
-        return _in_numpy(xp.matrix_transpose(vectors) @ vectors)
+        if not self.words:
+            return np.zeros((1, 1))
+        # Around their own mean, which may be far larger than what is around it, float32 is exact enough.
+        mean = self.total() / self.words
+        around = self.moved(mean).vectors
+        return _in_numpy(xp.matrix_transpose(around) @ around).astype(np.float64) + self.words * np.outer(
+            mean, mean
+        )
 
     def moved(self, origin: np.ndarray, stretch: np.ndarray | None = None) -> "Embeddings":
         """The same around another origin, and stretched there by a map (D, D)."""
