@@ -10,6 +10,7 @@ from array_api_compat import array_namespace
 
 from otalign.alignment import Link
 from otalign.cost import scaled
+from otalign.encoders.embeddings import in_numpy
 from otalign.strengths import Tile
 
 Array = Any
@@ -49,7 +50,3 @@ def scaled_weights(strengths: Array, tile: Tile) -> np.ndarray:
     xp = array_namespace(strengths)
     cells = tile.is_source[:, :, None] & tile.is_target[:, None, :]
     return in_numpy(xp.where(cells, scaled(strengths, cells), xp.zeros_like(strengths)))
-
-
-def in_numpy(x: Array) -> np.ndarray:
-    return x.cpu().numpy() if hasattr(x, "cpu") else np.asarray(x)

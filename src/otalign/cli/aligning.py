@@ -19,6 +19,11 @@ from otalign.settings import FRACTION, TAU
 SYMMETRISATIONS = get_args(Symmetrisation)
 
 
+Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps; else the best that is there.")]
+BatchSize = Annotated[int, typer.Option(help="Subwords that the encoder sees at once.")]
+Threads = Annotated[int | None, typer.Option(min=1, help="Processor threads; else all.")]
+
+
 @dataclass(frozen=True)
 class AlignerOptions:
     """What the user said of the aligner; None is what was not said."""
@@ -98,11 +103,9 @@ class AlignerOptions:
             help="Of fast-align: more pairs to learn from; may be given several times.",
         ),
     ] = None
-    device: Annotated[
-        str | None, typer.Option(help="cpu, cuda, cuda:1, mps; else the best that is there.")
-    ] = None
-    batch_size: Annotated[int, typer.Option(help="Subwords that the encoder sees at once.")] = BATCH_SIZE
-    threads: Annotated[int | None, typer.Option(min=1, help="Processor threads; else all.")] = None
+    device: Device = None
+    batch_size: BatchSize = BATCH_SIZE
+    threads: Threads = None
 
     def load(self) -> Aligner:
         """The aligner by transport, as said."""

@@ -33,6 +33,16 @@ def format_of(said: str | None, output: Path | None) -> str:
     return said
 
 
+def make_writable(folder: Path) -> None:
+    """Make a folder, or say why not; that it can be written into is found out before the work."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "writable").touch()
+        (folder / "writable").unlink()
+    except OSError as error:
+        raise ValueError(f"cannot write into {folder}: {error.strerror}") from error
+
+
 @contextmanager
 def writable(output: Path | None, inputs: Sequence[str]) -> Iterator[None]:
     """A check that the output can be written; should the work not begin, what is there stays as it was."""

@@ -12,7 +12,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, Tim
 from rich.progress import Progress as Bars
 
 from otalign import encoders
+from otalign.cli.aligning import BatchSize, Device, Threads
 from otalign.cli.corpora import DataFolder
+from otalign.cli.results import make_writable
 from otalign.encoders import BATCH_SIZE, Pairing
 from otalign.study import Cell, Chosen, Source, figures, tables
 from otalign.study import chosen as chosen_rows
@@ -54,11 +56,9 @@ def unsupervised(
         typer.Option(metavar="main|all|NAMES", help="With commas, * for any ending: simalign,uot*."),
     ] = "all",
     limit: Annotated[int | None, typer.Option(min=1, help="Take the first so many pairs of a split.")] = None,
-    device: Annotated[
-        str | None, typer.Option(help="cpu, cuda, cuda:1, mps; else the best that is there.")
-    ] = None,
-    batch_size: Annotated[int, typer.Option(help="Subwords that the encoder sees at once.")] = BATCH_SIZE,
-    threads: Annotated[int | None, typer.Option(min=1, help="Processor threads; else all.")] = None,
+    device: Device = None,
+    batch_size: BatchSize = BATCH_SIZE,
+    threads: Threads = None,
 ) -> None:
     """Tune every system of the paper's table on the dev sets, score it on the test sets, write the tables.
 
@@ -70,7 +70,7 @@ def unsupervised(
     """
     wanted = chosen_rows(rows)
     choices = _choices(encoder, layer, pairing)
-    _make_writable(output)
+    make_writable(output)
     source = Source(encoder, data, limit, device, threads, batch_size)
     with _told() as (progress, heard):
         found = studied(source, output, wanted, choices, progress=progress, heard=heard)
@@ -93,16 +93,6 @@ def _choices(encoder: str, layer: str, pairing: str) -> list[Choice]:
         raise ValueError(f"--layer must be from {layers[0]} to {layers[-1]} for {encoder}, got {layer}")
     ways = [way for way in get_args(Pairing) if pairing in ("auto", way)]
     return [Choice(k, way) for way in ways for k in (layers if layer == "auto" else [int(layer)])]
-
-
-def _make_writable(folder: Path) -> None:
-    """That it can be written is found out before the work."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "writable").touch()
-        (folder / "writable").unlink()
-    except OSError as error:
-        raise ValueError(f"cannot write into {folder}: {error.strerror}") from error
 
 
 @contextmanager

@@ -13,9 +13,10 @@ from otalign import encoders
 from otalign.aligner import Aligner
 from otalign.alignment import Gold, Level, Links
 from otalign.centring import Centre
-from otalign.cli.aligning import AlignerOptions
+from otalign.cli.aligning import AlignerOptions, BatchSize, Device, Threads
 from otalign.cli.convert import FORMAT_HELP, as_level
 from otalign.cli.corpora import DataFolder
+from otalign.cli.results import make_writable
 from otalign.cli.terminal import bars
 from otalign.corpus import CORPORA, Unaligned, load, read
 from otalign.cost import Cost
@@ -66,11 +67,9 @@ def tune(
     ] = "multimwa",
     data: DataFolder = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Tune on the first so many pairs.")] = None,
-    device: Annotated[
-        str | None, typer.Option(help="cpu, cuda, cuda:1, mps; else the best that is there.")
-    ] = None,
-    batch_size: Annotated[int, typer.Option(help="Subwords that the encoder sees at once.")] = BATCH_SIZE,
-    threads: Annotated[int | None, typer.Option(min=1, help="Processor threads; else all.")] = None,
+    device: Device = None,
+    batch_size: BatchSize = BATCH_SIZE,
+    threads: Threads = None,
 ) -> None:
     """Search threshold, tau or fraction, and distortion for the best F1 on a dev set, and save an aligner.
 
@@ -167,12 +166,8 @@ def _place(folder: Path) -> Iterator[Path]:
     if folder.is_dir() and any(folder.iterdir()) and not (folder / WORK).is_dir():
         raise ValueError(f"{folder} is there already and not empty; give a new folder")
     work, new = folder / WORK, not folder.exists()
-    try:
-        work.mkdir(parents=True, exist_ok=True)
-        (work / "writable").touch()
-        (work / "writable").unlink()
-    except OSError as error:
-        raise ValueError(f"cannot write into {folder}: {error.strerror}") from error
+    make_writable(folder)
+    work.mkdir(exist_ok=True)
     try:
         yield work
     except BaseException:
@@ -185,18 +180,7 @@ def _place(folder: Path) -> Iterator[Path]:
 
 def _show(tuned: Tuned, aligner: Aligner, pairs: int, folder: Path) -> None:
     told = aligner.settings.fields()
-    wanted = (
-        "layer",
-        "pairing",
-        "cost",
-        "fertility",
-        "problem",
-        "tau",
-        "fraction",
-        "distortion",
-        "threshold",
-    )
-    print("   ".join(f"{name} {told[name]}" for name in wanted if name in told))
+    print("   ".join(f"{name} {told[name]}" for name in FOUND if name in told))
     scores = {"F1": tuned.f1, "precision": tuned.best.precision, "recall": tuned.best.recall}
     figures = "   ".join(f"{name} {100 * share:.1f}" for name, share in scores.items())
     print(f"{figures}   on {pairs:,} dev pairs, level {tuned.level}, {len(tuned.rows):,} settings tried")

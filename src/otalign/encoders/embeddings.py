@@ -28,7 +28,7 @@ class Embeddings:
     def total(self) -> np.ndarray:
         """Their sum (D,), in float64."""
         xp = array_namespace(self.vectors)
-        return _in_numpy(xp.sum(self.vectors, axis=0, dtype=xp.float64))
+        return in_numpy(xp.sum(self.vectors, axis=0, dtype=xp.float64))
 
     def squares(self) -> np.ndarray:
         """The sum of their outer products with themselves (D, D), in float64."""
@@ -38,9 +38,8 @@ class Embeddings:
         # Around their own mean, which may be far larger than what is around it, float32 is exact enough.
         mean = self.total() / self.words
         around = self.moved(mean).vectors
-        return _in_numpy(xp.matrix_transpose(around) @ around).astype(np.float64) + self.words * np.outer(
-            mean, mean
-        )
+        spread = in_numpy(xp.matrix_transpose(around) @ around).astype(np.float64)
+        return spread + self.words * np.outer(mean, mean)
 
     def moved(self, origin: np.ndarray, stretch: np.ndarray | None = None) -> "Embeddings":
         """The same around another origin, and stretched there by a map (D, D)."""
@@ -61,8 +60,8 @@ class Embeddings:
         return xp.reshape(taken, (*rows.shape, -1)), xp.asarray(is_word, device=at)
 
 
-def _in_numpy(x: Array) -> np.ndarray:
-    return x.cpu().numpy() if hasattr(x, "cpu") else x
+def in_numpy(x: Array) -> np.ndarray:
+    return x.cpu().numpy() if hasattr(x, "cpu") else np.asarray(x)
 
 
 def add_parts(vectors: Array, states: Array, places: np.ndarray, words: np.ndarray, weights: np.ndarray):

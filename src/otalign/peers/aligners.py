@@ -17,7 +17,8 @@ from otalign.aligner import Aligner, Pair, Text, chunks, embedded, signature
 from otalign.alignment import Alignment, Link
 from otalign.centring import Centre, centred
 from otalign.encoders import BATCH_SIZE, Embeddings, Encoder, Pairing
-from otalign.extract import DIGITS, in_numpy
+from otalign.encoders.embeddings import in_numpy
+from otalign.extract import DIGITS
 from otalign.peers.cooccurrence import SentencePair
 from otalign.peers.fast_align import FastAlign, Step
 from otalign.peers.simalign import ArgMax, IterMax, Match, SimAlign, similarity

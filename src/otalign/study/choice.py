@@ -1,4 +1,4 @@
-"""Which layer and pairing embed best: by unbalanced transport with few parameters, on the dev sets alone.
+"""Which layer and pairing embed best: by unbalanced transport as in the paper, on the dev sets alone.
 
 A dev set's figure is the mean of its levels' F1; a choice is as good as the mean of the four dev sets.
 """
@@ -48,7 +48,7 @@ def _figures(material: Material, dev: str, choices: Sequence[Choice]) -> dict[Ch
     tuned = tune(
         material.golds(dev, "dev"),
         material.store(dev, "dev", choices),
-        material.base(choices[0]).changed(problem=Unbalanced(1)),
+        material.base(choices[0]).changed(problem=Unbalanced(1), whitening=0.0, smoothing=0.0),
         GRID,
         levels,
         journal=material.journal(dev),

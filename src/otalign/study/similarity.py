@@ -13,7 +13,7 @@ import numpy as np
 from otalign.alignment import Alignment, Gold, Level
 from otalign.centring import Centre
 from otalign.encoders import Embeddings
-from otalign.extract import in_numpy
+from otalign.encoders.embeddings import in_numpy
 from otalign.metrics import Tally
 from otalign.peers import IterMax, SimAlign, similarity
 from otalign.peers.simalign import distorted, link_entropy

@@ -16,7 +16,7 @@ import numpy as np
 
 from otalign.aligner import chunks
 from otalign.encoders import Embeddings, Encoder, Pairing
-from otalign.extract import in_numpy
+from otalign.encoders.embeddings import in_numpy
 
 Words = Sequence[str]
 Progress = Callable[[str, int, int], None]  # told what is done, how much of it, and of how much

@@ -13,7 +13,8 @@ import numpy as np
 
 from otalign.alignment import Gold, Level
 from otalign.encoders import Embeddings
-from otalign.extract import in_numpy, scaled_weights
+from otalign.encoders.embeddings import in_numpy
+from otalign.extract import scaled_weights
 from otalign.metrics import Tally
 from otalign.metrics.counts import harmonic_mean
 from otalign.ot import Problem, Solver
