@@ -1,8 +1,8 @@
 """The aligner: sentences → words → embeddings → costs and masses → plan → links, for a pair or a stream.
 
-An aligner is an encoder, `Settings` and, if kept, the middle of embeddings to centre on. Saved, it is a
-folder: `otalign.json`, `mean.npy`, `stretch.npy` if it whitens, and the files of the encoder unless its name
-on the Hugging Face hub is enough.
+An aligner is an encoder, `Settings` and, if kept, the middle of embeddings to centre on, and a head if it
+was trained. Saved, it is a folder: `otalign.json`, `mean.npy`, `stretch.npy` if it whitens,
+`head.safetensors`, and the files of the encoder unless its name on the Hugging Face hub is enough.
 """
 
 import json
@@ -15,12 +15,15 @@ import numpy as np
 
 import otalign
 from otalign import encoders, extract
+from otalign import head as heads
 from otalign.alignment import Alignment
 from otalign.centring import Centre, centred
 from otalign.encoders import BATCH_SIZE, Embeddings, Encoder, Pairing
 from otalign.extract import Found
-from otalign.settings import Settings
-from otalign.strengths import strengths, tiles
+from otalign.head import Head, LearnedTransport
+from otalign.settings import Learned, Settings
+from otalign.strengths import tiles
+from otalign.weights import weights
 from otalign.words import Sentence, joined, tokenized
 
 Text = str | Sequence[str] | Sentence  # raw text, words, or words with their places in a text
@@ -56,6 +59,15 @@ class Aligner:
     encoder: Encoder
     settings: Settings
     centre: Centre | None = None
+    head: Head | None = None
+
+    def __post_init__(self):
+        learned = isinstance(self.settings.problem, Learned)
+        if learned != isinstance(self.head, LearnedTransport):
+            had = "has learned its transport" if self.head else "was not trained for 'learned'"
+            raise ValueError(
+                f"problem must be one that suits an aligner that {had}, got {self.settings.problem!r}"
+            )
 
     @classmethod
     def load(
@@ -73,7 +85,7 @@ class Aligner:
         `settings` are those of `Settings`, and go before what the folder says. `batch_size` counts the
         subwords, padding included, that the encoder sees at once.
         """
-        saved = _saved_settings(Path(model))
+        saved = saved_settings(Path(model))
         if saved and not encoders.is_in(Path(model)):
             model, folder = saved.encoder, Path(model)
         else:
@@ -84,7 +96,7 @@ class Aligner:
         settings["layer"] = encoder.layer
         chosen = saved.changed(**settings) if saved else Settings(encoder=encoder.name, **settings)
         alike = saved and all(getattr(saved, name) == getattr(chosen, name) for name in CENTRED_BY)
-        return cls(encoder, chosen, _saved_centre(folder) if alike else None)
+        return cls(encoder, chosen, _saved_centre(folder) if alike else None, heads.load(folder))
 
     def save(self, folder: str | Path) -> None:
         """Write a folder that `load` takes."""
@@ -95,6 +107,9 @@ class Aligner:
             (folder / name).unlink(missing_ok=True)  # that of another aligner, saved here before
             if array is not None:
                 np.save(folder / name, array.astype(np.float32))
+        (folder / heads.FILE).unlink(missing_ok=True)
+        if self.head:
+            self.head.save(folder)
         text = json.dumps(self.settings.to_dict() | {"version": otalign.__version__}, indent=2)
         (folder / SETTINGS).write_text(text + "\n", encoding="utf-8")
 
@@ -120,16 +135,19 @@ class Aligner:
         if self.settings.centring:
             stream = centred(stream, self.centre, self.settings.whitening)
         for chunk, embeddings in stream:
-            yield from alignments(chunk, embeddings, self.settings)
+            yield from alignments(chunk, embeddings, self.settings, self.head)
 
 
-def alignments(pairs: Sequence[Pair], embeddings: Embeddings, settings: Settings) -> Iterator[Alignment]:
+def alignments(
+    pairs: Sequence[Pair], embeddings: Embeddings, settings: Settings, head: Head | None = None
+) -> Iterator[Alignment]:
     """The alignments of pairs whose embeddings are at hand, centred if they are to be."""
+    head = head and head.beside(embeddings.vectors)
     shapes = [(len(source.spans), len(target.spans)) for source, target in pairs]
     found = [Found.nothing(*shape) for shape in shapes]
     for places, tile in tiles(embeddings, shapes):
-        strong = strengths(tile, settings)
-        for k, links in zip(places, extract.links(strong, tile, settings.threshold), strict=True):
+        found_here = extract.links(weights(tile, settings, head), tile, settings.threshold)
+        for k, links in zip(places, found_here, strict=True):
             found[k] = links
     for (source, target), (links, nulls) in zip(pairs, found, strict=True):
         yield Alignment(source.words, target.words, links, source.spans, target.spans, *nulls)
@@ -183,7 +201,8 @@ def _saved_centre(folder: Path) -> Centre | None:
     return None if mean is None else Centre(mean, stretch)
 
 
-def _saved_settings(folder: Path) -> Settings | None:
+def saved_settings(folder: Path) -> Settings | None:
+    """Those of the aligner in a folder, if there is one."""
     file = folder / SETTINGS
     if not file.is_file():
         return None

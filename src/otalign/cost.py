@@ -31,14 +31,14 @@ def costs(
     xp = array_namespace(X)
     cells = is_source[:, :, None] & is_target[:, None, :]
     if cost == "cosine":
-        S = (_directions(xp, X) @ xp.matrix_transpose(_directions(xp, Y)) + 1) / 2
+        S = (directions(xp, X) @ xp.matrix_transpose(directions(xp, Y)) + 1) / 2
         S = xp.astype(S, xp.float64)
     else:
         S = scaled(-_distances(xp, xp.astype(X, xp.float64), xp.astype(Y, xp.float64)), cells)
     if smoothing:
         S = S + smoothing * _neighbours(xp, S, cells)
     if distortion:
-        S = S * (1 - distortion * _displacement(xp, is_source, is_target) ** 2)
+        S = S * (1 - distortion * displacement(xp, is_source, is_target) ** 2)
     return xp.where(cells, 1 - scaled(S, cells), xp.asarray(1.0, dtype=S.dtype, device=device(S)))
 
 
@@ -59,7 +59,7 @@ def norms(xp: Any, X: Array) -> Array:
     return xp.sqrt(xp.sum(X * X, axis=-1))
 
 
-def _directions(xp: Any, X: Array) -> Array:
+def directions(xp: Any, X: Array) -> Array:
     """Vectors of length 1; what has no length stays 0, like and unlike anything by half."""
     length = norms(xp, X)[..., None]
     return X / xp.where(length > 0, length, xp.ones_like(length))
@@ -90,7 +90,7 @@ def _shifted(xp: Any, A: Array, step: int) -> Array:
     return xp.concat([A[:, :, 1:], column], axis=2)
 
 
-def _displacement(xp: Any, is_source: Array, is_target: Array) -> Array:
+def displacement(xp: Any, is_source: Array, is_target: Array) -> Array:
     """i/(n−1) − j/(m−1) (B, N, M), and 0 where n or m is 1."""
     places, several = [], []
     for is_word in (is_source, is_target):

@@ -1,19 +1,13 @@
-"""Strengths of the cells, a plan or a similarity → links above a threshold, and how sure the nulls are.
+"""Weights → links above a threshold, and how sure the nulls are, as plain values."""
 
-Strengths are scaled to [0, 1] over the pair, so the strongest link of a pair always stays.
-"""
-
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from array_api_compat import array_namespace
 
 from otalign.alignment import Link
-from otalign.cost import scaled
 from otalign.encoders.embeddings import in_numpy
 from otalign.strengths import Tile
-
-Array = Any
+from otalign.weights import Weights
 
 DIGITS = 4  # of weights and confidences
 
@@ -22,7 +16,7 @@ class Found(NamedTuple):
     """What was found in one pair."""
 
     links: tuple[Link, ...]
-    null_confidences: tuple[tuple[float, ...], tuple[float, ...]]  # of each word: 1 − its strongest cell
+    null_confidences: tuple[tuple[float, ...], tuple[float, ...]]  # of each word, source and target
 
     @classmethod
     def nothing(cls, n: int, m: int) -> "Found":
@@ -30,23 +24,16 @@ class Found(NamedTuple):
         return cls((), ((1.0,) * n, (1.0,) * m))
 
 
-def links(strengths: Array, tile: Tile, threshold: float) -> list[Found]:
-    """The cells (B, N, M) above the threshold, once scaled, pair by pair."""
-    weights = scaled_weights(strengths, tile)
+def links(weights: Weights, tile: Tile, threshold: float) -> list[Found]:
+    """The links above the threshold, pair by pair."""
+    strong, *nulls = (in_numpy(part) for part in weights)
     lengths = [in_numpy(is_word).sum(-1).tolist() for is_word in (tile.is_source, tile.is_target)]
-    pair, i, j = np.nonzero(weights > threshold)
-    kept = np.round(weights[pair, i, j], DIGITS)
-    ends = np.cumsum(np.bincount(pair, minlength=len(weights))).tolist()
+    pair, i, j = np.nonzero(strong > threshold)
+    kept = np.round(strong[pair, i, j], DIGITS)
+    ends = np.cumsum(np.bincount(pair, minlength=len(strong))).tolist()
     found = tuple(map(Link, i.tolist(), j.tolist(), kept.tolist()))
-    nulls = [np.round(1 - weights.max(axis), DIGITS).tolist() for axis in (2, 1)]
+    sure = [np.round(side, DIGITS).tolist() for side in nulls]
     return [
         Found(found[start:end], (tuple(sources[:n]), tuple(targets[:m])))
-        for start, end, sources, targets, n, m in zip([0, *ends[:-1]], ends, *nulls, *lengths, strict=True)
+        for start, end, sources, targets, n, m in zip([0, *ends[:-1]], ends, *sure, *lengths, strict=True)
     ]
-
-
-def scaled_weights(strengths: Array, tile: Tile) -> np.ndarray:
-    """The strengths (B, N, M) scaled to [0, 1] over each pair; 0 where there is no word."""
-    xp = array_namespace(strengths)
-    cells = tile.is_source[:, :, None] & tile.is_target[:, None, :]
-    return in_numpy(xp.where(cells, scaled(strengths, cells), xp.zeros_like(strengths)))

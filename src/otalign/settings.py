@@ -1,14 +1,25 @@
 """All that decides an alignment but the encoder's weights: one value, to print, to save, to get again."""
 
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from otalign.cost import Cost
 from otalign.encoders import Pairing
 from otalign.fertility import Fertility
 from otalign.ot import Balanced, Entropic, Exact, Partial, Problem, Solver, Unbalanced
 
-PROBLEMS = {"bot": Balanced, "pot": Partial, "uot": Unbalanced}
+Links = Literal["sure", "possible"]  # of a trained aligner: those that are sure, or all that are possible
+
+
+@dataclass(frozen=True)
+class Learned:
+    """The transport that a head has learned, and the thresholds at which its links are best."""
+
+    sure: float = 0.5
+    possible: float = 0.5
+
+
+PROBLEMS = {"bot": Balanced, "pot": Partial, "uot": Unbalanced, "learned": Learned}
 SOLVERS = {"entropic": Entropic, "exact": Exact}
 
 # Chosen on the pooled dev sets of the corpora with MiniLM-L6 (layer 4) and MPNet-base (layer 5), jointly
@@ -23,7 +34,7 @@ class Settings:
     """How an aligner goes from sentences to links. A problem of None is a threshold on the costs alone.
 
     The defaults are for use without a dev set. A threshold that is not given is the one that suits the
-    problem; whitening that is not given is none without centring.
+    problem; whitening that is not given is none without centring. `trained` says on what it was, if it was.
     """
 
     encoder: str
@@ -35,21 +46,25 @@ class Settings:
     smoothing: float = SMOOTHING
     distortion: float = DISTORTION
     fertility: Fertility = "uniform"
-    problem: Problem | None = Partial(FRACTION)
+    problem: Problem | Learned | None = Partial(FRACTION)
     solver: Solver = Entropic(tol=1e-4)  # by 1e-6, 2 links in 10,000 differ, and it takes longer
     threshold: float = None  # pyright: ignore[reportAssignmentType]: set below
+    links: Links = "sure"
+    trained: str | None = None
 
     def __post_init__(self):
-        for name, type_ in (("pairing", Pairing), ("cost", Cost), ("fertility", Fertility)):
+        for name, type_ in (("pairing", Pairing), ("cost", Cost), ("fertility", Fertility), ("links", Links)):
             value, known = getattr(self, name), get_args(type_)
             if value not in known:
                 raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}")
-        if not isinstance(self.problem, Problem | None):
+        if not isinstance(self.problem, Problem | Learned | None):
             raise TypeError(f"problem must be Balanced, Partial, Unbalanced or None, got {self.problem!r}")
+        if self.links == "possible" and not isinstance(self.problem, Learned):
+            raise ValueError("links must be 'sure' unless the aligner has learned which are, got 'possible'")
         if not isinstance(self.solver, Solver):
             raise TypeError(f"solver must be Entropic or Exact, got {self.solver!r}")
         if self.threshold is None:
-            object.__setattr__(self, "threshold", THRESHOLDS[type(self.problem)])
+            object.__setattr__(self, "threshold", self._best_threshold)
         if self.whitening is None:
             object.__setattr__(self, "whitening", WHITENING if self.centring else 0.0)
         if not isinstance(self.centring, bool):
@@ -64,10 +79,24 @@ class Settings:
         if self.whitening and not self.centring:
             raise ValueError(f"whitening must be 0 without centring, got {self.whitening}")
 
+    @property
+    def transport(self) -> Problem | None:
+        """The problem, where it is one to be solved."""
+        if isinstance(self.problem, Learned):
+            raise ValueError("problem must be Balanced, Partial, Unbalanced or None here, got Learned()")
+        return self.problem
+
+    @property
+    def _best_threshold(self) -> float:
+        if isinstance(self.problem, Learned):
+            return getattr(self.problem, self.links)
+        return THRESHOLDS[type(self.problem)]
+
     def changed(self, **changes: Any) -> "Settings":
-        """The same with other values; a problem of another kind brings its own threshold, and what is not to
-        be centred is not whitened."""
-        if "problem" in changes and type(changes["problem"]) is not type(self.problem):
+        """The same with other values; a problem of another kind, or other links, bring their own threshold,
+        and what is not to be centred is not whitened."""
+        other = type(changes.get("problem", self.problem)) is not type(self.problem)
+        if other or changes.get("links", self.links) != self.links:
             changes.setdefault("threshold", None)
         if changes.get("centring", self.centring) is False:
             changes.setdefault("whitening", None)
@@ -89,8 +118,13 @@ class Settings:
 
     def fields(self) -> dict[str, object]:
         """What a signature tells of them, `key: value`, with the choices of problem and solver laid flat."""
-        told: dict[str, object] = {}
+        if isinstance(self.problem, Learned):  # all else is in the weights
+            told: dict[str, object] = {name: getattr(self, name) for name in LEARNED_FIELDS}
+            return told | {"problem": "learned"}
+        told = {}
         for name, value in self.to_dict().items():
+            if name == "links" or (name == "trained" and value is None):
+                continue
             if isinstance(value, dict):
                 told[name] = value.pop("name")
                 told |= value
@@ -101,10 +135,11 @@ class Settings:
         return told | {"problem": told["problem"] or "none"}
 
 
+LEARNED_FIELDS = ("encoder", "layer", "pairing", "problem", "links", "threshold", "trained")
 KINDS: dict[str, dict[str, Any]] = {"problem": PROBLEMS, "solver": SOLVERS}
 
 
-def _named(value: Problem | Solver | None, kinds: dict[str, Any]) -> dict[str, Any] | None:
+def _named(value: Problem | Learned | Solver | None, kinds: dict[str, Any]) -> dict[str, Any] | None:
     if value is None:
         return None
     (name,) = (name for name, kind in kinds.items() if isinstance(value, kind))

@@ -51,16 +51,16 @@ class Instance(NamedTuple):
 
 def strengths(tile: Tile, settings: Settings) -> Array:
     """The plan (B, N, M) of each pair, or 1 − cost where the settings have no transport problem."""
-    return solution(instance(tile, settings), settings.problem, settings.solver)
+    return solution(instance(tile, settings), settings.transport, settings.solver)
 
 
 def instance(tile: Tile, settings: Settings) -> Instance:
     """The costs and masses of a tile's pairs."""
     C = costs(*tile, settings.cost, settings.distortion, settings.smoothing)
-    if settings.problem is None:
+    if settings.transport is None:
         return Instance(C, None, None)
-    a = masses(tile.X, tile.is_source, settings.fertility, settings.problem)
-    b = masses(tile.Y, tile.is_target, settings.fertility, settings.problem)
+    a = masses(tile.X, tile.is_source, settings.fertility, settings.transport)
+    b = masses(tile.Y, tile.is_target, settings.fertility, settings.transport)
     return Instance(C, a, b)
 
 

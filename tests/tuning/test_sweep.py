@@ -12,7 +12,7 @@ from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced
 from otalign.settings import Settings
 from otalign.strengths import Tile
 from otalign.tuning import THRESHOLDS, curves
-from otalign.tuning.sweep import MarkedTile, _marks
+from otalign.tuning.sweep import MarkedTile, marks
 from otalign.words import joined
 from tests.tuning.drawn import drawn_embeddings, drawn_golds
 
@@ -69,7 +69,7 @@ def test_a_weight_equal_to_a_threshold_is_not_above_it(seed, dtype):
     weights = np.zeros((1, 8, 8), dtype=dtype)  # more than there are words
     weights[0, :n, :m] = rng.integers(0, 101, size=(n, m)) / 100
     tile = Tile(None, None, *(np.arange(8)[None] < length for length in (n, m)))
-    part = MarkedTile([0], tile, {"s": _marks([gold], "s")})
+    part = MarkedTile([0], tile, {"s": marks([gold], "s")})
     tally = part.tallies(weights, np.array(THRESHOLDS))["s"]
     for k, threshold in enumerate(THRESHOLDS):
         linked = {(int(i), int(j)) for i, j in zip(*np.nonzero(weights[0] > threshold), strict=True)}

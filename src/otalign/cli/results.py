@@ -111,3 +111,25 @@ def _write_whole(file: BinaryIO, line: str) -> None:
         file.flush()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+@contextmanager
+def place(folder: Path, name: str) -> Iterator[Path]:
+    """A folder of this name inside one that is to be made, where the work on that is kept. That it can be
+    written is found out before the work, and nothing that was there already but such work is written over;
+    should the work not begin, no trace of it is left."""
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} is a file; give a new folder")
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / name).is_dir():
+        raise ValueError(f"{folder} is there already and not empty; give a new folder")
+    work, new = folder / name, not folder.exists()
+    make_writable(folder)
+    work.mkdir(exist_ok=True)
+    try:
+        yield work
+    except BaseException:
+        if not any(work.iterdir()):
+            work.rmdir()
+            if new:
+                folder.rmdir()
+        raise

@@ -1,8 +1,7 @@
 """`otalign tune`: the settings that are best on a dev set, as an aligner that is ready to use."""
 
 import shutil
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, get_args
@@ -16,7 +15,7 @@ from otalign.centring import Centre
 from otalign.cli.aligning import AlignerOptions, BatchSize, Device, Threads
 from otalign.cli.convert import FORMAT_HELP, as_level
 from otalign.cli.corpora import DataFolder
-from otalign.cli.results import make_writable
+from otalign.cli.results import place
 from otalign.cli.terminal import bars
 from otalign.corpus import CORPORA, Unaligned, load, read
 from otalign.cost import Cost
@@ -84,7 +83,7 @@ def tune(
     )
     ways = _listed("pairings", pairings, Pairing)
     golds = _golds(corpus, format, data, limit)
-    with _place(output) as work:
+    with place(output, WORK) as work:
         tried = _layers(layers, model)
         options = AlignerOptions(
             model=model,
@@ -155,27 +154,6 @@ def _layers(said: str | None, model: str) -> Sequence[int] | None:
     if not all(layer.isdecimal() for layer in listed):
         raise ValueError(f"--layers must be all, or numbers with commas such as 4,5, got {said!r}")
     return list(dict.fromkeys(map(int, listed)))
-
-
-@contextmanager
-def _place(folder: Path) -> Iterator[Path]:
-    """Where the work is kept. That it can be written is found out before the work, and nothing that was
-    there already but such work is written over; should the work not begin, no trace of it is left."""
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"{folder} is a file; give a new folder")
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / WORK).is_dir():
-        raise ValueError(f"{folder} is there already and not empty; give a new folder")
-    work, new = folder / WORK, not folder.exists()
-    make_writable(folder)
-    work.mkdir(exist_ok=True)
-    try:
-        yield work
-    except BaseException:
-        if not any(work.iterdir()):
-            work.rmdir()
-            if new:
-                folder.rmdir()
-        raise
 
 
 def _show(tuned: Tuned, aligner: Aligner, pairs: int, folder: Path) -> None:

@@ -71,7 +71,7 @@ class Encoder(ABC):
         sentences = [sentence for pair in pairs for sentence in pair]
         starts = np.array([0, *accumulate(len(sentence.spans) for sentence in sentences)])
         vectors: dict[int, Array] = {}  # made when the first batch says of what library, type and width
-        for batch in batches(self._inputs(sentences, pairing), self.batch_size):
+        for batch in batches(self.as_inputs(sentences, pairing), self.batch_size):
             arrays = self._arrays(batch)
             parts = _parts(batch, starts, arrays[0].shape[1])
             for layer, states in zip(layers, self.hidden_layers(*arrays, layers), strict=True):
@@ -83,7 +83,7 @@ class Encoder(ABC):
         nothing = np.zeros((0, 1), dtype=np.float32)
         return {layer: Embeddings(vectors.get(layer, nothing), starts) for layer in layers}
 
-    def _inputs(self, sentences: Sequence[Sentence], pairing: Pairing) -> Iterator[Input]:
+    def as_inputs(self, sentences: Sequence[Sentence], pairing: Pairing) -> Iterator[Input]:
         together, frame = {"joint": (2, self.subworder.pair), "separate": (1, self.subworder.single)}[pairing]
         subwords = self.subworder(sentences)
         for first in range(0, len(sentences), together):

@@ -21,7 +21,8 @@ from otalign.encoders.subwords import Subworder
 
 SIZE_IF_UNSAID = 512  # subwords of an input, for models that set no limit of their own
 NOT_MISSED = ("pooler", "decoder")  # weights that no word's embedding needs
-PARTS = ("*.json", "*.safetensors", "*.txt", "*.model")  # the files of a saved model and its tokeniser
+MIX = "mix.npy"  # of the last layers, where training has found one
+PARTS = ("*.json", "*.safetensors", "*.txt", "*.model", MIX)  # the files of a saved model and its tokeniser
 NEEDS = "the encoder {} needs torch and transformers: pip install 'otalign[torch]'"
 UNREADABLE = "{} cannot be read as a Hugging Face encoder: {}"
 
@@ -41,7 +42,7 @@ class Transformers(Encoder):
         threads: int | None = None,
         batch_size: int = BATCH_SIZE,
     ):
-        model, tokenizer = _loaded(name)
+        model, tokenizer, self.origin = _loaded(name)
         self.folder = Path(name) if Path(name).is_dir() else None
         self.device = _device(device)
         self.inputs = _inputs(model, tokenizer)
@@ -65,6 +66,8 @@ class Transformers(Encoder):
         if layer < len(blocks):
             blocks[layer].register_forward_pre_hook(_stop, with_kwargs=True)
         self.model = model.to(self.device).eval()
+        self.mix = np.load(self.origin / MIX, allow_pickle=False) if (self.origin / MIX).is_file() else None
+        self.trained = False  # whether the weights are still those that were read
         if threads:
             import torch
 
@@ -75,12 +78,9 @@ class Transformers(Encoder):
 
         given = dict[str, np.ndarray](zip(INPUTS, (ids, mask, types), strict=True))
         tensors = {name: torch.from_numpy(given[name]).to(self.device) for name in self.inputs}
+        mix = None if self.mix is None else torch.from_numpy(self.mix).to(self.device)
         with torch.inference_mode():
-            try:
-                states = self.model(**tensors).last_hidden_state
-            except Reached as reached:
-                states = reached.states
-        return self._lent(states)
+            return self._lent(states(self.model, tensors, mix))
 
     def hidden_layers(
         self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray, layers: Sequence[int]
@@ -104,9 +104,10 @@ class Transformers(Encoder):
 
     def as_module(self) -> Any:
         """A torch module from the tensors that the model takes to the layer's states, fit to be traced."""
+        from torch import from_numpy
         from torch.nn import Module
 
-        model, layer, names = self.model, self.layer, self.inputs
+        model, layer, names, mix = self.model, self.layer, self.inputs, self.mix
 
         class UpToLayer(Module):
             def __init__(self):
@@ -115,7 +116,8 @@ class Transformers(Encoder):
 
             def forward(self, *tensors):
                 given = dict(zip(names, tensors, strict=True))
-                return self.model(**given, output_hidden_states=True).hidden_states[layer]
+                layers = self.model(**given, output_hidden_states=True).hidden_states
+                return layers[layer] if mix is None else mixed(layers, from_numpy(mix))
 
         return UpToLayer()
 
@@ -123,7 +125,10 @@ class Transformers(Encoder):
         return sorted(part for pattern in PARTS for part in self.folder.glob(pattern)) if self.folder else []
 
     def save(self, folder: Path) -> None:
-        """A model from a folder is copied; of one from the hub, the name is enough."""
+        """A trained model is written, one from a folder copied; of one from the hub, the name is enough."""
+        if self.trained:
+            self._write(folder)
+            return
         if (folder / EXPORTED).is_file() or (not self.folder and (folder / "config.json").is_file()):
             raise ValueError(
                 f"{folder} holds another encoder, which would be loaded instead; give a new folder"
@@ -131,6 +136,33 @@ class Transformers(Encoder):
         if self.folder and folder.resolve() != self.folder.resolve():
             for part in self.files():
                 copyfile(part, folder / part.name)
+
+    def _write(self, folder: Path) -> None:
+        """The weights as they are now, and the tokeniser as it was."""
+        self.model.save_pretrained(folder)
+        for pattern in ("tokenizer*", "vocab*", "merges*", "special_tokens*", "added_tokens*", "*.model"):
+            for part in self.origin.glob(pattern):
+                copyfile(part, folder / part.name)
+        if self.mix is not None:
+            np.save(folder / MIX, self.mix)
+
+
+def states(model: Any, tensors: dict[str, Any], mix: Any = None) -> Any:
+    """What a model makes of its inputs, (B, L, D): the states of its last layer, or the last few mixed."""
+    if mix is not None:
+        return mixed(model(**tensors, output_hidden_states=True).hidden_states, mix)
+    try:
+        return model(**tensors).last_hidden_state
+    except Reached as reached:
+        return reached.states
+
+
+def mixed(layers: Sequence[Any], mix: Any) -> Any:
+    """The last layers, each brought to mean 0 and variance 1, times the mix (layers,), added up."""
+    from torch.nn.functional import layer_norm
+
+    last = layers[-len(mix) :]
+    return sum(share * layer_norm(one, one.shape[-1:]) for share, one in zip(mix, last, strict=True))
 
 
 class Reached(Exception):
@@ -172,8 +204,8 @@ def depth(name: str) -> int:
         raise ValueError(UNREADABLE.format(name, error)) from error
 
 
-def _loaded(name: str) -> tuple[Any, Any]:
-    """The encoder and its tokeniser."""
+def _loaded(name: str) -> tuple[Any, Any, Path]:
+    """The encoder, its tokeniser, and the folder where they lie."""
     try:
         from safetensors import SafetensorError
         from transformers import AutoModel, AutoTokenizer
@@ -201,7 +233,7 @@ def _loaded(name: str) -> tuple[Any, Any]:
                 f"{name} has no weights for {missing}; are its files whole, and is it an encoder?"
             )
     model = model.float()  # weights may be stored in half precision; a CPU is slow and rough with it
-    return (model.get_encoder() if model.config.is_encoder_decoder else model), tokenizer
+    return (model.get_encoder() if model.config.is_encoder_decoder else model), tokenizer, Path(folder)
 
 
 def _fetched(name: str) -> str:

@@ -115,7 +115,7 @@ class _Search:
                         field = field or self._field(choice, settings)
                         instances = instances or field.instances(settings)
                         curves = field.curves(
-                            instances, settings.problem, settings.solver, self.grid.thresholds
+                            instances, settings.transport, settings.solver, self.grid.thresholds
                         )
                         scores = _scores(curves)
                         self.journal.put(work, settings, scores)

@@ -14,12 +14,12 @@ import numpy as np
 from otalign.alignment import Gold, Level
 from otalign.encoders import Embeddings
 from otalign.encoders.embeddings import in_numpy
-from otalign.extract import scaled_weights
 from otalign.metrics import Tally
 from otalign.metrics.counts import harmonic_mean
 from otalign.ot import Problem, Solver
 from otalign.settings import Settings
 from otalign.strengths import Instance, Tile, instance, solution, tiles
+from otalign.weights import scaled_weights
 
 THRESHOLDS = tuple(k / 100 for k in range(101))
 DIGITS = 10  # of an F1 that is compared: the rest is rounding, which varies with the order of the pairs
@@ -125,7 +125,7 @@ class Field:
         parts = []
         for places, tile in tiles(embeddings, [gold.shape for gold in golds]):
             some = [golds[k] for k in places]
-            parts.append(MarkedTile(places, tile, {level: _marks(some, level) for level in levels}))
+            parts.append(MarkedTile(places, tile, {level: marks(some, level) for level in levels}))
         return cls(len(golds), levels, tuple(parts))
 
     def instances(self, settings: Settings) -> list[Instance]:
@@ -143,7 +143,7 @@ class Field:
         # A pair with an empty side is all nulls whatever the threshold, and rightly so.
         rates = {level: np.ones((2, self.pairs, len(at))) for level in self.levels}
         for part, one in zip(self.parts, instances, strict=True):
-            weights = scaled_weights(solution(one, problem, solver), part.tile)
+            weights = in_numpy(scaled_weights(solution(one, problem, solver), part.tile))
             for level, tally in part.tallies(weights, at).items():
                 rates[level][:, part.places] = tally.precision, tally.recall
         return {level: Curve(at, *rates[level].mean(axis=1)) for level in self.levels}
@@ -158,10 +158,10 @@ def curves(
 ) -> dict[Level, Curve]:
     """The scores of pairs, at each level, under settings with every threshold in place of theirs."""
     field = Field.of(golds, embeddings, levels)
-    return field.curves(field.instances(settings), settings.problem, settings.solver, thresholds)
+    return field.curves(field.instances(settings), settings.transport, settings.solver, thresholds)
 
 
-def _marks(golds: Sequence[Gold], level: Level) -> Marks:
+def marks(golds: Sequence[Gold], level: Level) -> Marks:
     links, nulls = [], ([], [])
     for k, gold in enumerate(golds):
         pairs = gold.pairs(level)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from otalign.centring import Centre
-from otalign.extract import scaled_weights
+from otalign.encoders.embeddings import in_numpy
 from otalign.settings import Settings
 from otalign.strengths import strengths, tiles
 from otalign.study.columns import COLUMNS
@@ -18,6 +18,7 @@ from otalign.study.figures.canvas import FAINT, INK, blank
 from otalign.study.rows import ROWS
 from otalign.study.run import Study
 from otalign.tuning import Choice
+from otalign.weights import scaled_weights
 from otalign.words import Sentence, tokenized
 
 EXAMPLES = (  # of examples/pairs.tsv
@@ -70,7 +71,7 @@ def _weights(study: Study, settings: Settings, source: Sentence, target: Sentenc
         beside = material.store("mtref", "test", [choice])[choice]
         embeddings = Centre.of([beside], settings.whitening).centred(embeddings)
     ((_, tile),) = tiles(embeddings, [(len(source.words), len(target.words))])
-    return scaled_weights(strengths(tile, settings), tile)[0]
+    return in_numpy(scaled_weights(strengths(tile, settings), tile))[0]
 
 
 def _draw(ax: Any, weights: np.ndarray, linked: np.ndarray) -> None:

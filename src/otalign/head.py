@@ -1,0 +1,187 @@
+"""What training adds to an encoder: from the embeddings of two sentences to how strongly words are linked.
+
+A head is a value of arrays, of NumPy or torch, so that what is trained is what is used. There are two.
+`Projection` is the paper's: a linear map and a tanh ahead of the transport that the settings say.
+`LearnedTransport` is ours, and learns the transport too.
+"""
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from array_api_compat import array_namespace, device
+
+from otalign.cost import directions, displacement
+from otalign.strengths import Tile
+
+Array = Any
+
+LEVELS = (
+    "sure",
+    "possible",
+)  # what a learned transport tells apart: each possible link includes the sure ones
+CHANNELS = 16  # of what is seen in a cell's neighbourhood
+FILE = "head.safetensors"
+FAR = -1e4  # the similarity to what is no word
+
+
+class Head:
+    """Arrays that were trained. Subclasses are dataclasses of nothing else."""
+
+    def arrays(self) -> dict[str, Array]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # pyright: ignore
+
+    def beside(self, vectors: Array) -> Self:
+        """The same in the library and at the place of the embeddings that it is for."""
+        xp, at = array_namespace(vectors), device(vectors)
+        return type(self)(**{name: xp.asarray(a, device=at) for name, a in self.arrays().items()})
+
+    def save(self, folder: Path) -> None:
+        from safetensors.numpy import save_file
+
+        kind = {"head": type(self).__name__}
+        save_file({k: np.ascontiguousarray(a) for k, a in self.arrays().items()}, folder / FILE, kind)
+
+
+def load(folder: Path) -> "Head | None":
+    """The head in a folder, if there is one."""
+    if not (folder / FILE).is_file():
+        return None
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(folder / FILE, "numpy") as file:
+            kind = {"Projection": Projection, "LearnedTransport": LearnedTransport}[file.metadata()["head"]]
+            return kind(**{name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118
+    except (SafetensorError, KeyError, TypeError, OSError) as error:
+        raise ValueError(f"{folder / FILE} is no head of otalign: {error!r}") from error
+
+
+@dataclass(frozen=True, eq=False)
+class Projection(Head):
+    """The paper's: words are mapped by tanh(x A + b), then transported as the settings say."""
+
+    map: Array  # (D, D)
+    offset: Array  # (D,)
+
+    @classmethod
+    def new(cls, size: int, random: np.random.Generator) -> Self:
+        return cls(_drawn(random, size, size), np.zeros(size, dtype=np.float32))
+
+    def projected(self, tile: Tile) -> Tile:
+        xp = array_namespace(tile.X)
+        X, Y = (xp.tanh(x @ self.map + self.offset) for x in (tile.X, tile.Y))
+        return tile._replace(X=X, Y=Y)
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedTransport(Head):
+    """Rows and columns that compete under learned prices, for the sure links and for all possible ones.
+
+    Words are mapped by tanh(x A + b); S_ij is the cosine of two of them times a learned sharpness, plus what
+    a small convolution reads off the cells around it. To leave word i without a link has a learned price,
+    r_i = x_i · p + q. A step of scaling, as of unbalanced transport that has a bin for what is left over,
+
+        f_i = −log(exp r_i + Σ_j exp S_ij),    g_j = −log(exp r_j + Σ_i exp S_ij),
+
+    lets each word choose among its counterparts and none, and the log-odds of a link are
+    α S_ij + β (2 S_ij + f_i + g_j) + γ. Levels share A and b, and learn the rest each for itself. After
+    training, log-odds are calibrated on the dev sets; before that, the calibration changes nothing.
+    """
+
+    map: Array  # (D, D)
+    offset: Array  # (D,)
+    log_sharpness: Array  # (levels,)
+    price: Array  # (D, levels)
+    base_price: Array  # (levels,)
+    alpha: Array  # (levels,)
+    beta: Array  # (levels,)
+    gamma: Array  # (levels,)
+    near: Array  # (9 · 5, channels): of a cell and the eight around it, what is seen in each
+    near_offset: Array  # (channels,)
+    wider: Array  # (9 · channels, channels)
+    wider_offset: Array  # (channels,)
+    seen: Array  # (channels, levels): what that adds to S
+    calibration: Array  # (2, levels): log-odds times the first, plus the second
+    null_calibration: Array  # (2, levels)
+
+    @classmethod
+    def new(cls, size: int, random: np.random.Generator) -> Self:
+        levels = len(LEVELS)
+
+        def flat(value: float, *shape: int) -> np.ndarray:
+            return np.full(shape, value, dtype=np.float32)
+
+        same = np.repeat(np.array([[1.0], [0.0]], dtype=np.float32), levels, axis=1)
+        return cls(
+            map=_drawn(random, size, size),
+            offset=flat(0, size),
+            log_sharpness=flat(np.log(10), levels),
+            price=flat(0, size, levels),
+            base_price=flat(0, levels),
+            alpha=flat(0.5, levels),
+            beta=flat(0.5, levels),
+            gamma=flat(0, levels),
+            near=_drawn(random, 9 * (levels + 3), CHANNELS),
+            near_offset=flat(0, CHANNELS),
+            wider=_drawn(random, 9 * CHANNELS, CHANNELS),
+            wider_offset=flat(0, CHANNELS),
+            seen=flat(0, CHANNELS, levels),
+            calibration=same,
+            null_calibration=same.copy(),
+        )
+
+    def log_odds(self, tile: Tile) -> Array:
+        """Of a link in each cell, at each level, (levels, B, N, M); not calibrated."""
+        xp = array_namespace(tile.X)
+        cells = (tile.is_source[:, :, None] & tile.is_target[:, None, :])[..., None]
+        X, Y = (directions(xp, xp.tanh(x @ self.map + self.offset)) for x in (tile.X, tile.Y))
+        cosines = (X @ xp.matrix_transpose(Y))[..., None]
+        S = cosines * xp.exp(self.log_sharpness)  # (B, N, M, levels)
+        S = S + self._neighbourhood(xp, S, cells, tile)
+        f, g = (
+            -xp.logaddexp(x @ self.price + self.base_price, _log_sum_exp(xp, xp.where(cells, S, FAR), axis))
+            for x, axis in ((tile.X, 2), (tile.Y, 1))
+        )
+        competing = 2 * S + f[:, :, None, :] + g[:, None, :, :]
+        return xp.permute_dims(self.alpha * S + self.beta * competing + self.gamma, (3, 0, 1, 2))
+
+    def _neighbourhood(self, xp: Any, S: Array, cells: Array, tile: Tile) -> Array:
+        """What the cells around each tell of it, (B, N, M, levels)."""
+        words = xp.astype(cells, S.dtype)
+        sure = xp.where(cells, S, FAR)[..., :1]
+        chosen = (_softmax(xp, sure, 2) + _softmax(xp, sure, 1)) / 2
+        apart = xp.astype(xp.abs(displacement(xp, tile.is_source, tile.is_target)), S.dtype)[..., None]
+        there = xp.concat([S * words, chosen * words, apart * words, words], axis=-1)
+        first = words * _relu(xp, _around(xp, there) @ self.near + self.near_offset)
+        second = first + words * _relu(xp, _around(xp, first) @ self.wider + self.wider_offset)
+        return second @ self.seen
+
+
+def _drawn(random: np.random.Generator, rows: int, columns: int) -> np.ndarray:
+    """A map to begin with."""
+    return random.normal(scale=(3 * rows) ** -0.5, size=(rows, columns)).astype(np.float32)
+
+
+def _log_sum_exp(xp: Any, x: Array, axis: int) -> Array:
+    top = xp.max(x, axis=axis, keepdims=True)
+    return xp.squeeze(top, axis=axis) + xp.log(xp.sum(xp.exp(x - top), axis=axis))
+
+
+def _softmax(xp: Any, x: Array, axis: int) -> Array:
+    raised = xp.exp(x - xp.max(x, axis=axis, keepdims=True))
+    return raised / xp.sum(raised, axis=axis, keepdims=True)
+
+
+def _relu(xp: Any, x: Array) -> Array:
+    return xp.where(x > 0, x, xp.zeros_like(x))
+
+
+def _around(xp: Any, A: Array) -> Array:
+    """Each cell with the eight around it, (B, N, M, 9 · channels); 0 beyond the edge."""
+    B, N, M, C = A.shape
+    row = xp.zeros((B, 1, M, C), dtype=A.dtype, device=device(A))
+    column = xp.zeros((B, N + 2, 1, C), dtype=A.dtype, device=device(A))
+    A = xp.concat([column, xp.concat([row, A, row], axis=1), column], axis=2)
+    return xp.concat([A[:, i : i + N, j : j + M, :] for i in range(3) for j in range(3)], axis=-1)

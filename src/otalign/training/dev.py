@@ -1,0 +1,64 @@
+"""How good a model is on a dev set, at every threshold at once."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from otalign.alignment import Level
+from otalign.encoders.embeddings import in_numpy
+from otalign.training.batches import Batch, PairSet
+from otalign.training.model import Model
+from otalign.tuning import THRESHOLDS
+from otalign.tuning.sweep import Curve, MarkedTile, Marks, marks
+
+SUBWORDS = 8192  # about so many at a time
+
+
+class Score(NamedTuple):
+    """What is reached at the best threshold."""
+
+    threshold: float
+    precision: float
+    recall: float
+    f1: float
+
+    @classmethod
+    def best(cls, curve: Curve) -> "Score":
+        values = (curve.thresholds, curve.precision, curve.recall, curve.f1)
+        return cls(*(float(of[curve.best]) for of in values))
+
+
+@dataclass(frozen=True, eq=False)
+class DevSet:
+    """Pairs with gold at some levels, in batches that are put together once."""
+
+    pairs: int
+    levels: tuple[Level, ...]
+    parts: list[tuple[Batch, dict[Level, Marks]]]
+
+    @classmethod
+    def of(cls, pairs: PairSet, levels: Sequence[Level]) -> "DevSet":
+        parts = []
+        for batch in pairs.by_length(SUBWORDS):
+            golds = [pairs.golds[k] for k in batch.pairs]
+            parts.append((batch, {level: marks(golds, level) for level in levels}))
+        return cls(len(pairs), tuple(levels), parts)
+
+    def curves(self, model: Model) -> dict[Level, Curve]:
+        """Precision and recall at each threshold and level."""
+        at = np.array(THRESHOLDS)
+        model.eval()
+        # A pair with an empty side is all nulls whatever the threshold, and rightly so.
+        rates = {level: np.ones((2, self.pairs, len(at))) for level in self.levels}
+        for batch, marked in self.parts:
+            tile, weights = model.weights(batch)
+            for level in self.levels:
+                part = MarkedTile(list(batch.pairs), tile, {level: marked[level]})
+                tally = part.tallies(in_numpy(weights[level]), at)[level]
+                rates[level][:, batch.pairs] = tally.precision, tally.recall
+        return {level: Curve(at, *rates[level].mean(axis=1)) for level in self.levels}
+
+    def scores(self, model: Model) -> dict[Level, Score]:
+        return {level: Score.best(curve) for level, curve in self.curves(model).items()}

@@ -1,0 +1,196 @@
+"""The loop: epoch after epoch, each scored on the dev sets, the best kept; stopped early, or taken up again.
+
+What an epoch draws at random depends on the seed and its number alone, so that a run that was killed and
+taken up again is the run that was not.
+"""
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import mean
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+
+from otalign.alignment import Level
+from otalign.training.batches import Batch, PairSet
+from otalign.training.dev import DevSet, Score
+from otalign.training.model import Model, Tensors
+from otalign.training.optimising import WARM_UP, optimiser, schedule
+from otalign.training.recipe import Recipe
+from otalign.tuning.store import Progress, unheard
+
+if TYPE_CHECKING:
+    from accelerate import Accelerator
+
+GRADIENT_NORM = 1.0  # at most
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """What an epoch came to."""
+
+    number: int  # from 1
+    loss: float
+    dev: dict[str, dict[Level, Score]]  # by the name of the dev set
+    seconds: float
+
+    @property
+    def f1(self) -> float:
+        """The mean over dev sets and levels, each at its best threshold."""
+        return mean(score.f1 for levels in self.dev.values() for score in levels.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        dev = {name: {level: score._asdict() for level, score in of.items()} for name, of in self.dev.items()}
+        return {
+            "epoch": self.number,
+            "loss": self.loss,
+            "dev_f1": self.f1,
+            "dev": dev,
+            "seconds": self.seconds,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Epoch":
+        dev = {name: {k: Score(**score) for k, score in of.items()} for name, of in data["dev"].items()}
+        return cls(data["epoch"], data["loss"], dev, data["seconds"])
+
+
+class Run:
+    """A model in training. Where it has a file for that, it can be taken up again after the last epoch.
+
+    `accumulate` is the number of parts in which a batch is read where memory is short; `half` reads in
+    bfloat16 what may be read so.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        train: PairSet,
+        dev: Mapping[str, DevSet],
+        recipe: Recipe,
+        accelerator: "Accelerator",
+        *,
+        half: bool = False,
+        accumulate: int = 1,
+        checkpoint: Path | None = None,
+        progress: Progress = unheard,
+    ):
+        self.model, self.train, self.dev, self.recipe = model, train, dev, recipe
+        self.accelerator, self.half, self.accumulate = accelerator, half, accumulate
+        self.checkpoint, self.progress = checkpoint, progress
+        self.average = None
+        if recipe.average:
+            self.average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(recipe.average))
+        made = optimiser(model, recipe, fused=accelerator.device.type == "cuda")
+        self.steps = math.ceil(len(train) / recipe.batch_size)  # of an epoch
+        self.schedule = schedule(made, recipe.epochs * self.steps, recipe)
+        self.module, self.optimiser = accelerator.prepare(model, made)
+        self.epochs: list[Epoch] = []
+        self.best: dict[str, Tensor] = {}
+
+    def __call__(self, heard: Callable[[Epoch], None] = lambda epoch: None) -> list[Epoch]:
+        """Train to the end. The model then is what it was after its best epoch."""
+        self._take_up()
+        while not self.over:
+            epoch = self._epoch(len(self.epochs) + 1)
+            if not self.epochs or epoch.f1 > max(known.f1 for known in self.epochs):
+                self.best = {name: value.detach().clone() for name, value in self.kept.state_dict().items()}
+            self.epochs.append(epoch)
+            self._note()
+            heard(epoch)
+        self.model.load_state_dict(self.best)
+        return self.epochs
+
+    @property
+    def kept(self) -> Model:
+        """What is scored and kept: the average of the weights, if there is one."""
+        return cast(Model, self.average.module) if self.average else self.model
+
+    @property
+    def over(self) -> bool:
+        """Whether all epochs are done, or too many went by without a better one."""
+        best, since = -math.inf, 0
+        for epoch in self.epochs:
+            best, since = (epoch.f1, 0) if epoch.f1 > best + self.recipe.delta else (best, since + 1)
+        impatient = self.recipe.patience is not None and since >= self.recipe.patience
+        return impatient or len(self.epochs) >= self.recipe.epochs
+
+    def _epoch(self, number: int) -> Epoch:
+        start, what = time.perf_counter(), f"epoch {number}"
+        random = np.random.default_rng([self.recipe.seed, number])
+        torch.manual_seed(int(random.integers(2**31)))
+        self.module.train()
+        losses = []
+        drawn = self.train.shuffled(self.recipe.batch_size, random)
+        for parts in _ahead(self._parts, drawn):
+            losses.append(self._step(parts))
+            self.progress(what, len(losses), len(drawn))
+        loss = float(torch.stack(losses).mean())
+        if not math.isfinite(loss):
+            raise ValueError(f"the loss is {loss} in {what}; try a lower learning rate")
+        dev = {name: one.scores(self.kept) for name, one in self.dev.items()}
+        return Epoch(number, loss, dev, round(time.perf_counter() - start, 2))
+
+    def _parts(self, pairs: np.ndarray) -> list[Batch]:
+        """What this process reads of a batch, and in how many parts. No part is empty."""
+        several = self.accelerator.num_processes
+        mine = pairs[self.accelerator.process_index :: several] if len(pairs) >= several else pairs
+        return [self.train.batch(part) for part in np.array_split(mine, self.accumulate) if len(part)]
+
+    def _step(self, parts: Sequence[Batch]) -> Tensor:
+        total = torch.zeros((), device=self.accelerator.device)
+        for k, batch in enumerate(parts):
+            last = k == len(parts) - 1  # gradients go between processes once a step
+            with nullcontext() if last else self.accelerator.no_sync(self.module):
+                with torch.autocast(total.device.type, torch.bfloat16, enabled=self.half):
+                    loss = self.module(Tensors.of(batch, total.device)) / len(parts)
+                self.accelerator.backward(loss)
+            total += loss.detach()
+        self.accelerator.clip_grad_norm_(self.module.parameters(), GRADIENT_NORM)
+        self.optimiser.step()
+        self.optimiser.zero_grad()
+        self.schedule.step()
+        if self.average and self.schedule.last_epoch > WARM_UP * self.recipe.epochs * self.steps:
+            self.average.update_parameters(self.model)
+        return total
+
+    def _note(self) -> None:
+        """Write down all that going on from here takes; whole or not at all."""
+        if self.checkpoint and self.accelerator.is_main_process:
+            state = {name: part.state_dict() for name, part in self._stateful()}
+            state |= {"best": self.best, "epochs": [epoch.to_dict() for epoch in self.epochs]}
+            part = self.checkpoint.with_suffix(".part")
+            torch.save(state, part)
+            part.replace(self.checkpoint)
+
+    def _take_up(self) -> None:
+        if self.checkpoint and self.checkpoint.is_file():
+            state = torch.load(self.checkpoint, map_location=self.accelerator.device, weights_only=True)
+            for name, part in self._stateful():
+                part.load_state_dict(state[name])
+            self.best, self.epochs = state["best"], [Epoch.from_dict(one) for one in state["epochs"]]
+
+    def _stateful(self) -> Iterator[tuple[str, Any]]:
+        yield from (("model", self.model), ("optimiser", self.optimiser), ("schedule", self.schedule))
+        if self.average:
+            yield "average", self.average
+
+
+def _ahead(made: Callable[[Any], Any], of: Sequence[Any]) -> Iterator[Any]:
+    """What is made of each, the next while the last is in use."""
+    with ThreadPoolExecutor(1) as thread:
+        coming = deque(thread.submit(made, one) for one in of[:2])
+        for one in [*of[2:], None, None]:
+            if coming:
+                yield coming.popleft().result()
+            if one is not None:
+                coming.append(thread.submit(made, one))

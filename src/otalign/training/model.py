@@ -1,0 +1,122 @@
+"""Encoder and head as one torch module: what it makes of a batch, and how far that is from the gold."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from otalign import head as heads
+from otalign.alignment import Level
+from otalign.encoders.embeddings import in_numpy
+from otalign.encoders.encoder import INPUTS
+from otalign.encoders.transformers import Transformers, states
+from otalign.head import Head, Projection
+from otalign.settings import Settings
+from otalign.strengths import Tile
+from otalign.training.batches import LEVELS, Batch
+from otalign.training.recipe import Part, Recipe
+from otalign.weights import probabilities, weights
+
+TINY = 1e-6  # from 0 and 1, where the logarithm of a weight is taken
+FIXED = {"calibration", "null_calibration"}  # of a head: not learned from the train set
+WITHOUT: dict[Part, str] = {"competition": "beta", "prices": "price", "neighbours": "seen"}  # what is then 0
+SPREAD = 30.0  # the cells of which about one is a link: so that losses of all kinds are of like size
+
+
+class Tensors(NamedTuple):
+    """A batch on the device that it is read on."""
+
+    inputs: dict[str, Tensor]  # (I, L) each
+    places: Tensor
+    words: Tensor
+    shares: Tensor
+    lengths: Tensor
+    links: Tensor
+    known: Tensor
+
+    @classmethod
+    def of(cls, batch: Batch, device: Any) -> "Tensors":
+        def moved(array: np.ndarray) -> Tensor:
+            return torch.from_numpy(array).to(device, non_blocking=True)
+
+        inputs = dict[str, Tensor](zip(INPUTS, map(moved, (batch.ids, batch.mask, batch.types)), strict=True))
+        rest = (batch.places, batch.words, batch.shares, batch.lengths, batch.links, batch.known)
+        return cls(inputs, *map(moved, rest))
+
+    def tile(self, states: Tensor) -> Tile:
+        """The words of the pairs, each the mean of its subwords' states (I, L, D)."""
+        pairs, (n, m) = len(self.lengths), self.links.shape[-2:]
+        width, size = max(n, m), states.shape[-1]
+        parts = states.reshape(-1, size)[self.places] * self.shares[:, None]
+        words = states.new_zeros(2 * pairs * width, size).index_add_(0, self.words, parts)
+        each = torch.arange(width, device=states.device)
+        is_word = each < self.lengths[:, :, None]  # (B, 2, W)
+        # What is no word has a vector all the same, of some length: gradients of lengths know no 0.
+        words = torch.where(is_word[..., None], words.view(pairs, 2, width, size), 1.0)
+        return Tile(words[:, 0, :n], words[:, 1, :m], is_word[:, 0, :n], is_word[:, 1, :m])
+
+
+class Model(nn.Module):
+    """The encoder's module, fine-tuned with the arrays of a head, at a level if the head knows but one."""
+
+    def __init__(self, encoder: Transformers, head: Head, settings: Settings, level: Level, recipe: Recipe):
+        super().__init__()
+        self.encoder = encoder.model
+        self.inputs = encoder.inputs
+        self.kind, self.settings = type(head), settings
+        self.level: Level = level
+        absent = {WITHOUT[part] for part in recipe.without}
+        self.arrays = nn.ParameterDict()
+        for name, array in head.arrays().items():
+            start = torch.tensor(array * (name not in absent))
+            self.arrays[name] = nn.Parameter(start, name not in FIXED | absent)
+        layers = recipe.layers
+        mix = np.full(layers, 1 / layers) if encoder.mix is None else encoder.mix
+        self.log_mix = nn.Parameter(torch.tensor(np.log(mix), dtype=torch.float32)) if layers > 1 else None
+
+    def head(self) -> Any:
+        """As it stands now."""
+        return self.kind(**self.arrays)
+
+    def head_in_numpy(self) -> Any:
+        return self.kind(**{name: in_numpy(array.detach()) for name, array in self.arrays.items()})
+
+    def set_head(self, head: Head) -> None:
+        for name, array in head.arrays().items():
+            self.arrays[name].data.copy_(torch.from_numpy(array))
+
+    def mix(self) -> Tensor | None:
+        return None if self.log_mix is None else torch.softmax(self.log_mix, 0)
+
+    def tile(self, batch: Tensors) -> Tile:
+        given = {name: batch.inputs[name] for name in self.inputs}
+        return batch.tile(states(self.encoder, given, self.mix()).float())
+
+    def forward(self, batch: Tensors) -> Tensor:
+        """The loss of a batch."""
+        tile = self.tile(batch)
+        with torch.autocast(tile.X.device.type, enabled=False):
+            return self._loss(tile, batch)
+
+    def _loss(self, tile: Tile, batch: Tensors) -> Tensor:
+        """Cross-entropy over all cells: of the scaled plan, as in the paper, or of learned log-odds."""
+        cells = tile.is_source[:, :, None] & tile.is_target[:, None, :]
+        if self.kind is Projection:
+            plan = weights(tile, self.settings, self.head()).links.clamp(TINY, 1 - TINY)
+            gold = batch.links[LEVELS.index(self.level)].to(plan.dtype)
+            return F.binary_cross_entropy(plan[cells], gold[cells])
+        log_odds = self.head().log_odds(tile)
+        apart = F.binary_cross_entropy_with_logits(log_odds, batch.links, reduction="none")
+        counted = cells * batch.known[:, :, None, None]
+        return SPREAD * (apart * counted).sum() / counted.sum().clamp(min=1)
+
+    @torch.inference_mode()
+    def weights(self, batch: Batch) -> tuple[Tile, dict[Level, Any]]:
+        """Of the links, at each level that the head knows, (B, N, M)."""
+        tile = self.tile(Tensors.of(batch, next(self.parameters()).device))
+        if self.kind is Projection:
+            return tile, {self.level: weights(tile, self.settings, self.head()).links}
+        head, of_levels = self.head(), zip(LEVELS, heads.LEVELS, strict=True)
+        return tile, {level: probabilities(head, tile, links).links for level, links in of_levels}
