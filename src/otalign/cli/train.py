@@ -89,7 +89,7 @@ def train(
     ] = None,
     device: Device = None,
 ) -> None:
-    """Fine-tune an encoder through the transport on gold links; save the aligner that is best on the dev sets.
+    """Fine-tune an encoder through the transport on gold links; save the aligner that is best on dev sets.
 
     By default transport itself is learned: prices for words without a counterpart, competition, both levels
     of links, probabilities that are calibrated. With --problem bot, pot or uot it is the paper's recipe.

@@ -96,6 +96,8 @@ def train(
     from accelerate import Accelerator
 
     accelerator = Accelerator(cpu=device == "cpu" or not torch.cuda.is_available())
+    if half:
+        torch.set_float32_matmul_precision("high")  # where the rest is no more exact than that
     base = Transformers(encoder, depth(encoder), device=str(accelerator.device))
     settings = _settings(base, sources, problem, recipe.seed, level)
     train = PairSet(
