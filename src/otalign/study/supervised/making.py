@@ -6,7 +6,6 @@ import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import mean
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -63,26 +62,22 @@ def _steps(job: Job, ground: Ground) -> Iterator[tuple[Place, Callable[[], Resul
     if not others:
         yield head, lambda: _result(head, ground, _made(head, ground, ground.source.encoder))
         return
-    checkpoint = ground.folder / "work" / f"{ground.key(head)}.pt"  # others may be missed when it is done
-    checkpoint.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as folder:
-        family = _Family(ground, Path(folder), checkpoint)
+        family = _Family(ground, Path(folder))
         yield head, lambda: family.head(head)
         for place in others:
             yield place, lambda place=place: family.other(place)
-    if all(map(ground.result, job.places)):
-        checkpoint.unlink(missing_ok=True)
 
 
 class _Family:
     """A model, and what is made of it: the same without tuning, or trained further."""
 
-    def __init__(self, ground: Ground, folder: Path, checkpoint: Path):
-        self.ground, self.folder, self.checkpoint = ground, folder, checkpoint
+    def __init__(self, ground: Ground, folder: Path):
+        self.ground, self.folder = ground, folder
         self.made: Made | None = None
 
     def head(self, place: Place) -> Result | None:
-        self.made = _made(place, self.ground, self.ground.source.encoder, self.checkpoint)
+        self.made = _made(place, self.ground, self.ground.source.encoder)
         self.made.trained.aligner.save(self.folder)
         return _result(place, self.ground, self.made)
 
@@ -94,7 +89,7 @@ class _Family:
         return _result(place, self.ground, _made(place, self.ground, str(self.folder)))
 
 
-def _made(place: Place, ground: Ground, encoder: str, checkpoint: Path | None = None) -> Made:
+def _made(place: Place, ground: Ground, encoder: str) -> Made:
     """The best of what is to be tried at a place, by its dev F1."""
     start, tried, best = time.perf_counter(), [], None
     for number, one in _tries(place, ground):
@@ -106,16 +101,14 @@ def _made(place: Place, ground: Ground, encoder: str, checkpoint: Path | None = 
             level="s" if place.level == BOTH else place.level,  # pyright: ignore[reportArgumentType]
             device=ground.source.device,
             half=ground.precision == "bfloat16",
-            checkpoint=checkpoint,
         )
-        f1 = mean(score.f1 for levels in trained.dev.values() for score in levels.values())
-        tried.append({"problem": repr(one.problem), "learning_rate": one.learning_rate, "dev_f1": f1})
-        if best is None or f1 > best[0]:
-            best = f1, number, trained
+        tried.append({"problem": repr(one.problem), "learning_rate": one.learning_rate, "dev_f1": trained.f1})
+        if best is None or trained.f1 > best[1].f1:
+            best = number, trained
         del trained
         _tidy()
     assert best is not None
-    return Made(best[1], best[2], tried, time.perf_counter() - start)
+    return Made(*best, tried, time.perf_counter() - start)
 
 
 def _tries(place: Place, ground: Ground) -> list[tuple[int, Try]]:
