@@ -63,7 +63,8 @@ def _steps(job: Job, ground: Ground) -> Iterator[tuple[Place, Callable[[], Resul
     if not others:
         yield head, lambda: _result(head, ground, _made(head, ground, ground.source.encoder))
         return
-    checkpoint = ground.folder / "work" / f"{ground.key(head)}.pt"  # others may be missed when it is done
+    # Kept until the others are made too: they go on from it.
+    checkpoint = ground.results.folder / f"{head.row}_{head.seed}_{ground.key(head)[:12]}.pt"
     checkpoint.parent.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as folder:
         family = _Family(ground, Path(folder), checkpoint)

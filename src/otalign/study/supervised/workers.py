@@ -71,7 +71,8 @@ def _shared(waiting: Waiting, ground: Ground, workers: int) -> Iterator[Result |
                 except (EOFError, ConnectionError):
                     said = None
                     yield from _lost(worker, ground)
-                    crew[crew.index(worker)] = Worker(ground)
+                    crew.remove(worker)
+                    crew += [Worker(ground)] if waiting.left else []
                 if said is None:
                     waiting.finished(worker.job)
                     worker.job = None
