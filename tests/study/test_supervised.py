@@ -172,9 +172,9 @@ def test_what_fails_is_told_and_the_rest_is_made_and_then_made_up_for(options, c
     monkeypatch.setattr("otalign.training.loop.Run._step", _counted(steps))
     _, said = run(capsys, *some)
     assert said.count("seed 1: dev F1") == 1
-    assert len(steps) == 2  # those of mtref alone: that of all is taken up where it stopped, at its end
+    assert len(steps) == 2  # those of mtref alone: the model of all was kept
     after = files(tmp_path / "runs")
-    assert not [name for name in after if name.endswith(".pt")]
+    assert not [name for name in after if name.endswith(".model")]
     assert {
         name: after[name] for name in made if name in after and name.endswith(".json")
     }.items() <= made.items()

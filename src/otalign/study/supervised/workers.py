@@ -71,6 +71,7 @@ def _shared(waiting: Waiting, ground: Ground, workers: int) -> Iterator[Result |
                 except (EOFError, ConnectionError):
                     said = None
                     yield from _lost(worker, ground)
+                    worker.stop()
                     crew.remove(worker)
                     crew += [Worker(ground)] if waiting.left else []
                 if said is None:
