@@ -27,8 +27,8 @@ HEAVY = {
 # Each part may import those before it. A part that is not listed may import any of them.
 ORDER = [
     *("words", "ot", "alignment", "corpus", "metrics", "render"),
-    *("encoders", "centring", "cost", "fertility", "settings", "strengths", "extract", "aligner"),
-    *("peers", "tuning", "study"),
+    *("encoders", "centring", "cost", "fertility", "settings", "strengths", "head", "weights"),
+    *("extract", "aligner", "peers", "tuning", "training", "study"),
 ]
 
 

@@ -21,7 +21,7 @@ Precision = Literal["float32", "bfloat16"]
 
 @dataclass(frozen=True)
 class Ground:
-    """Small enough to be sent to a worker, which reads the gold itself."""
+    """A plain value, the gold included, that is sent to every worker."""
 
     source: Source
     folder: Path

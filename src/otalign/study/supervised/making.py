@@ -1,17 +1,17 @@
 """A job → its results: models are trained, chosen on dev sets, and only then tested, each once."""
 
 import gc
+import shutil
 import time
 import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
 
-from otalign.aligner import Aligner
+from otalign.aligner import Aligner, saved_settings
 from otalign.metrics import Counts, count, scores, signature
 from otalign.settings import Learned, Links
 from otalign.study.columns import COLUMNS, Column
@@ -62,30 +62,42 @@ def _steps(job: Job, ground: Ground) -> Iterator[tuple[Place, Callable[[], Resul
     if not others:
         yield head, lambda: _result(head, ground, _made(head, ground, ground.source.encoder))
         return
-    with TemporaryDirectory() as folder:
-        family = _Family(ground, Path(folder))
+    family = _Family(ground, ground.results.folder / f"{head.row}_{head.seed}_{ground.key(head)[:12]}.model")
+    if not family.is_saved or any(ROWS[one.row].together and not ground.result(one) for one in job.places):
         yield head, lambda: family.head(head)
-        for place in others:
-            yield place, lambda place=place: family.other(place)
+    for place in others:
+        yield place, lambda place=place: family.other(place)
+    if all(map(ground.result, job.places)):
+        shutil.rmtree(family.folder, ignore_errors=True)
 
 
 class _Family:
-    """A model, and what is made of it: the same without tuning, or trained further."""
+    """A model, and what is made of it: the same without tuning, or trained further.
+
+    It is kept in a folder until all of that is made, so that what was interrupted can go on from it.
+    """
 
     def __init__(self, ground: Ground, folder: Path):
         self.ground, self.folder = ground, folder
         self.made: Made | None = None
 
+    @property
+    def is_saved(self) -> bool:
+        return saved_settings(self.folder) is not None  # they are written last
+
     def head(self, place: Place) -> Result | None:
+        shutil.rmtree(self.folder, ignore_errors=True)
         self.made = _made(place, self.ground, self.ground.source.encoder)
         self.made.trained.aligner.save(self.folder)
         return _result(place, self.ground, self.made)
 
     def other(self, place: Place) -> Result | None:
-        if self.made is None:
-            raise ValueError("the model that it goes on from could not be trained")
-        if ROWS[place.row].together:
+        if self.ground.result(place):
+            return None
+        if ROWS[place.row].together and self.made:
             return _result(place, self.ground, self.made)
+        if ROWS[place.row].together or not self.is_saved:
+            raise ValueError("the model that it goes on from could not be trained")
         return _result(place, self.ground, _made(place, self.ground, str(self.folder)))
 
 
@@ -102,7 +114,9 @@ def _made(place: Place, ground: Ground, encoder: str) -> Made:
             device=ground.source.device,
             half=ground.precision == "bfloat16",
         )
-        tried.append({"problem": repr(one.problem), "learning_rate": one.learning_rate, "dev_f1": trained.f1})
+        tried.append(
+            {"problem": repr(one.problem), "learning_rate": one.learning_rate, "dev_f1": trained.f1}
+        )
         if best is None or trained.f1 > best[1].f1:
             best = number, trained
         del trained

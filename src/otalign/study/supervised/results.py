@@ -47,8 +47,7 @@ class Result:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Result":
         place = Place(*(data[name] for name in Place._fields))
-        rest = {name: value for name, value in data.items() if name not in Place._fields}
-        return cls(**(rest | {"place": place}))
+        return cls(place, **{name: value for name, value in data.items() if name not in Place._fields})
 
 
 @dataclass(frozen=True)

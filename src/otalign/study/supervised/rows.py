@@ -66,7 +66,7 @@ MAIN = (
     _learned("learned", "Learned, each corpus alone", 3),
     _learned(UNION, "Learned, all corpora", 5, together=True),
     _learned(
-        "learned-one", "Learned, all corpora, nothing tuned", 5, together=True, tuned=False, after=UNION
+        "learned-one", "Learned, all corpora, one threshold", 5, together=True, tuned=False, after=UNION
     ),
     _learned("learned-further", "Learned, all corpora, then each", 5, FURTHER, after=UNION),
 )

@@ -27,7 +27,8 @@ def reliability(aligner: Aligner, golds: Sequence[Gold], level: Level) -> dict[s
 
 def _told(aligner: Aligner, golds: Sequence[Gold], level: Level) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Probabilities and facts, (2, …) each: of the cells, and of the words."""
-    links, nulls = [np.zeros((2, 0))], [np.zeros((2, 0))]
+    links: list[np.ndarray] = [np.zeros((2, 0))]
+    nulls: list[np.ndarray] = [np.zeros((2, 0))]
     start = 0
     pairs = ((gold.source, gold.target) for gold in golds)
     for chunk, embeddings in embedded(pairs, aligner.encoder, aligner.settings.pairing):

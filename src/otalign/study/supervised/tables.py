@@ -43,7 +43,8 @@ def markdown(study: Supervised) -> str:
         for name in ("Precision", "Recall"):
             table = _table(main, lambda row, name=name: _test(study, row, name.lower()), TEST_COLUMNS)
             parts.append(f"## {name}\n\n{table}")
-        parts.append(f"## F1 on the dev sets\n\n{_table(main, lambda row: _dev(study, row), DEV_COLUMNS)}")
+        tuned = _table([row for row in main if row.tuned], lambda row: _dev(study, row), DEV_COLUMNS)
+        parts.append(f"## F1 on the dev sets\n\n{tuned}")
         parts.append(f"## What was chosen\nWith the first seed, on the dev set.\n\n{_choices(study, main)}")
     if ablated:
         rest = [ROWS[UNION], *ablated]

@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
+from threading import Thread
 
 from otalign.study.supervised.ground import Ground
 from otalign.study.supervised.jobs import Job, Waiting
@@ -71,7 +72,9 @@ def _shared(waiting: Waiting, ground: Ground, workers: int) -> Iterator[Result |
                 except (EOFError, ConnectionError):
                     said = None
                     yield from _lost(worker, ground)
-                    crew[crew.index(worker)] = Worker(ground)
+                    worker.stop()
+                    crew.remove(worker)
+                    crew += [Worker(ground)] if waiting.left else []
                 if said is None:
                     waiting.finished(worker.job)
                     worker.job = None
@@ -96,6 +99,7 @@ def _serve(ends: Connection, ground: Ground) -> None:
     import torch
 
     torch.set_num_threads(1)
+    Thread(target=_end_with_the_parent, daemon=True).start()
     try:
         while True:
             job = ends.recv()
@@ -104,3 +108,10 @@ def _serve(ends: Connection, ground: Ground) -> None:
             ends.send(None)
     except (EOFError, BrokenPipeError, KeyboardInterrupt):
         return
+
+
+def _end_with_the_parent() -> None:
+    """Killed, it could not stop its workers, and they would go on to train what is trained again."""
+    if parent := parent_process():
+        parent.join()
+        os._exit(1)
