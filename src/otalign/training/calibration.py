@@ -18,6 +18,7 @@ from otalign.training.model import Model, Tensors
 from otalign.weights import link_probabilities, null_log_odds
 
 STEPS = 50  # of Newton's method, at most; ten are enough where there is anything to find
+UNCHANGED = np.array([1.0, 0.0])
 
 
 class Seen(NamedTuple):
@@ -73,15 +74,18 @@ def _fitted(odds: np.ndarray, facts: np.ndarray) -> np.ndarray:
 
     Facts that are all alike, or foretold without a fault, have no such: then nothing is changed.
     """
+    no, yes = odds[facts == 0], odds[facts == 1]
+    if not len(no) or not len(yes) or no.max() <= yes.min():
+        return UNCHANGED
     x = np.stack([odds, np.ones_like(odds)]).astype(float)  # (2, items)
-    at = np.array([1.0, 0.0])
+    at = UNCHANGED
     for _ in range(STEPS):
         p = 1 / (1 + np.exp(-np.clip(at @ x, -60, 60)))
         slope, bend = x @ (facts - p), (x * (p * (1 - p))) @ x.T
         if np.linalg.cond(bend) > 1e12:
-            return np.array([1.0, 0.0])
+            return UNCHANGED
         step = np.linalg.solve(bend, slope)
         at = at + np.clip(step, -1, 1)  # far from the end a whole step may be too far
         if abs(step).max() < 1e-6:
             break
-    return at if at[0] > 0 else np.array([1.0, 0.0])
+    return at if at[0] > 0 else UNCHANGED
