@@ -16,8 +16,8 @@ def is_in(folder: Path) -> bool:
 
 
 def layers(model: str | Path) -> range:
-    """The layers that an encoder can be loaded at: all of Hugging Face's, the one of an exported one, the last
-    where layers are mixed."""
+    """The layers that an encoder can be loaded at: all of Hugging Face's, the last of one that mixes them, the
+    one of an exported one."""
     from otalign.encoders.onnx import Onnx
     from otalign.encoders.transformers import depth, mix_in
 
