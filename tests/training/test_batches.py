@@ -38,7 +38,7 @@ def order_of(pairs: PairSet) -> np.ndarray:
 @pytest.mark.parametrize("pairing", ["joint", "separate"])
 @pytest.mark.parametrize("kind", ["bert", "roberta", "mpnet"])
 def test_words_are_those_that_the_encoder_embeds_however_long_the_pair(tiny_model, kind, pairing, layers):
-    """Those of the model are made of batches, for training; those of the encoder are what is aligned later."""
+    """The model makes them of batches, to be trained; the encoder makes those that are aligned later."""
     import torch
 
     encoder = encoder_of(tiny_model(kind))

@@ -16,8 +16,8 @@ def is_in(folder: Path) -> bool:
 
 
 def layers(model: str | Path) -> range:
-    """The layers that an encoder can be loaded at: all of Hugging Face's, the last of one that mixes them, the
-    one of an exported one."""
+    """The layers that an encoder can be loaded at: all of Hugging Face's, or the last where training has mixed
+    them, and the one of an exported encoder."""
     from otalign.encoders.onnx import Onnx
     from otalign.encoders.transformers import depth, mix_in
 
