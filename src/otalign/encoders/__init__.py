@@ -16,7 +16,7 @@ def is_in(folder: Path) -> bool:
 
 
 def layers(model: str | Path) -> range:
-    """The layers that an encoder can be loaded at: all of Hugging Face's, or the last where training has mixed
+    """The layers that an encoder can be loaded at: all of Hugging Face's, but only the last if training mixed
     them, and the one of an exported encoder."""
     from otalign.encoders.onnx import Onnx
     from otalign.encoders.transformers import depth, mix_in
