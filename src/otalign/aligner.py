@@ -96,6 +96,8 @@ class Aligner:
             raise ValueError(f"layer must be {saved.layer}, with which {folder} was trained, got {layer}")
         encoder = encoders.load(model, layer, device=device, threads=threads, batch_size=batch_size)
         settings["layer"] = encoder.layer
+        if saved and isinstance(saved.problem, Learned):
+            _check_learned(model, saved, settings)
         chosen = saved.changed(**settings) if saved else Settings(encoder=encoder.name, **settings)
         alike = saved and all(getattr(saved, name) == getattr(chosen, name) for name in CENTRED_BY)
         return cls(encoder, chosen, _saved_centre(folder) if alike else None, heads.load(folder))
@@ -138,6 +140,16 @@ class Aligner:
             stream = centred(stream, self.centre, self.settings.whitening)
         for chunk, embeddings in stream:
             yield from alignments(chunk, embeddings, self.settings, self.head)
+
+
+def _check_learned(model: str | Path, saved: Settings, wanted: Mapping[str, Any]) -> None:
+    """That nothing is asked of a trained aligner which its training has decided."""
+    for name, value in wanted.items():
+        if name not in ("links", "threshold") and value != getattr(saved, name):
+            raise ValueError(
+                f"{name} must be left out for {model}: it has learned its transport; only links and "
+                f"threshold can be chosen"
+            )
 
 
 def alignments(

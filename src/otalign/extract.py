@@ -29,10 +29,10 @@ def links(weights: Weights, tile: Tile, threshold: float) -> list[Found]:
     strong, *nulls = (in_numpy(part) for part in weights)
     lengths = [in_numpy(is_word).sum(-1).tolist() for is_word in (tile.is_source, tile.is_target)]
     pair, i, j = np.nonzero(strong > threshold)
-    kept = np.round(strong[pair, i, j], DIGITS)
+    kept = np.round(strong[pair, i, j].astype(float), DIGITS)  # digits of float32 would come out as noise
     ends = np.cumsum(np.bincount(pair, minlength=len(strong))).tolist()
     found = tuple(map(Link, i.tolist(), j.tolist(), kept.tolist()))
-    sure = [np.round(side, DIGITS).tolist() for side in nulls]
+    sure = [np.round(side.astype(float), DIGITS).tolist() for side in nulls]
     return [
         Found(found[start:end], (tuple(sources[:n]), tuple(targets[:m])))
         for start, end, sources, targets, n, m in zip([0, *ends[:-1]], ends, *sure, *lengths, strict=True)

@@ -12,6 +12,7 @@ from otalign.cli.corpora import corpora
 from otalign.cli.evaluate import evaluate
 from otalign.cli.export import export
 from otalign.cli.study import study
+from otalign.cli.train import train
 from otalign.cli.tune import tune
 
 app = typer.Typer(
@@ -21,6 +22,7 @@ app.command()(align)
 app.command()(evaluate)
 app.command()(convert)
 app.command()(tune)
+app.command()(train)
 app.command()(export)
 app.add_typer(corpora, name="corpus")
 app.add_typer(study, name="study")

@@ -49,6 +49,10 @@ class AlignerOptions:
     fraction: Annotated[float | None, typer.Option(help="Of pot: the share of the words to be linked.")] = (
         None
     )
+    links: Annotated[
+        str | None,
+        typer.Option(metavar="sure|possible", help="Of an aligner that has learned which are; else sure."),
+    ] = None
     threshold: Annotated[float | None, typer.Option(help="Links must be stronger, 0 to 1.")] = None
     layer: Annotated[int | None, typer.Option(help="Of the encoder; 0 are its embeddings.")] = None
     pairing: Annotated[
@@ -109,7 +113,7 @@ class AlignerOptions:
 
     def load(self) -> Aligner:
         """The aligner by transport, as said."""
-        settings = self.said("threshold", "pairing", "centring", "whitening")
+        settings = self.said("links", "threshold", "pairing", "centring", "whitening")
         settings |= self.said("cost", "fertility", "smoothing", "distortion")
         settings |= self._problem() | self._solver()
         return Aligner.load(**self.encoder(), **settings)

@@ -18,7 +18,7 @@ from otalign.peers import FastAlign, FastAligner, Match, Matching, SimAlign, Sim
 from otalign.peers.aligners import MATCHINGS
 
 ENCODING = ("model", "layer", "pairing", "centring", "device", "batch_size", "threads")
-TRANSPORT = ("problem", "tau", "fraction", "threshold", "cost", "fertility", "epsilon", "exact")
+TRANSPORT = ("problem", "tau", "fraction", "links", "threshold", "cost", "fertility", "epsilon", "exact")
 OPTIONS = {
     "ot": (*ENCODING, *TRANSPORT, "whitening", "smoothing", "distortion"),
     "simalign": (*ENCODING, "matching", "distortion", "null_threshold"),

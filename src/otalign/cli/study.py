@@ -15,6 +15,7 @@ from otalign import encoders
 from otalign.cli.aligning import BatchSize, Device, Threads
 from otalign.cli.corpora import DataFolder
 from otalign.cli.results import make_writable
+from otalign.cli.supervised import supervised
 from otalign.encoders import BATCH_SIZE, Pairing
 from otalign.study import Cell, Chosen, Source, figures, tables
 from otalign.study import chosen as chosen_rows
@@ -29,6 +30,9 @@ study = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The paper
 @study.callback()
 def about() -> None:
     """The paper's tables and figures, made again from the corpora and an encoder."""
+
+
+study.command()(supervised)
 
 
 @study.command()

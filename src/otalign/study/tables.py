@@ -5,11 +5,10 @@ import io
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from statistics import mean
 from typing import Any
 
 import otalign
-from otalign.study import paper
+from otalign.study import layout, paper
 from otalign.study.cells import Cell
 from otalign.study.columns import COLUMNS
 from otalign.study.rows import APPENDED
@@ -26,12 +25,8 @@ MEASURES: dict[str, Value] = {
 
 def write(study: Study, folder: Path) -> list[Path]:
     """table.md, table.csv and table.json, of all cells that are there."""
-    written = []
-    for ending, text in (("md", markdown(study)), ("csv", comma_separated(study)), ("json", as_json(study))):
-        path = folder / f"table.{ending}"
-        path.write_text(text, encoding="utf-8")
-        written.append(path)
-    return written
+    texts = {"md": markdown(study), "csv": comma_separated(study), "json": as_json(study)}
+    return layout.written(folder, "table", texts)
 
 
 def markdown(study: Study) -> str:
@@ -68,33 +63,14 @@ def _about(study: Study) -> str:
 def _table(study: Study, rows: Sequence[System], value: Value, with_paper: bool = False) -> str:
     cells = {row.name: [study.cell(row, column) for column in COLUMNS] for row in rows}
     figures = {name: [100 * value(cell.test) if cell else None for cell in of] for name, of in cells.items()}
-    columns = zip(*figures.values(), strict=True)
-    best = [max((round(one, 1) for one in column if one is not None), default=None) for column in columns]
-    lines = [
-        "| | " + " | ".join(column.heading for column in COLUMNS) + " | mean |",
-        "|---|" + "---:|" * (len(COLUMNS) + 1),
-    ]
+    best, lines = layout.best(figures.values()), []
     for row in rows:
         of = figures[row.name]
-        shown = [_shown(one, top) for one, top in zip(of, best, strict=True)]
-        lines.append(f"| {row.title} | " + " | ".join([*shown, _mean(of)]) + " |")
+        shown = [layout.shown(one, top) for one, top in zip(of, best, strict=True)]
+        lines.append((row.title, [*shown, layout.shown(layout.mean_of_all(of))]))
         if with_paper and row.name in paper.F1:
-            theirs = paper.F1[row.name]
-            shown = [f"_{one:.1f}_" for one in (*theirs, mean(theirs))]
-            lines.append("| _paper_ | " + " | ".join(shown) + " |")
-    return "\n".join(lines)
-
-
-def _shown(figure: float | None, best: float | None) -> str:
-    if figure is None:
-        return "–"
-    return f"**{figure:.1f}**" if round(figure, 1) == best else f"{figure:.1f}"
-
-
-def _mean(figures: Sequence[float | None]) -> str:
-    """Of all columns, or none: a mean of some of them would look like one of all."""
-    known = [figure for figure in figures if figure is not None]
-    return f"{mean(known):.1f}" if len(known) == len(figures) else "–"
+            lines.append(("_paper_", layout.in_italics(paper.F1[row.name])))
+    return layout.table([*(column.heading for column in COLUMNS), "mean"], lines)
 
 
 def comma_separated(study: Study) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mean
 
 import numpy as np
 import torch
@@ -46,8 +47,14 @@ class Trained:
     """An aligner, what each epoch came to, and how good the best one is on each dev set."""
 
     aligner: Aligner
+    recipe: Recipe
     epochs: list[Epoch]
     dev: dict[str, dict[Level, Score]]
+
+    @property
+    def f1(self) -> float:
+        """The mean over dev sets and levels, each at its best threshold."""
+        return mean(score.f1 for levels in self.dev.values() for score in levels.values())
 
 
 def known_levels(sources: Mapping[str, Source]) -> np.ndarray:
@@ -90,6 +97,8 @@ def train(
     from accelerate import Accelerator
 
     accelerator = Accelerator(cpu=device == "cpu" or not torch.cuda.is_available())
+    if half:
+        torch.set_float32_matmul_precision("high")  # where the rest is no more exact than that
     base = Transformers(encoder, depth(encoder), device=str(accelerator.device))
     settings = _settings(base, sources, problem, recipe.seed, level)
     train = PairSet(
@@ -118,11 +127,16 @@ def train(
         progress=progress,
     )
     epochs = run(heard)
-    return _finished(base, model, settings, devs, epochs)
+    return _finished(base, model, settings, recipe, devs, epochs)
 
 
 def _finished(
-    base: Transformers, model: Model, settings: Settings, devs: Mapping[str, DevSet], epochs: list[Epoch]
+    base: Transformers,
+    model: Model,
+    settings: Settings,
+    recipe: Recipe,
+    devs: Mapping[str, DevSet],
+    epochs: list[Epoch],
 ) -> Trained:
     """The model as an aligner, calibrated if it has log-odds, with the best thresholds for all dev sets."""
     base.trained = True
@@ -142,7 +156,7 @@ def _finished(
         settings = settings.changed(threshold=thresholds[model.level])
     scores = {name: dict(_best(of)) for name, of in curves.items()}
     base.model.eval()
-    return Trained(Aligner(base, settings, head=head), epochs, scores)
+    return Trained(Aligner(base, settings, head=head), recipe, epochs, scores)
 
 
 def _best(curves: Mapping[Level, Curve]) -> Iterator[tuple[Level, Score]]:

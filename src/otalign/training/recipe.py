@@ -68,7 +68,7 @@ PAPER = Recipe(
 )
 
 # For going on from an aligner that was trained on more, towards one corpus.
-FURTHER = Recipe(learning_rate=5e-5, batch_size=16, average=0.97)
+FURTHER = Recipe(learning_rate=5e-5, batch_size=16, epochs=4, average=0.97)
 
 
 def recipe_for(problem: Problem | Learned) -> Recipe:

@@ -1,6 +1,6 @@
 """F1 by a property of the pairs, a line for each system, over the test sets pooled at the level S."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import mean
 from typing import Any
@@ -13,6 +13,11 @@ from otalign.study.run import Study
 
 BINS = 8
 SURE = tuple(column for column in COLUMNS if column.level == "s")
+WITHOUT_MSR = tuple(column for column in SURE if column.corpus != "msr-rte")
+LABELS: dict[Grouping, str] = {
+    "null_rate": "Null words in the gold (% of the words)",
+    "phrase_share": "Phrases in the gold (% of its groups of links)",
+}
 
 
 @dataclass(frozen=True)
@@ -55,44 +60,57 @@ class Panel:
 LEADER = {"arrowstyle": "-", "linewidth": 0.4, "shrinkA": 1, "shrinkB": 3}  # from a line's end to its name
 
 Points = list[tuple[float, float]]
+Pooled = Callable[[Line, Sequence[Column]], list[Counts]]  # what was counted over test sets, by each seed
 
 
 def by_null_rate(study: Study) -> Any | None:
     """Over all test sets; and, of the better systems, without MSR-RTE, which has by far the most nulls."""
-    others = tuple(column for column in SURE if column.corpus != "msr-rte")
-    panels = [Panel("All corpora", SURE, LINES), Panel("Without MSR-RTE", others, BETTER)]
-    return _figure(study, "null_rate", "Null words in the gold (% of the words)", panels)
+    panels = [Panel("All corpora", SURE, LINES), Panel("Without MSR-RTE", WITHOUT_MSR, BETTER)]
+    return figure("null_rate", panels, _pooled(study))
 
 
 def by_phrase_share(study: Study) -> Any | None:
-    label = "Phrases in the gold (% of its groups of links)"
     panels = [Panel("All corpora", SURE, LINES), Panel("The better systems", SURE, BETTER)]
-    return _figure(study, "phrase_share", label, panels)
+    return figure("phrase_share", panels, _pooled(study))
 
 
-def _figure(study: Study, by: Grouping, label: str, panels: Sequence[Panel]) -> Any | None:
-    known = {line for line in LINES if all(study.cell(ROWS[line.row], column) for column in SURE)}
-    if any(known.isdisjoint(panel.lines) for panel in panels):
+def _pooled(study: Study) -> Pooled:
+    def pooled(line: Line, columns: Sequence[Column]) -> list[Counts]:
+        row = ROWS[line.row]
+        if not all(study.cell(row, column) for column in SURE):
+            return []
+        return [Counts.joined(study.counts(row, column) for column in columns)]
+
+    return pooled
+
+
+def figure(by: Grouping, panels: Sequence[Panel], pooled: Pooled) -> Any | None:
+    """F1 by a property, unless a panel has no line. The counts of several seeds make a mean line."""
+    counts = [{line: pooled(line, panel.columns) for line in panel.lines} for panel in panels]
+    if not all(any(of.values()) for of in counts):
         return None
-    figure, axes = blank(4.4 * len(panels) + 0.4, 4.2, len(panels))
-    for ax, panel in zip(axes, panels, strict=True):
-        drawn = [line for line in panel.lines if line in known]
-        counts = {line: _counts(study, line, panel.columns) for line in drawn}
-        _draw(ax, {line: _points(of, by) for line, of in counts.items()})
-        ax.set_title(f"{panel.title}, {len(counts[drawn[0]]):,} pairs", loc="left", fontsize=10)
-        ax.set_xlabel(label)
+    drawn, axes = blank(4.4 * len(panels) + 0.4, 4.2, len(panels))
+    for ax, panel, of in zip(axes, panels, counts, strict=True):
+        known = {line: seeds for line, seeds in of.items() if seeds}
+        _draw(ax, {line: _points(seeds, by) for line, seeds in known.items()})
+        pairs = len(next(iter(known.values()))[0])
+        ax.set_title(f"{panel.title}, {pairs:,} pairs", loc="left", fontsize=10)
+        ax.set_xlabel(LABELS[by])
     axes[0].set_ylabel("F1 (%)")
-    return figure
+    return drawn
 
 
-def _counts(study: Study, line: Line, columns: Sequence[Column]) -> Counts:
-    return Counts.joined(study.counts(ROWS[line.row], column) for column in columns)
-
-
-def _points(counts: Counts, by: Grouping) -> Points:
-    """For each bin of pairs the mean of the property, and F1, in percent."""
-    bins = [part.counts for part in breakdown(counts, by, BINS)]
-    return [(100 * mean(getattr(part, by).tolist()), 100 * scores(part, ["f1"])["f1"]) for part in bins]
+def _points(seeds: Sequence[Counts], by: Grouping) -> Points:
+    """For each bin of pairs the mean of the property, and of F1 over the seeds, in percent."""
+    # Bins are made by the gold alone: they are the same for all seeds.
+    bins = [[part.counts for part in breakdown(counts, by, BINS)] for counts in seeds]
+    return [
+        (
+            100 * mean(getattr(of_seeds[0], by).tolist()),
+            100 * mean(scores(one, ["f1"])["f1"] for one in of_seeds),
+        )
+        for of_seeds in zip(*bins, strict=True)
+    ]
 
 
 def _draw(ax: Any, lines: dict[Line, Points]) -> None:

@@ -1,0 +1,107 @@
+"""`otalign study supervised`: the paper's supervised table, and what goes beyond it."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, get_args
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
+
+from otalign.cli.corpora import DataFolder
+from otalign.cli.results import make_writable
+from otalign.study import Source
+
+if TYPE_CHECKING:
+    from otalign.study.supervised import Failure, Result
+
+
+def supervised(
+    encoder: Annotated[
+        str,
+        typer.Option(envvar="OTALIGN_MODEL", help="An encoder's folder or name on the Hugging Face hub."),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="For the tables and all that is kept.")
+    ],
+    data: DataFolder = None,
+    rows: Annotated[
+        str,
+        typer.Option(metavar="main|all|NAMES", help="With commas, * for any ending: uot,learned*."),
+    ] = "all",
+    seeds: Annotated[int | None, typer.Option(min=1, help="Of every row; else each has its own.")] = None,
+    jobs: Annotated[int, typer.Option(min=1, help="Models trained at once, each in a process.")] = 1,
+    limit: Annotated[int | None, typer.Option(min=1, help="Take the first so many pairs of a split.")] = None,
+    device: Annotated[
+        str | None, typer.Option(metavar="cpu|cuda", help="Else the best that is there.")
+    ] = None,
+    precision: Annotated[
+        str | None,
+        typer.Option(
+            metavar="float32|bfloat16", help="Of training; else bfloat16 on a GPU, float32 without."
+        ),
+    ] = None,
+) -> None:
+    """Train every system on every corpus, several times, choose on the dev sets, score on the test sets.
+
+    Interrupted, the same command goes on where it stopped: a model that is done is not trained again unless
+    what decides it has changed. What fails is told, and keeps nothing else from being done.
+
+    Example: otalign study supervised --encoder bert-base-uncased --data corpora/ --jobs 4 -o results/
+    """
+    from otalign.study.supervised import Ground, Precision, chosen, figures, tables
+    from otalign.study.supervised import supervised as studied
+
+    wanted = chosen(rows)
+    if precision not in (None, *get_args(Precision)):
+        raise ValueError(f"--precision must be one of {', '.join(get_args(Precision))}, got {precision!r}")
+    make_writable(output)
+    ground = Ground.of(Source(encoder, data, limit, device), output, precision)  # pyright: ignore[reportArgumentType]
+    with _told() as heard:
+        found = studied(ground, wanted, seeds=seeds, workers=jobs, heard=heard)
+    for path in tables.write(found, output):
+        print(path)
+    try:
+        for path in figures.write(found, output / "figures"):
+            print(path)
+    except ImportError as error:  # the tables are no worse for it
+        print(f"no figures: {error}", file=sys.stderr)
+    log = output / "failed.txt"
+    log.unlink(missing_ok=True)
+    if found.failures:
+        traces = [f"{failure.place}: {failure.error}\n{failure.trace}" for failure in found.failures]
+        log.write_text("\n".join(traces), encoding="utf-8")
+        print(f"otalign: {len(traces)} failed; see {log}", file=sys.stderr)
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _told() -> "Iterator[Callable[[Result | Failure, int, int], None]]":
+    """A line for each model on the error stream, and under them a bar if it is a terminal."""
+    screen = Console(stderr=True, highlight=False, soft_wrap=True)
+    bar = Progress(
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=screen,
+        transient=True,
+        disable=not sys.stderr.isatty(),
+    )
+    with bar:
+        task = bar.add_task("models")
+
+        def heard(made: "Result | Failure", over: int, of: int) -> None:
+            bar.update(task, completed=over, total=of)
+            screen.print(f"{_line(made)} ({over} of {of})", markup=False)
+
+        yield heard
+
+
+def _line(made: "Result | Failure") -> str:
+    from otalign.study.supervised import Failure
+
+    if isinstance(made, Failure):
+        return f"{made.place}: failed, {made.error}"
+    return f"{made.place}: dev F1 {100 * made.dev_f1:.1f}, {made.seconds:.1f} s"

@@ -1,0 +1,302 @@
+"""`otalign train`: an aligner that has learned from gold links."""
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from otalign import __version__
+from otalign.alignment import Gold, Links
+from otalign.cli.aligning import Device
+from otalign.cli.convert import FORMAT_HELP, as_level
+from otalign.cli.corpora import DataFolder
+from otalign.cli.results import place
+from otalign.cli.terminal import bars
+from otalign.corpus import CORPORA, Unaligned, load, read
+from otalign.ot import Balanced, Partial, Problem, Unbalanced
+from otalign.settings import FRACTION, Learned
+
+if TYPE_CHECKING:
+    from otalign.training import Epoch, Recipe, Source, Trained
+
+WORK = ".training"  # what is kept in the folder until the aligner is there
+METRICS, RECORD = "metrics.jsonl", "training.json"
+TAU = 0.4  # of unbalanced transport that is trained
+
+
+def train(
+    corpora: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CORPUS…", help=f"By name ({', '.join(CORPORA)}), or files of gold to learn from."
+        ),
+    ],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FOLDER", help="A new folder for the aligner.")
+    ],
+    encoder: Annotated[
+        str,
+        typer.Option(
+            envvar="OTALIGN_MODEL",
+            help="An encoder's folder or name on the Hugging Face hub, or a trained aligner to go on from.",
+        ),
+    ],
+    dev: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="Gold to choose by, for files; may be given several times."),
+    ] = None,
+    problem: Annotated[
+        str, typer.Option(metavar="learned|bot|pot|uot", help="Learned transport, or one of the paper's.")
+    ] = "learned",
+    tau: Annotated[float, typer.Option(help="Of uot: the price of leaving words out.")] = TAU,
+    fraction: Annotated[float, typer.Option(help="Of pot: the share of the words to be linked.")] = FRACTION,
+    level: Annotated[
+        str,
+        typer.Option(metavar="s|s+p", help="Of bot, pot, uot: the links to learn; learned learns both."),
+    ] = "s",
+    learning_rate: Annotated[
+        str | None,
+        typer.Option(metavar="RATE[,RATE…]", help="Of several, the best on the dev set is kept."),
+    ] = None,
+    epochs: Annotated[int | None, typer.Option(min=1, help="At most.")] = None,
+    batch_size: Annotated[int | None, typer.Option(min=1, help="Pairs in a step.")] = None,
+    patience: Annotated[
+        int | None, typer.Option(min=1, help="Stop after so many epochs without a better dev F1.")
+    ] = None,
+    without: Annotated[
+        list[str] | None,
+        typer.Option(metavar="competition|prices|neighbours", help="Leave out a part of what is learned."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0)] = 1,
+    accumulate: Annotated[
+        int, typer.Option(min=1, help="Read a batch in so many parts, where memory is short.")
+    ] = 1,
+    precision: Annotated[
+        str | None, typer.Option(metavar="float32|bfloat16", help="Else bfloat16 on a GPU, float32 without.")
+    ] = None,
+    format: Annotated[
+        str, typer.Option("--from", metavar="FORMAT", help="Of files. " + FORMAT_HELP)
+    ] = "multimwa",
+    data: DataFolder = None,
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Take the first so many pairs of each set.")
+    ] = None,
+    device: Device = None,
+) -> None:
+    """Fine-tune an encoder through the transport on gold links; save the aligner that is best on dev sets.
+
+    By default transport itself is learned: prices for words without a counterpart, competition, both levels
+    of links, probabilities that are calibrated. With --problem bot, pot or uot it is the paper's recipe.
+    Several corpora are learned together. Interrupted, the same command goes on after the last whole epoch.
+
+    For several GPUs: accelerate launch -m otalign train …
+
+    Example: otalign train mtref wiki --data corpora/ --encoder bert-base-uncased -o my-aligner/
+    """
+    sources = _sources(corpora, dev or [], format, data, limit)
+    chosen = _problem(problem, tau, fraction)
+    from otalign.training import recipe_for
+
+    recipe = recipe_for(chosen).changed(seed=seed, without=tuple(without or ()))
+    said = {"epochs": epochs, "batch_size": batch_size, "patience": patience}
+    recipe = recipe.changed(**{name: value for name, value in said.items() if value is not None})
+    recipes = [recipe.changed(learning_rate=rate) for rate in _rates(learning_rate, recipe)]
+    options: dict[str, Any] = {"level": as_level(level), "half": _half(precision, device)}
+    options |= {"accumulate": accumulate}
+    about = _about(encoder, sources, chosen, recipe, options)
+    with place(output, WORK) as work:
+        _check_same(work, about)
+        found = _best_of(encoder, sources, chosen, recipes, options | {"device": device}, work)
+        _save(found, output, work, about)
+    _show(found, output)
+
+
+def _best_of(
+    encoder: str,
+    sources: "dict[str, Source]",
+    problem: Problem | Learned,
+    recipes: "list[Recipe]",
+    options: dict[str, Any],
+    work: Path,
+) -> "Trained":
+    """Trained by each of the recipes, and the best on the dev sets kept."""
+    from otalign.training import train as trained_on
+
+    best = None
+    for recipe in recipes:
+        name = f"{recipe.learning_rate:g}"
+        several = f"learning rate {name}: " if len(recipes) > 1 else ""
+        with bars() as progress, _heard(work / f"{name}.jsonl", several) as heard:
+            found = trained_on(
+                encoder,
+                sources,
+                problem,
+                recipe,
+                checkpoint=work / f"{name}.pt",
+                progress=progress,
+                heard=heard,
+                **options,
+            )
+        if best is None or found.f1 > best.f1:
+            best = found
+    assert best is not None
+    return best
+
+
+@contextmanager
+def _heard(metrics: Path, before: str) -> "Iterator[Callable[[Epoch], None]]":
+    """Writes each epoch down, shows it, and tells TensorBoard where that is installed."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+
+        board = SummaryWriter(str(metrics.parent.parent / "tensorboard"))
+    except ImportError:
+        board = None
+
+    def heard(epoch: "Epoch") -> None:
+        if not _is_main():
+            return
+        with metrics.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(epoch.to_dict()) + "\n")
+        figures = f"loss {epoch.loss:.4f}   dev F1 {100 * epoch.f1:.2f}   {epoch.seconds:.0f} s"
+        print(f"{before}epoch {epoch.number}   {figures}", file=sys.stderr)
+        if board:
+            board.add_scalar("loss", epoch.loss, epoch.number)
+            board.add_scalar("dev F1", epoch.f1, epoch.number)
+
+    yield heard
+    if board:
+        board.close()
+
+
+def _save(found: "Trained", output: Path, work: Path, about: dict[str, Any]) -> None:
+    """The aligner, what its epochs came to, and what made it."""
+    if not _is_main():
+        return
+    found.aligner.save(output)
+    lines = [path.read_text(encoding="utf-8") for path in sorted(work.glob("*.jsonl"))]
+    (output / METRICS).write_text("".join(lines), encoding="utf-8")
+    dev = {name: {k: score._asdict() for k, score in of.items()} for name, of in found.dev.items()}
+    record = about | {"learning_rate": found.recipe.learning_rate, "dev": dev}
+    (output / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    shutil.rmtree(work)
+
+
+def _show(found: "Trained", output: Path) -> None:
+    if not _is_main():
+        return
+    for name, levels in found.dev.items():
+        for level, score in levels.items():
+            figures = f"F1 {100 * score.f1:.1f}   precision {100 * score.precision:.1f}"
+            print(f"{name} dev {level}   {figures}   recall {100 * score.recall:.1f}   at {score.threshold}")
+    print(found.aligner.signature)
+    print(f"{output}: ready; otalign align --model {output} …")
+
+
+def _sources(
+    names: list[str], devs: list[Path], format: str, data: Path | None, limit: int | None
+) -> "dict[str, Source]":
+    """Each corpus by name, and all files together."""
+    from otalign.training import Source
+
+    files = [Path(name) for name in names if name not in CORPORA]
+    for path in (*files, *devs):
+        if not path.is_file():
+            raise ValueError(f"there is no file {path}, and no corpus but {', '.join(CORPORA)}")
+    if files and not devs:
+        raise ValueError(f"give --dev, gold to choose by, for {files[0]}: training stops by it")
+    if devs and not files:
+        raise ValueError("--dev is for files to learn from; a corpus by name has its own")
+    sources = {}
+    for name in dict.fromkeys(name for name in names if name in CORPORA):
+        if "train" not in CORPORA[name].files:
+            having = ", ".join(key for key, corpus in CORPORA.items() if "train" in corpus.files)
+            raise ValueError(f"{name} has no train set; take one that has: {having}")
+        sources[name] = Source(*(load(name, split, data)[:limit] for split in ("train", "dev")))
+    if files:
+        sources[files[0].stem] = Source(*(_golds(paths, format)[:limit] for paths in (files, devs)))
+    return sources
+
+
+def _golds(paths: list[Path], format: str) -> list[Gold]:
+    golds = []
+    for path in paths:
+        for item in read(path, format):
+            if isinstance(item, Links | Unaligned):
+                raise ValueError(f"{path} must hold words and links to learn, but {format} has not both")
+            golds.append(item if isinstance(item, Gold) else Gold(item.source, item.target, item.pairs))
+    return golds
+
+
+def _problem(said: str, tau: float, fraction: float) -> Problem | Learned:
+    match said:
+        case "learned":
+            return Learned()
+        case "bot":
+            return Balanced()
+        case "pot":
+            return Partial(fraction)
+        case "uot":
+            return Unbalanced(tau)
+    raise ValueError(f"--problem must be learned, bot, pot or uot, got {said!r}")
+
+
+def _rates(said: str | None, recipe: "Recipe") -> list[float]:
+    try:
+        return [float(rate) for rate in said.split(",")] if said else [recipe.learning_rate]
+    except ValueError:
+        raise ValueError(
+            f"--learning-rate must be numbers with commas such as 5e-5,1e-4, got {said!r}"
+        ) from None
+
+
+def _half(precision: str | None, device: str | None) -> bool:
+    if precision not in (None, "float32", "bfloat16"):
+        raise ValueError(f"--precision must be float32 or bfloat16, got {precision!r}")
+    if precision is None:
+        import torch
+
+        return torch.cuda.is_available() and device != "cpu"
+    return precision == "bfloat16"
+
+
+def _about(
+    encoder: str,
+    sources: "dict[str, Source]",
+    problem: Problem | Learned,
+    recipe: "Recipe",
+    options: dict[str, Any],
+) -> dict[str, Any]:
+    """All that decides the run."""
+    sizes = {name: {"train": len(of.train), "dev": len(of.dev)} for name, of in sources.items()}
+    return {
+        "encoder": encoder,
+        "sources": sizes,
+        "problem": repr(problem),
+        "recipe": recipe.to_dict(),
+        **options,
+        "version": __version__,
+    }
+
+
+def _check_same(work: Path, about: dict[str, Any]) -> None:
+    """That a run that is taken up again is the same one."""
+    file = work / "run.json"
+    told = json.dumps(about, indent=2)
+    if not file.is_file():
+        file.write_text(told, encoding="utf-8")
+    elif json.loads(file.read_text(encoding="utf-8")) != json.loads(told):
+        raise ValueError(
+            f"{work.parent} holds a run that was begun otherwise; give a new folder, or remove it"
+        )
+
+
+def _is_main() -> bool:
+    """Whether this is the first of the processes that train together, as accelerate numbers them."""
+    return os.environ.get("RANK", "0") == "0"

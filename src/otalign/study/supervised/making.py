@@ -1,0 +1,192 @@
+"""A job → its results: models are trained, chosen on dev sets, and only then tested, each once."""
+
+import gc
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import torch
+
+from otalign.aligner import Aligner
+from otalign.metrics import Counts, count, scores, signature
+from otalign.settings import Learned, Links
+from otalign.study.columns import COLUMNS, Column
+from otalign.study.supervised.ground import Ground
+from otalign.study.supervised.jobs import BOTH, Job, Place, chooser
+from otalign.study.supervised.results import Result
+from otalign.study.supervised.rows import ROWS, UNION, Try
+from otalign.study.supervised.sureness import reliability
+from otalign.training import Trained, train
+
+LINKS: dict[str, Links] = {"s": "sure", "s+p": "possible"}
+RELIED_ON = "mtref"  # the test set on which it is seen whether probabilities mean what they say
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A place that nothing came of, and why."""
+
+    place: Place
+    error: str
+    trace: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """A training that is over: which of the tries is best, what it gave, and what each reached."""
+
+    chosen: int
+    trained: Trained
+    tried: list[dict[str, Any]]
+    seconds: float
+
+
+def results(job: Job, ground: Ground) -> Iterator[Result | Failure]:
+    """The new ones of a job, as they come. One that fails does not keep the others from being made."""
+    for place, make in _steps(job, ground):
+        try:
+            made = make()
+        except Exception as error:
+            made = Failure(place, f"{type(error).__name__}: {error}", traceback.format_exc())
+        _tidy()
+        if made:
+            yield made
+
+
+def _steps(job: Job, ground: Ground) -> Iterator[tuple[Place, Callable[[], Result | None]]]:
+    head, *others = job.places
+    if not others:
+        yield head, lambda: _result(head, ground, _made(head, ground, ground.source.encoder))
+        return
+    with TemporaryDirectory() as folder:
+        family = _Family(ground, Path(folder))
+        yield head, lambda: family.head(head)
+        for place in others:
+            yield place, lambda place=place: family.other(place)
+
+
+class _Family:
+    """A model, and what is made of it: the same without tuning, or trained further."""
+
+    def __init__(self, ground: Ground, folder: Path):
+        self.ground, self.folder = ground, folder
+        self.made: Made | None = None
+
+    def head(self, place: Place) -> Result | None:
+        self.made = _made(place, self.ground, self.ground.source.encoder)
+        self.made.trained.aligner.save(self.folder)
+        return _result(place, self.ground, self.made)
+
+    def other(self, place: Place) -> Result | None:
+        if self.made is None:
+            raise ValueError("the model that it goes on from could not be trained")
+        if ROWS[place.row].together:
+            return _result(place, self.ground, self.made)
+        return _result(place, self.ground, _made(place, self.ground, str(self.folder)))
+
+
+def _made(place: Place, ground: Ground, encoder: str) -> Made:
+    """The best of what is to be tried at a place, by its dev F1."""
+    start, tried, best = time.perf_counter(), [], None
+    for number, one in _tries(place, ground):
+        trained = train(
+            encoder,
+            {corpus: ground.learnt(corpus) for corpus in place.corpora},
+            one.problem,
+            ROWS[place.row].recipe.changed(learning_rate=one.learning_rate, seed=place.seed),
+            level="s" if place.level == BOTH else place.level,  # pyright: ignore[reportArgumentType]
+            device=ground.source.device,
+            half=ground.precision == "bfloat16",
+        )
+        tried.append({"problem": repr(one.problem), "learning_rate": one.learning_rate, "dev_f1": trained.f1})
+        if best is None or trained.f1 > best[1].f1:
+            best = number, trained
+        del trained
+        _tidy()
+    assert best is not None
+    return Made(*best, tried, time.perf_counter() - start)
+
+
+def _tries(place: Place, ground: Ground) -> list[tuple[int, Try]]:
+    """All of a row for its first seed; for the others, the one that was best there."""
+    tries = list(enumerate(ROWS[place.row].tries))
+    before = chooser(place)
+    if before is None:
+        return tries
+    first = ground.result(before)
+    if first is None:
+        raise ValueError(f"what is best was not found out: {before} is missing")
+    return [tries[first.chosen]]
+
+
+def _result(place: Place, ground: Ground, made: Made) -> Result | None:
+    """The model tested, and written down; nothing if it is there already."""
+    if ground.result(place):
+        return None
+    start, trained, row = time.perf_counter(), made.trained, ROWS[place.row]
+    counted: dict[Column, tuple[Counts, Aligner]] = {}
+    for column in place.columns:
+        aligner = _for_column(trained, column, row.tuned)
+        golds = ground.material.golds(column.corpus, "test")
+        found = aligner.align_many((gold.source, gold.target) for gold in golds)
+        counted[column] = count(found, golds, column.level), aligner
+    result = Result(
+        place,
+        made.chosen,
+        trained.aligner.settings.to_dict()["problem"],
+        row.recipe.changed(learning_rate=row.tries[made.chosen].learning_rate, seed=place.seed).to_dict(),
+        made.tried,
+        [epoch.to_dict() for epoch in trained.epochs],
+        {name: {k: score._asdict() for k, score in of.items()} for name, of in trained.dev.items()},
+        {column.key: _figures(place, column, *of) for column, of in counted.items()},
+        _reliability(trained, ground) if place.row == UNION else {},
+        round(made.seconds + time.perf_counter() - start, 2),
+        ground.key(place),
+    )
+    ground.results.put(result, [counts for counts, _ in counted.values()])
+    return result
+
+
+def _for_column(trained: Trained, column: Column, tuned: bool) -> Aligner:
+    """The aligner at the level of a column, with the threshold that is best on its dev set, or its own."""
+    aligner = trained.aligner
+    settings = aligner.settings
+    if isinstance(settings.problem, Learned):
+        settings = settings.changed(links=LINKS[column.level], threshold=None)
+        if tuned:
+            levels = trained.dev[column.dev]  # where no link is merely possible, the levels are one
+            settings = settings.changed(threshold=levels.get(column.level, levels["s"]).threshold)
+    return replace(aligner, settings=settings)
+
+
+def _figures(place: Place, column: Column, counts: Counts, aligner: Aligner) -> dict[str, Any]:
+    more = {"row": place.row, "corpus": column.corpus, "split": "test", "tuned_on": f"{column.dev} dev"}
+    if not ROWS[place.row].tuned:
+        del more["tuned_on"]
+    return {
+        **scores(counts, ["precision", "recall", "f1"]),
+        "pairs": len(counts),
+        "threshold": aligner.settings.threshold,
+        "signature": signature(counts, more=more | aligner.settings.fields()),
+    }
+
+
+def _reliability(trained: Trained, ground: Ground) -> dict[str, Any]:
+    golds = ground.material.golds(RELIED_ON, "test")
+    found = {}
+    for column in (c for c in COLUMNS if c.corpus == RELIED_ON):
+        aligner = _for_column(trained, column, tuned=False)
+        of_level = reliability(aligner, golds, column.level)
+        found[column.level] = {what: one.to_dict() for what, one in of_level.items()}
+    return found
+
+
+def _tidy() -> None:
+    """Give back the memory of models that are done with: others share the device."""
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()

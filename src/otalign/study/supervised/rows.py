@@ -1,0 +1,96 @@
+"""The rows of the supervised study, one value each: what is trained, how, on what, and how often.
+
+What is tried for the paper's transports stands in `TRIES`. To add a row, add a value to `MAIN`, whose rows
+are tested, or to `ABLATION`, whose rows are only ever scored on dev sets.
+"""
+
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from typing import NamedTuple
+
+from otalign.ot import Balanced, Partial, Problem, Unbalanced
+from otalign.settings import Learned
+from otalign.training.recipe import FURTHER, PAPER, Recipe
+
+
+class Try(NamedTuple):
+    """What the first seed tries: the best on the dev set is taken, for the other seeds too."""
+
+    problem: Problem | Learned
+    learning_rate: float
+
+
+TRIES: dict[str, tuple[Try, ...]] = {
+    "bot": (Try(Balanced(), 1e-4),),
+    "pot": (Try(Partial(0.8), 1e-4), Try(Partial(1.0), 1e-4)),
+    "uot": (Try(Unbalanced(0.4), 1e-4), Try(Unbalanced(0.4), 2e-4)),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A system. One that is `after` another is made of its models, and in the same job."""
+
+    name: str
+    title: str
+    tries: tuple[Try, ...]
+    recipe: Recipe
+    seeds: int
+    by_level: bool = False  # a model for each level, or one for both
+    together: bool = False  # one training on all corpora, or one on each
+    tuned: bool = True  # thresholds are those of the column's dev set, or the model's own
+    tested: bool = True
+    after: str | None = None
+
+
+def _paper(name: str, title: str, seeds: int) -> Row:
+    return Row(name=name, title=title, tries=TRIES[name], recipe=PAPER, seeds=seeds, by_level=True)
+
+
+def _learned(name: str, title: str, seeds: int, recipe: Recipe = Recipe(), **options) -> Row:  # noqa: B008
+    tries = (Try(Learned(), recipe.learning_rate),)
+    return Row(name=name, title=title, tries=tries, recipe=recipe, seeds=seeds, **options)
+
+
+def _ablated(name: str, title: str, **changes) -> Row:
+    """The row of the union with one thing changed."""
+    recipe = Recipe().changed(**changes)
+    return _learned(f"ablation-{name}", title, 2, recipe, together=True, tested=False)
+
+
+UNION = "learned-union"
+MAIN = (
+    _paper("bot", "BOT", 3),
+    _paper("pot", "POT", 3),
+    _paper("uot", "UOT", 5),
+    _learned("learned", "Learned, each corpus alone", 3),
+    _learned(UNION, "Learned, all corpora", 5, together=True),
+    _learned(
+        "learned-one", "Learned, all corpora, nothing tuned", 5, together=True, tuned=False, after=UNION
+    ),
+    _learned("learned-further", "Learned, all corpora, then each", 5, FURTHER, after=UNION),
+)
+ABLATION = (
+    _ablated("competition", "without competition", without=("competition",)),
+    _ablated("prices", "without prices", without=("prices",)),
+    _ablated("neighbours", "without neighbours", without=("neighbours",)),
+    _ablated("layers", "the last layer alone", layers=1),
+    _ablated("average", "weights not averaged", average=0.0),
+    _ablated("directions", "one direction", both_directions=False),
+)
+ROWS = {row.name: row for row in (*MAIN, *ABLATION)}
+FIRST = (UNION, "uot", "bot", "pot", "learned")  # whose jobs come first, in this order
+
+
+def chosen(patterns: str) -> tuple[str, ...]:
+    """The names of the rows that a list with commas names: `main`, `all`, names, or patterns such as uot*."""
+    names: set[str] = set()
+    for pattern in (part.strip() for part in patterns.split(",")):
+        if pattern in ("main", "all"):
+            found = {row.name for row in (MAIN if pattern == "main" else ROWS.values())}
+        else:
+            found = {name for name in ROWS if fnmatch(name, pattern)}
+        if not found:
+            raise ValueError(f"rows must be main, all, or of {', '.join(ROWS)}; got {pattern!r}")
+        names |= found
+    return tuple(name for name in ROWS if name in names)
