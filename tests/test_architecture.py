@@ -16,6 +16,8 @@ HEAVY = {
     "ot",
     "scipy",
     "transformers",
+    "safetensors",
+    "accelerate",
     "matplotlib",
     "onnxruntime",
     "fastapi",
@@ -27,8 +29,8 @@ HEAVY = {
 # Each part may import those before it. A part that is not listed may import any of them.
 ORDER = [
     *("words", "ot", "alignment", "corpus", "metrics", "render"),
-    *("encoders", "centring", "cost", "fertility", "settings", "strengths", "head", "weights"),
-    *("extract", "aligner", "peers", "tuning", "training", "study"),
+    *("encoders", "centring", "cost", "fertility", "settings", "strengths", "head", "weights", "extract"),
+    *("aligner", "peers", "tuning", "training", "study"),
 ]
 
 

@@ -92,6 +92,8 @@ class Aligner:
             folder = Path(model)
         if saved and layer is None:
             layer = saved.layer
+        if saved and saved.trained and layer != saved.layer:
+            raise ValueError(f"layer must be {saved.layer}, with which {folder} was trained, got {layer}")
         encoder = encoders.load(model, layer, device=device, threads=threads, batch_size=batch_size)
         settings["layer"] = encoder.layer
         if saved and isinstance(saved.problem, Learned):

@@ -1,6 +1,7 @@
 """`otalign tune` as a user runs it, over a tiny encoder made here."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from otalign.corpus import write
 pytest.importorskip("torch")
 
 from otalign import Aligner, cli, encoders, tuning
+from otalign.head import Projection
 from otalign.metrics import count, scores
 from otalign.tuning import Choice, Store
 from otalign.words import joined
@@ -168,3 +170,10 @@ def test_the_mean_that_is_kept_is_that_of_the_dev_set(run, model, golds, tmp_pat
     pairs = [(gold.source, gold.target) for gold in golds]
     embeddings = Store(encoder, pairs, [Choice(encoder.layer)], tmp_path / "store")[Choice(encoder.layer)]
     np.testing.assert_allclose(np.load(tmp_path / "mine" / "mean.npy"), embeddings.vectors.mean(0), atol=1e-6)
+
+
+def test_what_was_trained_is_not_tuned_as_if_it_were_not(run, model, tmp_path):
+    head = Projection.new(16, np.random.default_rng(0))
+    replace(Aligner.load(model, layer=LAYERS), head=head).save(tmp_path / "trained")
+    said = run("dev.tsv", "-o", "mine", "--model", "trained", rc=2)
+    assert "trained has been trained, its threshold too" in " ".join(said.split())

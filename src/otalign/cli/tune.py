@@ -96,6 +96,8 @@ def tune(
             threads=threads,
         )
         aligner = options.load()
+        if aligner.head:
+            raise ValueError(f"{model} has been trained, its threshold too; tune an encoder that was not")
         choices = [Choice(layer, way) for way in ways for layer in tried or [aligner.encoder.layer]]
         tuned, finished = _tuned(aligner, golds, chosen, choices, grid, work)
         finished.save(output)

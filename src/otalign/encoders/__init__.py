@@ -16,14 +16,16 @@ def is_in(folder: Path) -> bool:
 
 
 def layers(model: str | Path) -> range:
-    """The layers that an encoder can be loaded at: all of Hugging Face's, the one of an exported one."""
+    """The layers that an encoder can be loaded at: all of Hugging Face's, but only the last if training mixed
+    them, and the one of an exported encoder."""
     from otalign.encoders.onnx import Onnx
-    from otalign.encoders.transformers import depth
+    from otalign.encoders.transformers import depth, mix_in
 
     if (Path(model) / EXPORTED).is_file():
         layer = Onnx(model).layer
         return range(layer, layer + 1)
-    return range(depth(str(model)) + 1)
+    last = depth(str(model))
+    return range(0 if mix_in(Path(model)) is None else last, last + 1)
 
 
 def load(

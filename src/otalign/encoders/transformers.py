@@ -23,6 +23,7 @@ SIZE_IF_UNSAID = 512  # subwords of an input, for models that set no limit of th
 NOT_MISSED = ("pooler", "decoder")  # weights that no word's embedding needs
 MIX = "mix.npy"  # of the last layers, where training has found one
 PARTS = ("*.json", "*.safetensors", "*.txt", "*.model", MIX)  # the files of a saved model and its tokeniser
+TOKENIZER_PARTS = ("tokenizer*", "vocab*", "merges*", "special_tokens*", "added_tokens*", "*.model")
 NEEDS = "the encoder {} needs torch and transformers: pip install 'otalign[torch]'"
 UNREADABLE = "{} cannot be read as a Hugging Face encoder: {}"
 
@@ -46,10 +47,16 @@ class Transformers(Encoder):
         self.folder = Path(name) if Path(name).is_dir() else None
         self.device = _device(device)
         self.inputs = _inputs(model, tokenizer)
+        self.mix = mix_in(self.origin)
         blocks = _blocks(model)
-        layer = default_layer(len(blocks)) if layer is None else layer
+        if layer is None:
+            layer = default_layer(len(blocks)) if self.mix is None else len(blocks)
         if not 0 <= layer <= len(blocks):
             raise ValueError(f"layer must be from 0 to {len(blocks)} for {name}, got {layer}")
+        if self.mix is not None and layer < len(blocks):
+            raise ValueError(
+                f"layer must be {len(blocks)} for {name}, whose last layers are mixed, got {layer}"
+            )
         super().__init__(
             Path(name).resolve().name if self.folder else name,
             layer,
@@ -66,7 +73,6 @@ class Transformers(Encoder):
         if layer < len(blocks):
             blocks[layer].register_forward_pre_hook(_stop, with_kwargs=True)
         self.model = model.to(self.device).eval()
-        self.mix = np.load(self.origin / MIX, allow_pickle=False) if (self.origin / MIX).is_file() else None
         self.trained = False  # whether the weights are still those that were read
         if threads:
             import torch
@@ -126,23 +132,26 @@ class Transformers(Encoder):
 
     def save(self, folder: Path) -> None:
         """A trained model is written, one from a folder copied; of one from the hub, the name is enough."""
-        if self.trained:
-            self._write(folder)
-            return
-        if (folder / EXPORTED).is_file() or (not self.folder and (folder / "config.json").is_file()):
+        named = not self.trained and not self.folder
+        if (folder / EXPORTED).is_file() or (named and (folder / "config.json").is_file()):
             raise ValueError(
                 f"{folder} holds another encoder, which would be loaded instead; give a new folder"
             )
-        if self.folder and folder.resolve() != self.folder.resolve():
+        if self.trained:
+            self._write(folder)
+        elif self.folder and folder.resolve() != self.folder.resolve():
+            (folder / MIX).unlink(missing_ok=True)  # that of another encoder, saved here before
             for part in self.files():
                 copyfile(part, folder / part.name)
 
     def _write(self, folder: Path) -> None:
         """The weights as they are now, and the tokeniser as it was."""
         self.model.save_pretrained(folder)
-        for pattern in ("tokenizer*", "vocab*", "merges*", "special_tokens*", "added_tokens*", "*.model"):
-            for part in self.origin.glob(pattern):
-                copyfile(part, folder / part.name)
+        if folder.resolve() != self.origin.resolve():
+            for pattern in TOKENIZER_PARTS:
+                for part in self.origin.glob(pattern):
+                    copyfile(part, folder / part.name)
+        (folder / MIX).unlink(missing_ok=True)
         if self.mix is not None:
             np.save(folder / MIX, self.mix)
 
@@ -202,6 +211,16 @@ def depth(name: str) -> int:
         return AutoConfig.from_pretrained(folder, local_files_only=True).num_hidden_layers
     except (OSError, ValueError, AttributeError) as error:
         raise ValueError(UNREADABLE.format(name, error)) from error
+
+
+def mix_in(folder: Path) -> np.ndarray | None:
+    """How the last layers of the model in a folder are mixed, if they are."""
+    if not (folder / MIX).is_file():
+        return None
+    try:
+        return np.load(folder / MIX, allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise ValueError(f"{folder / MIX} is no mix of layers: {error}") from error
 
 
 def _loaded(name: str) -> tuple[Any, Any, Path]:

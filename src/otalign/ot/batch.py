@@ -148,7 +148,7 @@ def _first_bad_entry(xp, arrays: dict[str, tuple[Array, Array]]) -> str:
     remedy = "give absent words zero mass"
     if name == "C":
         remedy = "scale costs to [0, 1], and give pairs that must not be linked a large cost"
-    return f"{name} must be finite and not negative, got {float(x[where])} at {list(where)}; {remedy}"
+    return f"{name} must be finite and not negative, got {x[where].item()} at {list(where)}; {remedy}"
 
 
 def _shapes(C, a, b) -> str:

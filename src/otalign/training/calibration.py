@@ -18,6 +18,8 @@ from otalign.training.model import Model, Tensors
 from otalign.weights import link_probabilities, null_log_odds
 
 STEPS = 50  # of Newton's method, at most; ten are enough where there is anything to find
+CLOSE = 1e-7  # to the end
+UNCHANGED = np.array([1.0, 0.0])
 
 
 class Seen(NamedTuple):
@@ -73,15 +75,23 @@ def _fitted(odds: np.ndarray, facts: np.ndarray) -> np.ndarray:
 
     Facts that are all alike, or foretold without a fault, have no such: then nothing is changed.
     """
-    x = np.stack([odds, np.ones_like(odds)]).astype(float)  # (2, items)
-    at = np.array([1.0, 0.0])
+    no, yes = odds[facts == 0], odds[facts == 1]
+    if not len(no) or not len(yes) or no.max() <= yes.min() or yes.max() <= no.min():
+        return UNCHANGED
+    middle, spread = odds.mean(dtype=float), odds.std(dtype=float)
+    x = np.stack([(odds - middle) / spread, np.ones(len(odds))])  # (2, items)
+    at = np.zeros(2)
     for _ in range(STEPS):
-        p = 1 / (1 + np.exp(-np.clip(at @ x, -60, 60)))
-        slope, bend = x @ (facts - p), (x * (p * (1 - p))) @ x.T
-        if np.linalg.cond(bend) > 1e12:
-            return np.array([1.0, 0.0])
-        step = np.linalg.solve(bend, slope)
-        at = at + np.clip(step, -1, 1)  # far from the end a whole step may be too far
-        if abs(step).max() < 1e-6:
+        p = 1 / (1 + np.exp(-at @ x))
+        step = np.linalg.solve((x * (p * (1 - p))) @ x.T, x @ (facts - p))
+        while abs(step).max() > CLOSE and _unlikelihood(at + step, x, facts) > _unlikelihood(at, x, facts):
+            step = step / 2  # far from the end a whole step may be too far
+        if abs(step).max() <= CLOSE:
             break
-    return at if at[0] > 0 else np.array([1.0, 0.0])
+        at = at + step
+    scale = at[0] / spread
+    return np.array([scale, at[1] - scale * middle]) if scale > 0 else UNCHANGED
+
+
+def _unlikelihood(at: np.ndarray, x: np.ndarray, facts: np.ndarray) -> float:
+    return float(np.logaddexp(0, np.where(facts > 0, -at @ x, at @ x)).sum())

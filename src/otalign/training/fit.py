@@ -7,6 +7,7 @@ from statistics import mean
 
 import numpy as np
 import torch
+from transformers import AutoConfig
 
 from otalign import head as heads
 from otalign.aligner import Aligner, saved_settings
@@ -107,7 +108,7 @@ def train(
         known_levels(sources),
         recipe.both_directions,
     )
-    check_fit(base, train)
+    check_fit(base, train, recipe)
     devs = {
         name: DevSet.of(PairSet(source.dev, base), _levels(source, problem, level))
         for name, source in sources.items()
@@ -186,8 +187,15 @@ def check(sources: Mapping[str, Source]) -> None:
                 )
 
 
-def check_fit(encoder: Transformers, pairs: PairSet) -> None:
-    """That the encoder has an embedding for all that its tokeniser gives, which is not unknown words."""
+def check_fit(encoder: Transformers, pairs: PairSet, recipe: Recipe) -> None:
+    """That the encoder can be saved, has the layers that are mixed, and has an embedding for all that its
+    tokeniser gives, which is not unknown words."""
+    if AutoConfig.from_pretrained(encoder.origin, local_files_only=True).is_encoder_decoder:
+        raise ValueError(f"only encoders can be trained, and {encoder.name} has a decoder too")
+    if recipe.layers > encoder.layer + 1:
+        raise ValueError(
+            f"layers must be at most {encoder.layer + 1}, as many as {encoder.name} has, got {recipe.layers}"
+        )
     known = encoder.model.get_input_embeddings().num_embeddings
     most = int(pairs.ids.max(initial=0))
     if most >= known:
@@ -195,7 +203,8 @@ def check_fit(encoder: Transformers, pairs: PairSet) -> None:
             f"the tokenizer of {encoder.name} gives the subword {most}, but its encoder knows {known:,}; "
             "are the two of one model?"
         )
-    unknown = float((pairs.ids == encoder.subworder.unknown).sum() / max(1, pairs.sizes.sum()))
+    there = np.arange(pairs.ids.shape[1]) < pairs.sizes[:, None]
+    unknown = float((pairs.ids[there] == encoder.subworder.unknown).mean())
     if unknown > MOST_UNKNOWN:
         raise ValueError(
             f"the tokenizer of {encoder.name} does not know {unknown:.0%} of the subwords; "

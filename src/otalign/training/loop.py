@@ -112,8 +112,9 @@ class Run:
 
     @property
     def kept(self) -> Model:
-        """What is scored and kept: the average of the weights, if there is one."""
-        return cast(Model, self.average.module) if self.average else self.model
+        """What is scored and kept: the average of the weights, once there is one."""
+        begun = self.average and self.average.n_averaged > 0
+        return cast(Model, self.average.module) if self.average and begun else self.model
 
     @property
     def over(self) -> bool:

@@ -114,9 +114,7 @@ def _made(place: Place, ground: Ground, encoder: str) -> Made:
             device=ground.source.device,
             half=ground.precision == "bfloat16",
         )
-        tried.append(
-            {"problem": repr(one.problem), "learning_rate": one.learning_rate, "dev_f1": trained.f1}
-        )
+        tried.append({"problem": repr(one.problem), "learning_rate": one.learning_rate, "dev_f1": trained.f1})
         if best is None or trained.f1 > best[1].f1:
             best = number, trained
         del trained

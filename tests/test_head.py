@@ -1,0 +1,243 @@
+"""Heads: the same in NumPy and torch, whatever the batch; gradients; and what is in a file."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from otalign import head as heads
+from otalign.head import LearnedTransport, Projection
+from otalign.ot import Balanced, Entropic, Partial, Unbalanced
+from otalign.settings import Settings
+from otalign.strengths import Tile
+from otalign.weights import probabilities, weights
+
+from .drawn_heads import SHAPES, SIZE, in_torch, learned, projection, tile
+
+torch = pytest.importorskip("torch")
+
+TIGHT = Entropic(tol=1e-13, max_iterations=5000)
+PROBLEMS = [Balanced(), Partial(0.7), Unbalanced(0.5)]
+
+
+def settings(problem) -> Settings:
+    return Settings(
+        encoder="", layer=0, centring=False, smoothing=0, distortion=0, fertility="norm", problem=problem
+    )
+
+
+def pairs_of(odds, shapes=SHAPES) -> list[np.ndarray]:
+    """The log-odds of each pair, (levels, n, m), without what was padded."""
+    return [np.asarray(odds)[:, k, :n, :m] for k, (n, m) in enumerate(shapes)]
+
+
+def all_close(found, expected, atol=1e-5):
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=atol, rtol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_numpy_and_torch_give_the_same_log_odds(seed):
+    head, of = learned(seed), tile(seed=seed)
+    found = head.log_odds(of)
+    assert found.dtype == np.float32
+    assert found.shape == (2, 4, 6, 6)
+    lent = head.beside(torch.tensor(of.X)).log_odds(in_torch(of))
+    assert lent.dtype == torch.float32
+    largest = abs(found).max()  # what is summed up is as large, and rounded by as much
+    np.testing.assert_allclose(lent.numpy(), found, atol=1e-5 * largest)
+    wide = LearnedTransport(**{name: a.astype(np.float64) for name, a in head.arrays().items()})
+    of = of._replace(X=of.X.astype(np.float64), Y=of.Y.astype(np.float64))
+    lent = wide.beside(torch.tensor(of.X)).log_odds(in_torch(of))
+    np.testing.assert_allclose(lent.numpy(), wide.log_odds(of), atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_padding_changes_nothing(seed):
+    head = learned(seed)
+    expected = pairs_of(head.log_odds(tile(seed=seed)))
+    all_close(pairs_of(head.log_odds(tile(seed=seed, more=3))), expected)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_answer_does_not_depend_on_its_batch(seed):
+    head, of = learned(seed), tile(seed=seed)
+    together = pairs_of(head.log_odds(of))
+    for k, (n, m) in enumerate(SHAPES):
+        one = slice(k, k + 1)
+        alone = Tile(of.X[one, :n], of.Y[one, :m], of.is_source[one, :n], of.is_target[one, :m])
+        all_close(pairs_of(head.log_odds(alone), [(n, m)]), [together[k]])
+    turned = Tile(*(part[::-1] for part in of))
+    all_close(pairs_of(head.log_odds(turned), SHAPES[::-1]), together[::-1])
+
+
+def symmetric(kernel: np.ndarray) -> np.ndarray:
+    """The kernel (9 · channels in, channels out), alike for a cell and the one across the diagonal."""
+    cells = kernel.reshape(3, 3, -1, kernel.shape[-1])
+    return ((cells + cells.transpose(1, 0, 2, 3)) / 2).reshape(kernel.shape)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kernels", ["symmetric", "unseen"])
+def test_swapping_the_sentences_transposes_the_log_odds(kernels, seed):
+    head, of = learned(seed), tile(seed=seed)
+    if kernels == "symmetric":
+        head = replace(head, near=symmetric(head.near), wider=symmetric(head.wider))
+    else:
+        head = replace(head, seen=np.zeros_like(head.seen))
+    swapped = head.log_odds(Tile(of.Y, of.X, of.is_target, of.is_source))
+    all_close(pairs_of(swapped.swapaxes(2, 3)), pairs_of(head.log_odds(of)))
+
+
+def test_what_is_around_a_cell_tells_of_it():
+    of, changed = tile([(5, 5)]), tile([(5, 5)])
+    changed.X[:, 4] *= -1  # the last word; of interest is the one before
+    seeing = learned(beta=np.zeros(2, np.float32))
+    blind = replace(seeing, seen=np.zeros_like(seeing.seen))
+    before, after = (blind.log_odds(one)[:, 0, 3] for one in (of, changed))
+    np.testing.assert_allclose(before, after, atol=1e-6)
+    before, after = (seeing.log_odds(one)[:, 0, 3] for one in (of, changed))
+    assert abs(before - after).max() > 1e-3
+
+
+# What `Recipe.without` leaves out
+
+
+def test_without_competition_a_cell_does_not_depend_on_the_others():
+    head = learned(beta=np.zeros(2, np.float32), seen=np.zeros((16, 2), np.float32))
+    of = tile([(4, 3)])
+    part = of._replace(X=of.X[:, :2], is_source=of.is_source[:, :2])
+    np.testing.assert_allclose(head.log_odds(of)[:, :, :2], head.log_odds(part), atol=1e-5)
+    rival = replace(head, beta=np.ones(2, np.float32))
+    assert abs(rival.log_odds(of)[:, :, :2] - rival.log_odds(part)).max() > 1e-3
+
+
+def test_without_prices_all_words_cost_the_same_to_leave():
+    same = {"map": np.zeros((SIZE, SIZE), np.float32), "seen": np.zeros((16, 2), np.float32)}
+    head = learned(price=np.zeros((SIZE, 2), np.float32), **same)  # to which all words look alike
+    odds = head.log_odds(tile([(4, 3)]))
+    np.testing.assert_allclose(odds, np.broadcast_to(odds[..., :1, :1], odds.shape), atol=1e-5)
+    priced = replace(head, price=10 * learned().price)
+    odds = priced.log_odds(tile([(4, 3)]))
+    assert abs(odds - odds[..., :1, :1]).max() > 1e-2
+
+
+def test_a_word_with_a_high_price_is_null():
+    price = np.zeros((SIZE, 2), np.float32)
+    price[0] = 50.0
+    head = learned(
+        price=price,
+        beta=np.ones(2, np.float32),
+        calibration=np.array([[1.0, 1.0], [0.0, 0.0]], np.float32),
+        null_calibration=np.array([[1.0, 1.0], [0.0, 0.0]], np.float32),
+    )
+    of = tile([(4, 4)])
+    of.X[0, :, 0], of.Y[0, :, 0] = [-1, -1, 5, -1], -1
+    found = probabilities(head, of, "possible")
+    assert found.links[0, 2].max() < 1e-6
+    assert found.source_nulls[0, 2] > 1 - 1e-5
+    assert found.links[0, [0, 1, 3]].max() > 0.1
+
+
+# Gradients
+
+
+def leaves(head):
+    return {name: torch.tensor(a).double().requires_grad_() for name, a in head.arrays().items()}
+
+
+def test_gradients_through_log_odds_are_finite_differences():
+    of = in_torch(tile([(3, 2), (1, 3)], size=4), torch.float64)
+    head = leaves(learned(size=4))
+    names = [name for name in head if "calibration" not in name]
+
+    def odds(X, Y, *arrays):
+        made = LearnedTransport(**(head | dict(zip(names, arrays, strict=True))))
+        found = made.log_odds(of._replace(X=X, Y=Y))
+        return found[:, of.is_source[:, :, None] & of.is_target[:, None, :]]
+
+    inputs = (of.X.requires_grad_(), of.Y.requires_grad_(), *(head[name] for name in names))
+    assert torch.autograd.gradcheck(odds, inputs, eps=1e-6, atol=1e-5, rtol=1e-4, fast_mode=True)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=repr)
+def test_gradients_through_a_projection_and_its_transport_are_finite_differences(problem):
+    of = in_torch(tile([(3, 2), (2, 3)], size=4), torch.float64)
+    how = replace(settings(problem), solver=TIGHT)
+    head = leaves(projection(size=4))
+
+    def plan(X, Y, map, offset):
+        links = weights(of._replace(X=X, Y=Y), how, Projection(map, offset)).links
+        return (links * links).sum((1, 2))
+
+    inputs = (of.X.requires_grad_(), of.Y.requires_grad_(), *head.values())
+    assert torch.autograd.gradcheck(plan, inputs, eps=1e-7, atol=1e-4, rtol=1e-3)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=repr)
+def test_gradients_are_finite_for_any_shape_and_for_words_that_are_alike(problem):
+    of = in_torch(tile([(1, 1), (1, 4), (5, 2), (3, 3)]))
+    of.X[3] = of.X[3, :1].clone()
+    of.Y[3, :3] = of.X[3, :3]
+    for head in (projection(), learned()):
+        arrays = {name: torch.tensor(a, requires_grad=True) for name, a in head.arrays().items()}
+        made = type(head)(**arrays)
+        if isinstance(made, Projection):
+            found = weights(of, settings(problem), made).links
+        else:
+            found = made.log_odds(of)
+        assert torch.isfinite(found).all()
+        (found * found).sum().backward()
+        for name, array in arrays.items():
+            assert array.grad is None or torch.isfinite(array.grad).all(), name
+
+
+# Files
+
+
+@pytest.mark.parametrize("head", [learned(), projection()], ids=lambda head: type(head).__name__)
+def test_a_saved_head_is_the_same_again(head, tmp_path):
+    head.save(tmp_path)
+    found = heads.load(tmp_path)
+    assert type(found) is type(head)
+    for name, array in head.arrays().items():
+        np.testing.assert_array_equal(getattr(found, name), array)
+
+
+def test_a_folder_without_a_head_has_none(tmp_path):
+    assert heads.load(tmp_path) is None
+    assert heads.load(tmp_path / "nowhere") is None
+
+
+def torn(file):
+    file.write_bytes(file.read_bytes()[:200])
+
+
+def nothing(file):
+    file.write_bytes(b"")
+
+
+def unnamed(file):
+    from safetensors.numpy import save_file
+
+    save_file({"map": np.zeros((2, 2))}, file)
+
+
+def unknown(file):
+    from safetensors.numpy import save_file
+
+    save_file({"map": np.zeros((2, 2))}, file, {"head": "Medusa"})
+
+
+def partly(file):
+    from safetensors.numpy import save_file
+
+    save_file({"map": np.zeros((2, 2))}, file, {"head": "LearnedTransport"})
+
+
+@pytest.mark.parametrize("spoil", [torn, nothing, unnamed, unknown, partly])
+def test_a_file_that_is_no_head_is_named(spoil, tmp_path):
+    learned().save(tmp_path)
+    spoil(tmp_path / heads.FILE)
+    with pytest.raises(ValueError, match=r"head\.safetensors is no head of otalign"):
+        heads.load(tmp_path)

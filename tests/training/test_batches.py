@@ -1,0 +1,165 @@
+"""Batches: the words that an encoder embeds, the links of the gold, every pair once."""
+
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from otalign.encoders.transformers import Transformers
+from otalign.head import LearnedTransport
+from otalign.settings import Learned, Settings
+from otalign.training import Recipe, Source
+from otalign.training.batches import LEVELS, PairSet
+from otalign.training.fit import known_levels
+from otalign.training.model import Model, Tensors
+from otalign.words import joined
+
+from .examples import EMPTY, GOLDS, LONG, SURE
+
+WITH_ODD_ONES = [*GOLDS[:4], *EMPTY, LONG, *GOLDS[4:]]
+SETTINGS = Settings(encoder="", layer=3, centring=False, problem=Learned())
+
+
+def encoder_of(folder) -> Transformers:
+    return Transformers(str(folder), 3, device="cpu")
+
+
+def model_of(encoder: Transformers, layers: int = 1) -> Model:
+    head = LearnedTransport.new(16, np.random.default_rng(0))
+    return Model(encoder, head, SETTINGS, "s", Recipe(layers=layers)).eval()
+
+
+def order_of(pairs: PairSet) -> np.ndarray:
+    return np.array([k for k, (n, m) in enumerate(pairs.lengths) if n and m])
+
+
+@pytest.mark.parametrize("layers", [1, 3])
+@pytest.mark.parametrize("pairing", ["joint", "separate"])
+@pytest.mark.parametrize("kind", ["bert", "roberta", "mpnet"])
+def test_words_are_those_that_the_encoder_embeds_however_long_the_pair(tiny_model, kind, pairing, layers):
+    """The model makes them of batches, to be trained; the encoder makes those that are aligned later."""
+    import torch
+
+    encoder = encoder_of(tiny_model(kind))
+    assert sum(map(len, (LONG.source, LONG.target))) > 2 * encoder.limit
+    pairs, model = PairSet(WITH_ODD_ONES, encoder, pairing), model_of(encoder, layers)
+    mix = model.mix()
+    encoder.mix = None if mix is None else mix.detach().numpy()
+    sentences = [(joined(gold.source), joined(gold.target)) for gold in WITH_ODD_ONES]
+    expected = encoder.embed(sentences, pairing)
+    batch = pairs.batch(order_of(pairs))
+    with torch.inference_mode():
+        tile = model.tile(Tensors.of(batch, "cpu"))
+    for b, k in enumerate(batch.pairs):
+        n, m = WITH_ODD_ONES[k].shape
+        assert (tile.is_source[b].sum(), tile.is_target[b].sum()) == (n, m)
+        np.testing.assert_allclose(tile.X[b, :n], expected[2 * k], atol=1e-4)
+        np.testing.assert_allclose(tile.Y[b, :m], expected[2 * k + 1], atol=1e-4)
+
+
+@pytest.mark.parametrize("pairing", ["joint", "separate"])
+def test_a_pair_is_the_same_in_any_batch(tiny_model, pairing):
+    import torch
+
+    encoder = encoder_of(tiny_model("bert"))
+    pairs, model = PairSet(WITH_ODD_ONES, encoder, pairing), model_of(encoder)
+    order = order_of(pairs)
+    with torch.inference_mode():
+        whole = model.tile(Tensors.of(pairs.batch(order), "cpu"))
+        for b, k in enumerate(order):
+            alone = model.tile(Tensors.of(pairs.batch(np.array([k])), "cpu"))
+            n, m = pairs.lengths[k]
+            np.testing.assert_allclose(whole.X[b, :n], alone.X[0], atol=1e-5)
+            np.testing.assert_allclose(whole.Y[b, :m], alone.Y[0], atol=1e-5)
+
+
+def test_links_are_those_of_the_gold_at_both_levels(tiny_model):
+    pairs = PairSet(WITH_ODD_ONES, encoder_of(tiny_model("bert")))
+    batch = pairs.batch(order_of(pairs)[::-1])
+    assert batch.known.all()
+    for b, k in enumerate(batch.pairs):
+        for number, level in enumerate(LEVELS):
+            found = set(zip(*map(np.ndarray.tolist, np.nonzero(batch.links[number, b])), strict=True))
+            assert found == WITH_ODD_ONES[k].pairs(level)
+
+
+def test_the_other_direction_transposes_pairs_and_links(tiny_model):
+    pairs = PairSet(GOLDS, encoder_of(tiny_model("bert")), both_directions=True)
+    assert len(pairs) == len(GOLDS)
+    there = np.arange(len(GOLDS))
+    one, other = pairs.batch(there), pairs.batch(there + len(GOLDS))
+    np.testing.assert_array_equal(other.links, one.links.swapaxes(2, 3))
+    np.testing.assert_array_equal(other.lengths, one.lengths[:, ::-1])
+    turned = PairSet([gold.transposed() for gold in GOLDS], encoder_of(tiny_model("bert"))).batch(there)
+    np.testing.assert_array_equal(other.ids, turned.ids)
+    np.testing.assert_array_equal(other.words, turned.words)
+
+
+@pytest.mark.parametrize("both", [False, True])
+@pytest.mark.parametrize("size", [1, 4, 5, 100])
+def test_every_pair_with_words_on_both_sides_comes_once_an_epoch(tiny_model, both, size):
+    pairs = PairSet(WITH_ODD_ONES, encoder_of(tiny_model("bert")), both_directions=both)
+    seen = []
+    for epoch in range(20):
+        batches = pairs.shuffled(size, np.random.default_rng(epoch))
+        assert max(map(len, batches)) <= size
+        drawn = np.concatenate(batches)
+        assert Counter((drawn % len(pairs)).tolist()) == Counter(order_of(pairs)[: len(GOLDS) + 1].tolist())
+        seen.append(tuple(drawn))
+    assert len(set(seen)) > 10
+    assert {int(k) // len(pairs) for drawn in seen for k in drawn} == ({0, 1} if both else {0})
+
+
+def test_what_an_epoch_draws_depends_on_its_random_numbers_alone(tiny_model):
+    pairs = PairSet(WITH_ODD_ONES, encoder_of(tiny_model("bert")), both_directions=True)
+    first = pairs.shuffled(4, np.random.default_rng(5))
+    pairs.shuffled(3, np.random.default_rng(6))
+    for one, again in zip(first, pairs.shuffled(4, np.random.default_rng(5)), strict=True):
+        np.testing.assert_array_equal(one, again)
+
+
+def test_all_pairs_are_read_for_a_score_as_they_are_and_under_a_budget(tiny_model):
+    pairs = PairSet(WITH_ODD_ONES, encoder_of(tiny_model("bert")), both_directions=True)
+    for budget in (1, 100, 10_000):
+        batches = list(pairs.by_length(budget))
+        found = np.concatenate([batch.pairs for batch in batches])
+        assert sorted(found.tolist()) == order_of(pairs)[: len(GOLDS) + 1].tolist()
+    assert len(batches) == 1
+
+
+def test_pairs_without_words_make_no_batch(tiny_model):
+    pairs = PairSet(EMPTY, encoder_of(tiny_model("bert")))
+    assert pairs.shuffled(4, np.random.default_rng(0)) == []
+    assert list(pairs.by_length(100)) == []
+
+
+def test_links_are_all_possible_where_only_the_dev_set_tells_the_levels_apart():
+    clear, vague = Source(GOLDS, GOLDS), Source(SURE, GOLDS)
+    plain = Source(SURE, SURE)
+    np.testing.assert_array_equal(known_levels({"clear": clear}), True)
+    np.testing.assert_array_equal(known_levels({"plain": plain}), True)
+    known = known_levels({"clear": clear, "vague": vague, "plain": plain})
+    n = len(GOLDS)
+    assert known.shape == (3 * n, 2)
+    assert known[:, 1].all()
+    assert known[:, 0].tolist() == [True] * n + [False] * n + [True] * n
+    np.testing.assert_array_equal(known_levels({"vague": vague}), True)  # there is nothing else to go by
+
+
+def test_a_level_that_is_not_known_is_not_learned(tiny_model):
+    encoder = encoder_of(tiny_model("bert"))
+    known = np.ones((len(GOLDS), 2), dtype=bool)
+    known[:5, 0] = False
+    pairs, model = PairSet(GOLDS, encoder, known=known), model_of(encoder)
+    batch = pairs.batch(np.arange(len(GOLDS)))
+    np.testing.assert_array_equal(batch.known, known.T)
+    otherwise = batch.links.copy()
+    otherwise[0, :5] = 1 - otherwise[0, :5]
+    loss, same = (
+        float(model(Tensors.of(one, "cpu")).detach()) for one in (batch, replace(batch, links=otherwise))
+    )
+    assert loss == pytest.approx(same)
+    otherwise[1, :5] = 1 - otherwise[1, :5]
+    other = float(model(Tensors.of(replace(batch, links=otherwise), "cpu")).detach())
+    assert other != pytest.approx(loss)

@@ -1,0 +1,310 @@
+"""What is checked before training, and the aligner that comes of it: saved, gone on from, exported."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from otalign import encoders
+from otalign.aligner import Aligner
+from otalign.alignment import Gold
+from otalign.cli.export import export
+from otalign.head import LearnedTransport, Projection
+from otalign.metrics import count, scores
+from otalign.ot import Partial, Unbalanced
+from otalign.settings import Learned, Settings
+from otalign.training import Recipe, Source, Trained, train
+
+from ..drawn_heads import learned, projection
+from .examples import EMPTY, GOLDS, LONG, SOURCES, SURE
+from .test_loop import QUICK, QUICK_PAPER, trained
+
+PAIRS = [(gold.source, gold.target) for gold in [*GOLDS, *EMPTY, LONG]]
+PROBLEMS = {"learned": (Learned(), QUICK), "uot": (Unbalanced(0.5), QUICK_PAPER)}
+
+
+@pytest.fixture(scope="module", params=PROBLEMS)
+def out(request, tiny_model) -> Trained:
+    problem, recipe = PROBLEMS[request.param]
+    return trained(tiny_model("bert"), problem, recipe)
+
+
+@pytest.fixture(scope="module")
+def folder(out, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("trained")
+    out.aligner.save(folder)
+    return folder
+
+
+def alike(one: Aligner, other: Aligner, near: float = 0.0):
+    """The same links; weights that are rounded to four digits may differ by the last."""
+    for links in ("sure", "possible") if isinstance(one.settings.problem, Learned) else ("sure",):
+        these, those = (
+            Aligner(x.encoder, x.settings.changed(links=links), head=x.head).align_many(PAIRS)
+            for x in (one, other)
+        )
+        for expected, found in zip(these, those, strict=True):
+            assert found.pairs == expected.pairs
+            assert [link.weight for link in found.links] == pytest.approx(
+                [link.weight for link in expected.links], abs=near
+            )
+            assert found.source_null_confidence == pytest.approx(expected.source_null_confidence, abs=near)
+
+
+# Before the first step
+
+
+def test_sources_with_nothing_to_learn_or_to_choose_by_are_refused():
+    """Before anything is loaded: the encoder is not even looked for."""
+    unlinked = [Gold(gold.source, gold.target, frozenset()) for gold in GOLDS]
+    for sources, message in (
+        ({}, "sources must hold at least one corpus, got none"),
+        ({"mine": Source([], GOLDS)}, "mine has an empty train set; training needs pairs in both"),
+        ({"good": SOURCES["examples"], "mine": Source(GOLDS, [])}, "mine has an empty dev set"),
+        ({"mine": Source(unlinked, GOLDS)}, "mine: the 14 pairs of the train set have no link to learn from"),
+        ({"mine": Source(GOLDS, EMPTY)}, "mine: the 3 pairs of the dev set have no link to learn from"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            train("no/such/encoder", sources, Learned(), QUICK)
+
+
+@pytest.fixture
+def no_steps(monkeypatch):
+    def step(*_):
+        raise AssertionError("a step was made")
+
+    monkeypatch.setattr("otalign.training.loop.Run._step", step)
+
+
+@pytest.mark.usefixtures("no_steps")
+def test_a_tokeniser_of_another_model_is_noticed(tiny_model, tmp_path):
+    mixed = shutil.copytree(tiny_model("bert"), tmp_path / "mixed")
+    for part in ("tokenizer.json", "tokenizer_config.json"):
+        shutil.copyfile(tiny_model("roberta") / part, mixed / part)
+    with pytest.raises(
+        ValueError, match=r"the tokenizer of mixed gives the subword \d+, but its encoder knows"
+    ):
+        trained(mixed)
+
+
+@pytest.mark.usefixtures("no_steps")
+def test_a_language_that_the_tokeniser_does_not_know_is_noticed(tiny_model):
+    words = tuple("天気北東西南山川田中")
+    golds = [Gold(words, words, frozenset({(0, 0)}))]
+    with pytest.raises(ValueError, match="does not know 87% of the subwords; is it made for this language"):
+        trained(tiny_model("bert"), sources={"mine": Source(golds, golds)})
+
+
+@pytest.mark.usefixtures("no_steps")
+def test_an_encoder_that_cannot_be_saved_or_has_too_few_layers_is_refused(tiny_model):
+    with pytest.raises(ValueError, match=r"only encoders can be trained, and .* has a decoder too"):
+        trained(tiny_model("t5"))
+    with pytest.raises(ValueError, match=r"layers must be at most 4, as many as .* has, got 5"):
+        trained(tiny_model("bert"), recipe=QUICK.changed(layers=5))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"optimizer": "sgd"}, "optimizer must be of 'adamw', 'adafactor', got 'sgd'"),
+        ({"without": ("nulls",)}, "without must be of 'competition', 'prices', 'neighbours', got 'nulls'"),
+        ({"batch_size": 0}, "batch_size must be at least 1, got 0"),
+        ({"learning_rate": 0.0}, "learning_rate must be above 0 and below 1, got 0.0"),
+        ({"patience": 0}, "patience must be at least 1, or None to never stop early, got 0"),
+        ({"average": 1.0}, "average must be at least 0 and below 1, got 1.0"),
+    ],
+    ids=str,
+)
+def test_a_recipe_checks_itself(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        Recipe(**wrong)
+
+
+# The aligner
+
+
+def test_the_scores_told_are_those_of_the_aligner(out):
+    for level, score in out.dev["examples"].items():
+        links = "possible" if level == "s+p" else "sure"
+        aligner = Aligner(
+            out.aligner.encoder, out.aligner.settings.changed(links=links), head=out.aligner.head
+        )
+        assert aligner.settings.threshold == score.threshold
+        alignments = aligner.align_many([(gold.source, gold.target) for gold in GOLDS])
+        found = scores(count(alignments, GOLDS, level), ["f1"])
+        assert found["f1"] == pytest.approx(score.f1, abs=1e-6)
+
+
+def test_a_trained_aligner_says_on_what(out):
+    settings = out.aligner.settings
+    level = "" if isinstance(settings.problem, Learned) else " s"  # that a learned transport learns both
+    assert settings.trained == f"examples{level}, seed 1"
+    assert settings.trained in out.aligner.signature
+    assert not settings.centring
+
+
+def test_a_saved_aligner_aligns_as_before(out, folder):
+    loaded = Aligner.load(folder, device="cpu")
+    assert loaded.settings == out.aligner.settings
+    assert loaded.signature == out.aligner.signature
+    alike(out.aligner, loaded)
+
+
+def test_embeddings_in_torch_are_aligned_as_those_in_numpy(out, folder):
+    """As an encoder on a GPU gives them."""
+    import torch
+
+    lent = Aligner.load(folder, device="cpu")
+    hidden = lent.encoder.hidden
+    lent.encoder.hidden = lambda *arrays: torch.from_numpy(hidden(*arrays))
+    alike(out.aligner, lent, near=2e-3)
+
+
+def test_a_trained_aligner_can_be_saved_where_it_was_loaded_from_and_again_elsewhere(folder, tmp_path):
+    copied = shutil.copytree(folder, tmp_path / "copied")
+    loaded = Aligner.load(copied, device="cpu")
+    loaded.save(copied)
+    loaded.save(tmp_path / "elsewhere")
+    for place in (copied, tmp_path / "elsewhere"):
+        alike(loaded, Aligner.load(place, device="cpu"))
+
+
+def test_training_goes_on_from_a_trained_aligner(out, folder, tmp_path):
+    problem, recipe = out.aligner.settings.problem, QUICK_PAPER
+    if isinstance(problem, Learned):
+        recipe = QUICK
+    still = trained(folder, problem, recipe.changed(learning_rate=1e-9, epochs=1))
+    assert still.epochs[0].f1 == pytest.approx(max(epoch.f1 for epoch in out.epochs), abs=0.02)
+    assert still.aligner.settings.trained == f"{out.aligner.settings.trained}; {out.aligner.settings.trained}"
+    assert still.aligner.settings.encoder == out.aligner.settings.encoder
+    # It may be saved in the place of what it came from.
+    copied = shutil.copytree(folder, tmp_path / "copied")
+    again = trained(copied, problem, recipe.changed(epochs=1))
+    again.aligner.save(copied)
+    alike(again.aligner, Aligner.load(copied, device="cpu"))
+
+
+def test_where_all_links_are_sure_the_possible_ones_have_their_threshold(tiny_model):
+    settings = trained(
+        tiny_model("bert"), recipe=QUICK.changed(epochs=1), sources={"plain": Source(SURE, SURE)}
+    ).aligner.settings
+    assert isinstance(settings.problem, Learned)
+    assert settings.problem.sure == settings.problem.possible == settings.threshold
+
+
+def test_no_parts_of_another_aligner_stay_behind(tiny_model, tmp_path):
+    one = trained(tiny_model("bert"), recipe=QUICK.changed(epochs=1)).aligner
+    other = trained(tiny_model("bert"), Unbalanced(0.5), QUICK_PAPER.changed(epochs=1)).aligner
+    plain = Aligner.load(tiny_model("bert"), layer=2, device="cpu")
+    one.save(tmp_path)
+    assert (tmp_path / "mix.npy").is_file()
+    for aligner, kind in ((other, Projection), (one, LearnedTransport), (plain, type(None))):
+        aligner.save(tmp_path)
+        loaded = Aligner.load(tmp_path, device="cpu")
+        assert type(loaded.head) is kind
+        alike(aligner, loaded)
+
+
+# A head, and what suits it
+
+
+def test_a_head_and_a_problem_must_suit_each_other(tiny_model):
+    encoder = Aligner.load(tiny_model("bert"), layer=3, device="cpu").encoder
+    plain = Settings(encoder="tiny", layer=3, centring=False)
+    for settings, head in (
+        (plain.changed(problem=Learned()), None),
+        (plain.changed(problem=Learned()), projection(size=16)),
+        (plain.changed(problem=Partial(0.5)), learned(size=16)),
+        (plain.changed(problem=None), learned(size=16)),
+    ):
+        with pytest.raises(ValueError, match="problem must be one that suits an aligner that"):
+            Aligner(encoder, settings, head=head)
+    for settings, head in (
+        (plain.changed(problem=Learned()), learned(size=16)),
+        (plain, projection(size=16)),
+        (plain, None),
+    ):
+        assert Aligner(encoder, settings, head=head).align("the car", "a car").shape == (2, 2)
+
+
+def test_a_trained_aligner_is_not_loaded_as_another(folder, out):
+    if isinstance(out.aligner.settings.problem, Learned):
+        with pytest.raises(
+            ValueError, match=r"problem must be left out for .*: it has learned its transport"
+        ):
+            Aligner.load(folder, device="cpu", problem=Partial(1.0))
+        with pytest.raises(ValueError, match=r"layer must be 3 for .*, whose last layers are mixed, got 2"):
+            encoders.load(folder, 2, device="cpu")
+        assert encoders.layers(folder) == range(3, 4)
+        assert encoders.load(folder, device="cpu").layer == 3
+        assert Aligner.load(folder, device="cpu", links="possible").settings.links == "possible"
+    else:
+        assert Aligner.load(folder, device="cpu", problem=Partial(1.0)).head
+    with pytest.raises(ValueError, match=r"layer must be 3, with which .* was trained, got 2"):
+        Aligner.load(folder, layer=2, device="cpu")
+
+
+def test_a_torn_head_or_mix_is_named(folder, out, tmp_path):
+    torn = shutil.copytree(folder, tmp_path / "torn")
+    if (torn / "mix.npy").is_file():
+        (torn / "mix.npy").write_bytes(b"no array")
+        with pytest.raises(ValueError, match=r"mix\.npy is no mix of layers"):
+            Aligner.load(torn, device="cpu")
+        shutil.copyfile(folder / "mix.npy", torn / "mix.npy")
+    (torn / "head.safetensors").write_bytes(b"no head")
+    with pytest.raises(ValueError, match=r"head\.safetensors is no head of otalign"):
+        Aligner.load(torn, device="cpu")
+
+
+# Without torch
+
+
+@pytest.fixture(scope="module")
+def light(folder, tmp_path_factory):
+    made = tmp_path_factory.mktemp("exported") / "light"
+    export(str(folder), made)
+    return made
+
+
+def test_an_exported_aligner_gives_the_same_links(out, light, tmp_path):
+    parts = {"encoder.onnx", "tokenizer.json", "head.safetensors", "otalign.json"}
+    assert {part.name for part in light.iterdir()} == parts
+    light = Aligner.load(light)
+    assert light.settings == out.aligner.settings
+    alike(out.aligner, light, near=2e-3)
+    light.save(tmp_path / "copy")
+    alike(light, Aligner.load(tmp_path / "copy"))
+
+
+def test_an_exported_aligner_takes_no_torch_along(light):
+    code = (
+        "import sys; from otalign import Aligner; "
+        "print(Aligner.load(sys.argv[1]).align('he bought a car', 'he purchased cars').shape); "
+        "print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code, light], capture_output=True, text=True, check=True)
+    shape, loaded = done.stdout.splitlines()
+    assert shape == "(4, 3)"
+    assert not {name.partition(".")[0] for name in loaded.split()} & {"torch", "transformers", "accelerate"}
+
+
+@pytest.mark.parametrize("out", ["learned"], indirect=True)
+def test_an_exported_aligner_in_int8_is_smaller_and_close(out, folder, light, tmp_path, capsys):
+    export(str(folder), tmp_path / "lighter", int8=True)
+    assert "words compared: largest difference" in capsys.readouterr().out
+    sizes = [(place / "encoder.onnx").stat().st_size for place in (light, tmp_path / "lighter")]
+    assert sizes[1] < sizes[0]
+    lighter = Aligner.load(tmp_path / "lighter")
+    found, expected = (
+        {(k, *pair) for k, one in enumerate(aligner.align_many(PAIRS)) for pair in one.pairs}
+        for aligner in (lighter, out.aligner)
+    )
+    assert len(found & expected) > 0.8 * len(found | expected)
+
+
+def test_settings_of_a_trained_aligner_are_plain(folder):
+    said = json.loads((folder / "otalign.json").read_text())
+    assert said["trained"].startswith("examples")
+    assert str(folder) not in (folder / "otalign.json").read_text()
