@@ -73,6 +73,10 @@ def train(
         list[str] | None,
         typer.Option(metavar="competition|prices|neighbours", help="Leave out a part of what is learned."),
     ] = None,
+    refit: Annotated[
+        bool,
+        typer.Option("--refit", help="Train once more, dev sets too, with all that was chosen by them."),
+    ] = False,
     seed: Annotated[int, typer.Option(min=0)] = 1,
     accumulate: Annotated[
         int, typer.Option(min=1, help="Read a batch in so many parts, where memory is short.")
@@ -109,10 +113,13 @@ def train(
     recipes = [recipe.changed(learning_rate=rate) for rate in _rates(learning_rate, recipe)]
     options: dict[str, Any] = {"level": as_level(level), "half": _half(precision, device)}
     options |= {"accumulate": accumulate}
-    about = _about(encoder, sources, chosen, recipe, options)
+    about = _about(encoder, sources, chosen, recipe, options | {"refit": refit})
     with place(output, WORK) as work:
         _check_same(work, about)
         found = _best_of(encoder, sources, chosen, recipes, options | {"device": device}, work)
+        if refit:
+            del options["level"]
+            found = _refit(encoder, sources, found, options | {"device": device}, work)
         _save(found, output, work, about)
     _show(found, output)
 
@@ -147,6 +154,23 @@ def _best_of(
             best = found
     assert best is not None
     return best
+
+
+def _refit(
+    encoder: str, sources: "dict[str, Source]", found: "Trained", options: dict[str, Any], work: Path
+) -> "Trained":
+    from otalign.training import refit
+
+    with bars() as progress, _heard(work / "refit.jsonl", "refit: ") as heard:
+        return refit(
+            encoder,
+            sources,
+            found,
+            checkpoint=work / "refit.pt",
+            progress=progress,
+            heard=heard,
+            **options,
+        )
 
 
 @contextmanager

@@ -1,7 +1,8 @@
 """Supervised alignment: an encoder and a head, trained through the transport on gold links."""
 
-from otalign.training.fit import Source, Trained, train
+from otalign.training.fit import Trained, refit, train
 from otalign.training.loop import Epoch
-from otalign.training.recipe import PAPER, Recipe, recipe_for
+from otalign.training.recipe import FURTHER, PAPER, Recipe, recipe_for
+from otalign.training.sources import Source
 
-__all__ = ["PAPER", "Epoch", "Recipe", "Source", "Trained", "recipe_for", "train"]
+__all__ = ["FURTHER", "PAPER", "Epoch", "Recipe", "Source", "Trained", "recipe_for", "refit", "train"]

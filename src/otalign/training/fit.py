@@ -1,13 +1,13 @@
 """From gold and an encoder to a trained aligner: checked before, trained, calibrated after."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import mean
+from typing import Any
 
 import numpy as np
 import torch
-from transformers import AutoConfig
 
 from otalign import head as heads
 from otalign.aligner import Aligner, saved_settings
@@ -23,23 +23,9 @@ from otalign.training.dev import DevSet, Score
 from otalign.training.loop import Epoch, Run
 from otalign.training.model import Model
 from otalign.training.recipe import Recipe
+from otalign.training.sources import Source, check, check_fit, known_levels
 from otalign.tuning.store import Progress, unheard
 from otalign.tuning.sweep import DIGITS, Curve
-
-MOST_UNKNOWN = 0.5  # of the subwords: more, and the tokeniser is that of another model or language
-
-
-@dataclass(frozen=True)
-class Source:
-    """Pairs to learn from, and pairs to choose by, of one corpus."""
-
-    train: Sequence[Gold]
-    dev: Sequence[Gold]
-
-    @property
-    def dev_levels(self) -> tuple[Level, ...]:
-        """Those at which the dev set differs."""
-        return LEVELS if any(gold.possible for gold in self.dev) else LEVELS[:1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +34,7 @@ class Trained:
 
     aligner: Aligner
     recipe: Recipe
+    level: Level
     epochs: list[Epoch]
     dev: dict[str, dict[Level, Score]]
 
@@ -55,23 +42,6 @@ class Trained:
     def f1(self) -> float:
         """The mean over dev sets and levels, each at its best threshold."""
         return mean(score.f1 for levels in self.dev.values() for score in levels.values())
-
-
-def known_levels(sources: Mapping[str, Source]) -> np.ndarray:
-    """At which levels the links of each train pair are known, (pairs, levels).
-
-    A corpus that has possible links in its dev set but none in its train set was annotated there without the
-    distinction: its links are all that are possible. If that goes for all, they are taken as sure as well.
-    """
-    vague = {
-        name: any(gold.possible for gold in source.dev) and not any(gold.possible for gold in source.train)
-        for name, source in sources.items()
-    }
-    if all(vague.values()):
-        vague = dict.fromkeys(vague, False)
-    return np.array(
-        [[not vague[name], True] for name, source in sources.items() for _ in source.train], dtype=bool
-    )
 
 
 def train(
@@ -94,40 +64,95 @@ def train(
     level says which links the paper's transports learn; a learned one learns both.
     """
     check(sources)
-    from accelerate import Accelerator
-
-    accelerator = Accelerator(cpu=device == "cpu" or not torch.cuda.is_available())
-    if half:
-        torch.set_float32_matmul_precision("high")  # where the rest is no more exact than that
-    base = Transformers(encoder, depth(encoder), device=str(accelerator.device))
-    settings = _settings(base, sources, problem, recipe.seed, level)
-    train = PairSet(
-        [gold for source in sources.values() for gold in source.train],
-        base,
-        settings.pairing,
-        known_levels(sources),
-        recipe.both_directions,
-    )
-    check_fit(base, train, recipe)
+    golds = [gold for source in sources.values() for gold in source.train]
+    begun = _Begun(encoder, sources, golds, known_levels(sources), problem, recipe, level, device)
     devs = {
-        name: DevSet.of(PairSet(source.dev, base), _levels(source, problem, level))
+        name: DevSet.of(PairSet(source.dev, begun.base), _levels(source, problem, level))
         for name, source in sources.items()
     }
-    torch.manual_seed(recipe.seed)
-    model = Model(base, _head(base, problem, recipe), settings, level, recipe).to(accelerator.device)
-    run = Run(
-        model,
-        train,
-        devs,
-        recipe,
-        accelerator,
-        half=half,
-        accumulate=accumulate,
-        checkpoint=checkpoint,
-        progress=progress,
+    epochs = begun.run(
+        devs, half=half, accumulate=accumulate, checkpoint=checkpoint, progress=progress, heard=heard
     )
-    epochs = run(heard)
-    return _finished(base, model, settings, recipe, devs, epochs)
+    return _finished(begun.base, begun.model, begun.settings, recipe, devs, epochs)
+
+
+def refit(
+    encoder: str,
+    sources: Mapping[str, Source],
+    trained: Trained,
+    *,
+    device: str | None = None,
+    half: bool = False,
+    accumulate: int = 1,
+    checkpoint: Path | None = None,
+    progress: Progress = unheard,
+    heard: Callable[[Epoch], None] = lambda epoch: None,
+) -> Trained:
+    """What was trained, once more from the encoder, with the dev sets learned too.
+
+    Nothing is chosen any more: recipe, epochs, thresholds and calibration are those that the dev sets have
+    chosen before, and so are the scores, which are not its own.
+    """
+    golds = [gold for source in sources.values() for gold in source.train]
+    more = [gold for source in sources.values() for gold in source.dev]
+    known = np.concatenate([known_levels(sources), np.ones((len(more), len(LEVELS)), dtype=bool)])
+    recipe, settings, head = trained.recipe, trained.aligner.settings, trained.aligner.head
+    if not recipe.decay:  # where the pace does not end by itself, it ends where it was best
+        recipe = recipe.changed(epochs=max(trained.epochs, key=lambda epoch: epoch.f1).number)
+    recipe = recipe.changed(patience=None)
+    begun = _Begun(encoder, sources, [*golds, *more], known, settings.problem, recipe, trained.level, device)
+    begun.run({}, half=half, accumulate=accumulate, checkpoint=checkpoint, progress=progress, heard=heard)
+    learned = begun.model.head_in_numpy()
+    if isinstance(head, LearnedTransport):
+        kept = {"calibration": head.calibration, "null_calibration": head.null_calibration}
+        learned = replace(learned, **kept)
+    settings = settings.changed(trained=f"{begun.settings.trained}, dev sets too")
+    return replace(trained, aligner=Aligner(_trained(begun.base, begun.model), settings, head=learned))
+
+
+class _Begun:
+    """A model about to be trained, with its pairs; what does not fit is said here."""
+
+    def __init__(
+        self,
+        encoder: str,
+        names: Iterable[str],
+        golds: Sequence[Gold],
+        known: np.ndarray,
+        problem: Problem | Learned | None,
+        recipe: Recipe,
+        level: Level,
+        device: str | None,
+    ):
+        from accelerate import Accelerator
+
+        assert problem is not None
+        self.recipe = recipe
+        self.accelerator = Accelerator(cpu=device == "cpu" or not torch.cuda.is_available())
+        self.base = Transformers(encoder, depth(encoder), device=str(self.accelerator.device))
+        self.settings = _settings(self.base, names, problem, recipe.seed, level)
+        self.pairs = PairSet(golds, self.base, self.settings.pairing, known, recipe.both_directions)
+        check_fit(self.base, self.pairs, recipe)
+        torch.manual_seed(recipe.seed)
+        model = Model(self.base, _head(self.base, problem, recipe), self.settings, level, recipe)
+        self.model = model.to(self.accelerator.device)
+
+    def run(
+        self, devs: Mapping[str, DevSet], *, half: bool, heard: Callable[[Epoch], None], **options: Any
+    ) -> list[Epoch]:
+        if half:
+            torch.set_float32_matmul_precision("high")  # where the rest is no more exact than that
+        run = Run(self.model, self.pairs, devs, self.recipe, self.accelerator, half=half, **options)
+        return run(heard)
+
+
+def _trained(base: Transformers, model: Model) -> Transformers:
+    """The encoder, with what was learned."""
+    base.trained = True
+    mix = model.mix()
+    base.mix = None if mix is None else in_numpy(mix.detach())
+    base.model.eval()
+    return base
 
 
 def _finished(
@@ -139,9 +164,6 @@ def _finished(
     epochs: list[Epoch],
 ) -> Trained:
     """The model as an aligner, calibrated if it has log-odds, with the best thresholds for all dev sets."""
-    base.trained = True
-    mix = model.mix()
-    base.mix = None if mix is None else in_numpy(mix.detach())
     head = model.head_in_numpy()
     if isinstance(head, LearnedTransport):
         head = calibrated(model, devs.values())
@@ -155,8 +177,8 @@ def _finished(
     else:
         settings = settings.changed(threshold=thresholds[model.level])
     scores = {name: dict(_best(of)) for name, of in curves.items()}
-    base.model.eval()
-    return Trained(Aligner(base, settings, head=head), recipe, epochs, scores)
+    aligner = Aligner(_trained(base, model), settings, head=head)
+    return Trained(aligner, recipe, model.level, epochs, scores)
 
 
 def _best(curves: Mapping[Level, Curve]) -> Iterator[tuple[Level, Score]]:
@@ -171,45 +193,6 @@ def _best_threshold(curves: Iterable[Mapping[Level, Curve]], level: Level) -> fl
         return None
     f1 = np.mean([curve.f1 for curve in those], axis=0)
     return float(those[0].thresholds[int(np.argmax(np.round(f1, DIGITS)))])
-
-
-def check(sources: Mapping[str, Source]) -> None:
-    """That there is something to learn from, and to choose by."""
-    if not sources:
-        raise ValueError("sources must hold at least one corpus, got none")
-    for name, source in sources.items():
-        for split, golds in (("train", source.train), ("dev", source.dev)):
-            if not golds:
-                raise ValueError(f"{name} has an empty {split} set; training needs pairs in both")
-            if not any(gold.sure or gold.possible for gold in golds):
-                raise ValueError(
-                    f"{name}: the {len(golds):,} pairs of the {split} set have no link to learn from"
-                )
-
-
-def check_fit(encoder: Transformers, pairs: PairSet, recipe: Recipe) -> None:
-    """That the encoder can be saved, has the layers that are mixed, and has an embedding for all that its
-    tokeniser gives, which is not unknown words."""
-    if AutoConfig.from_pretrained(encoder.origin, local_files_only=True).is_encoder_decoder:
-        raise ValueError(f"only encoders can be trained, and {encoder.name} has a decoder too")
-    if recipe.layers > encoder.layer + 1:
-        raise ValueError(
-            f"layers must be at most {encoder.layer + 1}, as many as {encoder.name} has, got {recipe.layers}"
-        )
-    known = encoder.model.get_input_embeddings().num_embeddings
-    most = int(pairs.ids.max(initial=0))
-    if most >= known:
-        raise ValueError(
-            f"the tokenizer of {encoder.name} gives the subword {most}, but its encoder knows {known:,}; "
-            "are the two of one model?"
-        )
-    there = np.arange(pairs.ids.shape[1]) < pairs.sizes[:, None]
-    unknown = float((pairs.ids[there] == encoder.subworder.unknown).mean())
-    if unknown > MOST_UNKNOWN:
-        raise ValueError(
-            f"the tokenizer of {encoder.name} does not know {unknown:.0%} of the subwords; "
-            "is it made for this language?"
-        )
 
 
 def _settings(

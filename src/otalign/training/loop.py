@@ -45,8 +45,8 @@ class Epoch:
 
     @property
     def f1(self) -> float:
-        """The mean over dev sets and levels, each at its best threshold."""
-        return mean(score.f1 for levels in self.dev.values() for score in levels.values())
+        """The mean over dev sets and levels, each at its best threshold; 0 where nothing is chosen."""
+        return mean([score.f1 for levels in self.dev.values() for score in levels.values()] or [0.0])
 
     def to_dict(self) -> dict[str, Any]:
         dev = {name: {level: score._asdict() for level, score in of.items()} for name, of in self.dev.items()}
@@ -98,11 +98,11 @@ class Run:
         self.best: dict[str, Tensor] = {}
 
     def __call__(self, heard: Callable[[Epoch], None] = lambda epoch: None) -> list[Epoch]:
-        """Train to the end. The model then is what it was after its best epoch."""
+        """Train to the end. The model then is what it was after its best epoch, or the last if none is."""
         self._take_up()
         while not self.over:
             epoch = self._epoch(len(self.epochs) + 1)
-            if not self.epochs or epoch.f1 > max(known.f1 for known in self.epochs):
+            if not self.dev or not self.epochs or epoch.f1 > max(known.f1 for known in self.epochs):
                 self.best = {name: value.detach().clone() for name, value in self.kept.state_dict().items()}
             self.epochs.append(epoch)
             self._note()

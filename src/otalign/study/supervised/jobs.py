@@ -64,9 +64,14 @@ def ordered(wanted: Collection[Place], size: Callable[[Place], int]) -> list[Job
         kind = FIRST.index(head.row) if head.row in FIRST else len(FIRST) + list(ROWS).index(head.row)
         return kind, head.seed > 1, -size(head), head.seed
 
-    # Others of the family after their head, which is made even if it is there: they go on from it.
+    def kinship(place: Place) -> tuple[bool, str, bool]:
+        row = ROWS[place.row]
+        return not row.together, place.corpus, row.refit
+
+    # Others of the family after their head, which is made even if it is there: they go on from it. What is
+    # refit comes right after what it was chosen by.
     return [
-        Job((head, *(place for place in heads[head] if place != head)), chooser(head))
+        Job((head, *sorted((place for place in heads[head] if place != head), key=kinship)), chooser(head))
         for head in sorted(heads, key=urgency)
     ]
 

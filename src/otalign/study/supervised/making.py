@@ -16,11 +16,11 @@ from otalign.metrics import Counts, count, scores, signature
 from otalign.settings import Learned, Links
 from otalign.study.columns import COLUMNS, Column
 from otalign.study.supervised.ground import Ground
-from otalign.study.supervised.jobs import BOTH, Job, Place, chooser
+from otalign.study.supervised.jobs import ALL, BOTH, Job, Place, chooser
 from otalign.study.supervised.results import Result
-from otalign.study.supervised.rows import ROWS, UNION, Try
+from otalign.study.supervised.rows import FURTHER_ROW, ROWS, UNION, Try
 from otalign.study.supervised.sureness import reliability
-from otalign.training import Trained, train
+from otalign.training import Trained, refit, train
 
 LINKS: dict[str, Links] = {"s": "sure", "s+p": "possible"}
 RELIED_ON = "mtref"  # the test set on which it is seen whether probabilities mean what they say
@@ -72,14 +72,15 @@ def _steps(job: Job, ground: Ground) -> Iterator[tuple[Place, Callable[[], Resul
 
 
 class _Family:
-    """A model, and what is made of it: the same without tuning, or trained further.
+    """A model, and what is made of it: the same without tuning, trained further, or with the dev sets too.
 
     It is kept in a folder until all of that is made, so that what was interrupted can go on from it.
     """
 
     def __init__(self, ground: Ground, folder: Path):
         self.ground, self.folder = ground, folder
-        self.made: Made | None = None
+        self.refit = folder / "refit"
+        self.made: dict[Place, Made] = {}  # the head, and the last of the others
 
     @property
     def is_saved(self) -> bool:
@@ -87,18 +88,38 @@ class _Family:
 
     def head(self, place: Place) -> Result | None:
         shutil.rmtree(self.folder, ignore_errors=True)
-        self.made = _made(place, self.ground, self.ground.source.encoder)
-        self.made.trained.aligner.save(self.folder)
-        return _result(place, self.ground, self.made)
+        self.made = {place: _made(place, self.ground, self.ground.source.encoder)}
+        self.made[place].trained.aligner.save(self.folder)
+        return _result(place, self.ground, self.made[place])
 
     def other(self, place: Place) -> Result | None:
         if self.ground.result(place):
             return None
-        if ROWS[place.row].together and self.made:
-            return _result(place, self.ground, self.made)
-        if ROWS[place.row].together or not self.is_saved:
+        if not self.is_saved:
             raise ValueError("the model that it goes on from could not be trained")
-        return _result(place, self.ground, _made(place, self.ground, str(self.folder)))
+        row, head = ROWS[place.row], Place(UNION, ALL, BOTH, place.seed)
+        if row.together:
+            made = self.made[head]
+            if row.refit:
+                made = _refit(place, self.ground, self.ground.source.encoder, made)
+                made.trained.aligner.save(self.refit)
+            return _result(place, self.ground, made)
+        further = place._replace(row=FURTHER_ROW)
+        if further not in self.made:
+            self.made = {key: made for key, made in self.made.items() if key == head}
+            self.made[further] = _made(further, self.ground, str(self.folder))
+        made = self.made[further]
+        if row.refit:
+            made = _refit(place, self.ground, str(self.refit), made)
+        return _result(place, self.ground, made)
+
+
+def _refit(place: Place, ground: Ground, encoder: str, made: Made) -> Made:
+    start = time.perf_counter()
+    sources = {corpus: ground.learnt(corpus) for corpus in place.corpora}
+    half = ground.precision == "bfloat16"
+    trained = refit(encoder, sources, made.trained, device=ground.source.device, half=half)
+    return replace(made, trained=trained, seconds=time.perf_counter() - start)
 
 
 def _made(place: Place, ground: Ground, encoder: str) -> Made:

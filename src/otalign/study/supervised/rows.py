@@ -40,6 +40,7 @@ class Row:
     together: bool = False  # one training on all corpora, or one on each
     tuned: bool = True  # thresholds are those of the column's dev set, or the model's own
     tested: bool = True
+    refit: bool = False  # trained once more with the dev sets, as the row of that name has chosen by them
     after: str | None = None
 
 
@@ -58,7 +59,7 @@ def _ablated(name: str, title: str, **changes) -> Row:
     return _learned(f"ablation-{name}", title, 2, recipe, together=True, tested=False)
 
 
-UNION = "learned-union"
+UNION, FURTHER_ROW = "learned-union", "learned-further"
 MAIN = (
     _paper("bot", "BOT", 3),
     _paper("pot", "POT", 3),
@@ -68,7 +69,18 @@ MAIN = (
     _learned(
         "learned-one", "Learned, all corpora, one threshold", 5, together=True, tuned=False, after=UNION
     ),
-    _learned("learned-further", "Learned, all corpora, then each", 5, FURTHER, after=UNION),
+    _learned(FURTHER_ROW, "Learned, all corpora, then each", 5, FURTHER, after=UNION),
+    _learned(
+        "learned-refit", "Learned, all corpora, dev sets too", 5, together=True, refit=True, after=UNION
+    ),
+    _learned(
+        "learned-further-refit",
+        "Learned, all corpora, then each, dev sets too",
+        5,
+        FURTHER,
+        refit=True,
+        after=UNION,
+    ),
 )
 ABLATION = (
     _ablated("competition", "without competition", without=("competition",)),
