@@ -11,8 +11,8 @@ from otalign.head import LearnedTransport
 from otalign.settings import Learned, Settings
 from otalign.training import Recipe, Source
 from otalign.training.batches import LEVELS, PairSet
-from otalign.training.sources import known_levels
 from otalign.training.model import Model, Tensors
+from otalign.training.sources import known_levels
 from otalign.words import joined
 
 from .examples import EMPTY, GOLDS, LONG, SURE

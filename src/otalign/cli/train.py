@@ -4,8 +4,9 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -115,11 +116,11 @@ def train(
     options |= {"accumulate": accumulate}
     about = _about(encoder, sources, chosen, recipe, options | {"refit": refit})
     with place(output, WORK) as work:
-        _check_same(work, about)
-        found = _best_of(encoder, sources, chosen, recipes, options | {"device": device}, work)
+        told = _Told(work)
+        found = _best_of(encoder, sources, chosen, recipes, options | {"device": device}, told)
         if refit:
             del options["level"]
-            found = _refit(encoder, sources, found, options | {"device": device}, work)
+            found = _refit(encoder, sources, found, options | {"device": device}, told)
         _save(found, output, work, about)
     _show(found, output)
 
@@ -130,7 +131,7 @@ def _best_of(
     problem: Problem | Learned,
     recipes: "list[Recipe]",
     options: dict[str, Any],
-    work: Path,
+    told: "_Told",
 ) -> "Trained":
     """Trained by each of the recipes, and the best on the dev sets kept."""
     from otalign.training import train as trained_on
@@ -138,18 +139,8 @@ def _best_of(
     best = None
     for recipe in recipes:
         name = f"{recipe.learning_rate:g}"
-        several = f"learning rate {name}: " if len(recipes) > 1 else ""
-        with bars() as progress, _heard(work / f"{name}.jsonl", several) as heard:
-            found = trained_on(
-                encoder,
-                sources,
-                problem,
-                recipe,
-                checkpoint=work / f"{name}.pt",
-                progress=progress,
-                heard=heard,
-                **options,
-            )
+        with told.run(name, f"learning rate {name}: " if len(recipes) > 1 else "") as kept:
+            found = trained_on(encoder, sources, problem, recipe, **kept, **options)
         if best is None or found.f1 > best.f1:
             best = found
     assert best is not None
@@ -157,46 +148,48 @@ def _best_of(
 
 
 def _refit(
-    encoder: str, sources: "dict[str, Source]", found: "Trained", options: dict[str, Any], work: Path
+    encoder: str, sources: "dict[str, Source]", found: "Trained", options: dict[str, Any], told: "_Told"
 ) -> "Trained":
     from otalign.training import refit
 
-    with bars() as progress, _heard(work / "refit.jsonl", "refit: ") as heard:
-        return refit(
-            encoder,
-            sources,
-            found,
-            checkpoint=work / "refit.pt",
-            progress=progress,
-            heard=heard,
-            **options,
-        )
+    with told.run("refit", "refit: ") as kept:
+        return refit(encoder, sources, found, **kept, **options)
 
 
-@contextmanager
-def _heard(metrics: Path, before: str) -> "Iterator[Callable[[Epoch], None]]":
-    """Writes each epoch down, shows it, and tells TensorBoard where that is installed."""
-    try:
-        from torch.utils.tensorboard import SummaryWriter
+@dataclass(frozen=True)
+class _Told:
+    """Where the epochs of a run are told: in files beside its checkpoint, on the terminal, to TensorBoard."""
 
-        board = SummaryWriter(str(metrics.parent.parent / "tensorboard"))
-    except ImportError:
-        board = None
+    work: Path
 
-    def heard(epoch: "Epoch") -> None:
-        if not _is_main():
-            return
-        with metrics.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(epoch.to_dict()) + "\n")
-        figures = f"loss {epoch.loss:.4f}   dev F1 {100 * epoch.f1:.2f}   {epoch.seconds:.0f} s"
-        print(f"{before}epoch {epoch.number}   {figures}", file=sys.stderr)
+    @contextmanager
+    def run(self, name: str, before: str) -> Iterator[dict[str, Any]]:
+        """What training takes to keep one run and to tell of it."""
+        board = self._board(name)
+
+        def heard(epoch: "Epoch") -> None:
+            if not _is_main():
+                return
+            with (self.work / f"{name}.jsonl").open("a", encoding="utf-8") as file:
+                file.write(json.dumps({"run": name} | epoch.to_dict()) + "\n")
+            figures = f"loss {epoch.loss:.4f}   dev F1 {100 * epoch.f1:.2f}   {epoch.seconds:.0f} s"
+            print(f"{before}epoch {epoch.number}   {figures}", file=sys.stderr)
+            if board:
+                board.add_scalar("loss", epoch.loss, epoch.number)
+                board.add_scalar("dev F1", epoch.f1, epoch.number)
+
+        with bars() as progress:
+            yield {"checkpoint": self.work / f"{name}.pt", "progress": progress, "heard": heard}
         if board:
-            board.add_scalar("loss", epoch.loss, epoch.number)
-            board.add_scalar("dev F1", epoch.f1, epoch.number)
+            board.close()
 
-    yield heard
-    if board:
-        board.close()
+    def _board(self, name: str) -> Any:
+        """TensorBoard's, where it is installed."""
+        try:
+            from torch.utils.tensorboard import SummaryWriter
+        except ImportError:
+            return None
+        return SummaryWriter(str(self.work.parent / "tensorboard" / name))
 
 
 def _save(found: "Trained", output: Path, work: Path, about: dict[str, Any]) -> None:
@@ -307,18 +300,6 @@ def _about(
         **options,
         "version": __version__,
     }
-
-
-def _check_same(work: Path, about: dict[str, Any]) -> None:
-    """That a run that is taken up again is the same one."""
-    file = work / "run.json"
-    told = json.dumps(about, indent=2)
-    if not file.is_file():
-        file.write_text(told, encoding="utf-8")
-    elif json.loads(file.read_text(encoding="utf-8")) != json.loads(told):
-        raise ValueError(
-            f"{work.parent} holds a run that was begun otherwise; give a new folder, or remove it"
-        )
 
 
 def _is_main() -> bool:

@@ -21,7 +21,8 @@ from otalign.corpus import CORPORA, Unaligned, load, read
 from otalign.cost import Cost
 from otalign.encoders import BATCH_SIZE, Pairing
 from otalign.fertility import Fertility
-from otalign.tuning import Choice, Grid, Journal, Store, Tuned
+from otalign.head import LearnedTransport
+from otalign.tuning import Choice, Grid, Journal, Store, Tuned, suited
 from otalign.tuning import tune as tuned_on
 
 WORK = ".tuning"  # what is kept in the folder until the aligner is there
@@ -75,6 +76,9 @@ def tune(
     Layers, pairings, costs and fertilities are searched too if several are given. Interrupted, the same
     command goes on where it stopped; what it needs for that is in the folder until the aligner is.
 
+    An aligner that has learned its transport is calibrated on the dev set, and gets the thresholds that are
+    best there.
+
     Example: otalign tune mtref --data corpora/ --model bert-base-uncased --layers 7,8,9 -o my-aligner/
     """
     chosen = as_level(level)
@@ -96,6 +100,10 @@ def tune(
             threads=threads,
         )
         aligner = options.load()
+        if isinstance(aligner.head, LearnedTransport):
+            _suit(aligner, corpus, golds, output)
+            shutil.rmtree(work)
+            return
         if aligner.head:
             raise ValueError(f"{model} has been trained, its threshold too; tune an encoder that was not")
         choices = [Choice(layer, way) for way in ways for layer in tried or [aligner.encoder.layer]]
@@ -103,6 +111,18 @@ def tune(
         finished.save(output)
         shutil.rmtree(work)
     _show(tuned, finished, len(golds), output)
+
+
+def _suit(aligner: Aligner, corpus: str, golds: list[Gold], output: Path) -> None:
+    """A trained aligner, calibrated, with both its thresholds."""
+    finished, curves = suited(aligner, {corpus: golds})
+    finished.save(output)
+    for level, curve in curves[corpus].items():
+        figures = {"F1": curve.f1, "precision": curve.precision, "recall": curve.recall}
+        shown = "   ".join(f"{name} {100 * of[curve.best]:.1f}" for name, of in figures.items())
+        print(f"{shown}   at {curve.thresholds[curve.best]:g}   on {len(golds):,} dev pairs, level {level}")
+    print(finished.signature)
+    print(f"{output}: ready; otalign align --model {output} …")
 
 
 def _tuned(

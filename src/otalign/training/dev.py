@@ -1,6 +1,6 @@
 """How good a model is on a dev set, at every threshold at once."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -61,4 +61,8 @@ class DevSet:
         return {level: Curve(at, *rates[level].mean(axis=1)) for level in self.levels}
 
     def scores(self, model: Model) -> dict[Level, Score]:
-        return {level: Score.best(curve) for level, curve in self.curves(model).items()}
+        return best_scores(self.curves(model))
+
+
+def best_scores(curves: Mapping[Level, Curve]) -> dict[Level, Score]:
+    return {level: Score.best(curve) for level, curve in curves.items()}

@@ -1,7 +1,8 @@
 """From gold and an encoder to a trained aligner: checked before, trained, calibrated after."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from statistics import mean
 from typing import Any
@@ -18,14 +19,13 @@ from otalign.head import Head, LearnedTransport, Projection
 from otalign.ot import Problem
 from otalign.settings import Learned, Settings
 from otalign.training.batches import LEVELS, PairSet
-from otalign.training.calibration import calibrated
-from otalign.training.dev import DevSet, Score
+from otalign.training.dev import DevSet, Score, best_scores
 from otalign.training.loop import Epoch, Run
 from otalign.training.model import Model
 from otalign.training.recipe import Recipe
 from otalign.training.sources import Source, check, check_fit, known_levels
+from otalign.tuning.calibration import best_threshold, suited
 from otalign.tuning.store import Progress, unheard
-from otalign.tuning.sweep import DIGITS, Curve
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ def train(
     epochs = begun.run(
         devs, half=half, accumulate=accumulate, checkpoint=checkpoint, progress=progress, heard=heard
     )
-    return _finished(begun.base, begun.model, begun.settings, recipe, devs, epochs)
+    return _finished(begun.base, begun.model, begun.settings, recipe, sources, devs, epochs)
 
 
 def refit(
@@ -128,6 +128,9 @@ class _Begun:
 
         assert problem is not None
         self.recipe = recipe
+        self.about = sha256(
+            f"{encoder} {list(names)} {golds} {problem} {recipe} {level}".encode()
+        ).hexdigest()
         self.accelerator = Accelerator(cpu=device == "cpu" or not torch.cuda.is_available())
         self.base = Transformers(encoder, depth(encoder), device=str(self.accelerator.device))
         self.settings = _settings(self.base, names, problem, recipe.seed, level)
@@ -142,7 +145,8 @@ class _Begun:
     ) -> list[Epoch]:
         if half:
             torch.set_float32_matmul_precision("high")  # where the rest is no more exact than that
-        run = Run(self.model, self.pairs, devs, self.recipe, self.accelerator, half=half, **options)
+        options |= {"half": half, "about": self.about}
+        run = Run(self.model, self.pairs, devs, self.recipe, self.accelerator, **options)
         return run(heard)
 
 
@@ -160,39 +164,21 @@ def _finished(
     model: Model,
     settings: Settings,
     recipe: Recipe,
+    sources: Mapping[str, Source],
     devs: Mapping[str, DevSet],
     epochs: list[Epoch],
 ) -> Trained:
-    """The model as an aligner, calibrated if it has log-odds, with the best thresholds for all dev sets."""
-    head = model.head_in_numpy()
-    if isinstance(head, LearnedTransport):
-        head = calibrated(model, devs.values())
-        model.set_head(head)
-    curves = {name: dev.curves(model) for name, dev in devs.items()}
-    thresholds = {level: _best_threshold(curves.values(), level) for level in LEVELS}
-    if isinstance(head, LearnedTransport):
-        sure = thresholds["s"] or 0.5
-        problem = Learned(sure, thresholds["s+p"] or sure)  # where all links are sure, all possible ones are
-        settings = settings.changed(problem=problem, threshold=problem.sure)
+    """The model as an aligner, suited to all dev sets: thresholds, and calibration if it has log-odds."""
+    aligner = Aligner(_trained(base, model), settings, head=model.head_in_numpy())
+    if isinstance(settings.problem, Learned):
+        aligner, curves = suited(aligner, {name: source.dev for name, source in sources.items()})
     else:
-        settings = settings.changed(threshold=thresholds[model.level])
-    scores = {name: dict(_best(of)) for name, of in curves.items()}
-    aligner = Aligner(_trained(base, model), settings, head=head)
-    return Trained(aligner, recipe, model.level, epochs, scores)
-
-
-def _best(curves: Mapping[Level, Curve]) -> Iterator[tuple[Level, Score]]:
-    for level, curve in curves.items():
-        yield level, Score.best(curve)
-
-
-def _best_threshold(curves: Iterable[Mapping[Level, Curve]], level: Level) -> float | None:
-    """The first with the highest mean F1, over the dev sets that have the level."""
-    those = [of[level] for of in curves if level in of]
-    if not those:
-        return None
-    f1 = np.mean([curve.f1 for curve in those], axis=0)
-    return float(those[0].thresholds[int(np.argmax(np.round(f1, DIGITS)))])
+        curves = {name: dev.curves(model) for name, dev in devs.items()}
+        best = best_threshold(curves.values(), model.level)
+        aligner = replace(aligner, settings=settings.changed(threshold=best))
+    return Trained(
+        aligner, recipe, model.level, epochs, {name: best_scores(of) for name, of in curves.items()}
+    )
 
 
 def _settings(

@@ -68,7 +68,7 @@ class Run:
     """A model in training. Where it has a file for that, it can be taken up again after the last epoch.
 
     `accumulate` is the number of parts in which a batch is read where memory is short; `half` reads in
-    bfloat16 what may be read so.
+    bfloat16 what may be read so. `about` names the run: a checkpoint of another one is refused.
     """
 
     def __init__(
@@ -82,11 +82,12 @@ class Run:
         half: bool = False,
         accumulate: int = 1,
         checkpoint: Path | None = None,
+        about: str = "",
         progress: Progress = unheard,
     ):
         self.model, self.train, self.dev, self.recipe = model, train, dev, recipe
         self.accelerator, self.half, self.accumulate = accelerator, half, accumulate
-        self.checkpoint, self.progress = checkpoint, progress
+        self.checkpoint, self.about, self.progress = checkpoint, about, progress
         self.average = None
         if recipe.average:
             self.average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(recipe.average))
@@ -168,7 +169,11 @@ class Run:
         """Write down all that going on from here takes; whole or not at all."""
         if self.checkpoint and self.accelerator.is_main_process:
             state = {name: part.state_dict() for name, part in self._stateful()}
-            state |= {"best": self.best, "epochs": [epoch.to_dict() for epoch in self.epochs]}
+            state |= {
+                "about": self.about,
+                "best": self.best,
+                "epochs": [epoch.to_dict() for epoch in self.epochs],
+            }
             part = self.checkpoint.with_suffix(".part")
             torch.save(state, part)
             part.replace(self.checkpoint)
@@ -176,6 +181,11 @@ class Run:
     def _take_up(self) -> None:
         if self.checkpoint and self.checkpoint.is_file():
             state = torch.load(self.checkpoint, map_location=self.accelerator.device, weights_only=True)
+            if state["about"] != self.about:
+                raise ValueError(
+                    f"{self.checkpoint} is of a run that was begun otherwise; give the same encoder, gold "
+                    "and options as then, or a new folder"
+                )
             for name, part in self._stateful():
                 part.load_state_dict(state[name])
             self.best, self.epochs = state["best"], [Epoch.from_dict(one) for one in state["epochs"]]

@@ -83,10 +83,6 @@ class Model(nn.Module):
     def head_in_numpy(self) -> Any:
         return self.kind(**{name: in_numpy(array.detach()) for name, array in self.arrays.items()})
 
-    def set_head(self, head: Head) -> None:
-        for name, array in head.arrays().items():
-            self.arrays[name].data.copy_(torch.from_numpy(array))
-
     def mix(self) -> Tensor | None:
         return None if self.log_mix is None else torch.softmax(self.log_mix, 0)
 

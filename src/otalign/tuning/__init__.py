@@ -5,6 +5,7 @@ tuned = tune(golds, store, Settings(encoder=encoder.name, layer=4), levels=("s",
 tuned["s"].settings, tuned["s"].f1
 """
 
+from otalign.tuning.calibration import suited
 from otalign.tuning.grid import Grid
 from otalign.tuning.journal import Journal
 from otalign.tuning.search import Row, Tuned, tune
@@ -23,5 +24,6 @@ __all__ = [
     "Store",
     "Tuned",
     "curves",
+    "suited",
     "tune",
 ]

@@ -21,6 +21,7 @@ from otalign.study.supervised.results import Result
 from otalign.study.supervised.rows import FURTHER_ROW, ROWS, UNION, Try
 from otalign.study.supervised.sureness import reliability
 from otalign.training import Trained, refit, train
+from otalign.tuning import suited
 
 LINKS: dict[str, Links] = {"s": "sure", "s+p": "possible"}
 RELIED_ON = "mtref"  # the test set on which it is seen whether probabilities mean what they say
@@ -209,11 +210,12 @@ def _figures(place: Place, column: Column, counts: Counts, aligner: Aligner) -> 
 
 
 def _reliability(trained: Trained, ground: Ground) -> dict[str, Any]:
-    golds = ground.material.golds(RELIED_ON, "test")
-    found = {}
+    """Of the aligner calibrated on that corpus alone, as its thresholds are chosen for it alone."""
+    aligner, _ = suited(trained.aligner, {RELIED_ON: ground.material.golds(RELIED_ON, "dev")})
+    golds, found = ground.material.golds(RELIED_ON, "test"), {}
     for column in (c for c in COLUMNS if c.corpus == RELIED_ON):
-        aligner = _for_column(trained, column, tuned=False)
-        of_level = reliability(aligner, golds, column.level)
+        settings = aligner.settings.changed(links=LINKS[column.level])
+        of_level = reliability(replace(aligner, settings=settings), golds, column.level)
         found[column.level] = {what: one.to_dict() for what, one in of_level.items()}
     return found
 

@@ -1,0 +1,138 @@
+"""`otalign train` as a user runs it, over a tiny encoder made here."""
+
+import json
+
+import pytest
+
+from otalign import Aligner, cli
+from otalign.corpus import write
+from otalign.head import LearnedTransport, Projection
+
+from .examples import GOLDS
+
+QUICK = ("--epochs", "2", "--batch-size", "4", "--device", "cpu")
+
+
+@pytest.fixture
+def run(tiny_model, tmp_path, monkeypatch, capsys):
+    """The command in a folder with gold to learn from and to choose by; what it printed, and said."""
+    for name, golds in (("train.jsonl", GOLDS[:10]), ("dev.jsonl", GOLDS[10:])):
+        write(golds, tmp_path / name, "jsonl")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OTALIGN_MODEL", str(tiny_model("bert")))
+    monkeypatch.delenv("OTALIGN_DATA", raising=False)
+
+    def run(*arguments: str, rc: int = 0) -> tuple[str, str]:
+        monkeypatch.setattr("sys.argv", ["otalign", "train", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        said = capsys.readouterr()
+        assert ended.value.code == rc, said.err
+        return said.out, said.err
+
+    return run
+
+
+FILES = ("train.jsonl", "--dev", "dev.jsonl", "--from", "jsonl")
+
+
+def test_own_files_become_an_aligner_with_its_record(run, tmp_path):
+    out, err = run(*FILES, *QUICK, "-o", "mine")
+    assert "train dev s   F1" in out
+    assert "train dev s+p   F1" in out
+    assert err.count("epoch") == 2
+    record = json.loads((tmp_path / "mine/training.json").read_text())
+    assert record["sources"] == {"train": {"train": 10, "dev": 4}}
+    metrics = [json.loads(line) for line in (tmp_path / "mine/metrics.jsonl").read_text().splitlines()]
+    assert [one["epoch"] for one in metrics] == [1, 2]
+    assert not (tmp_path / "mine/.training").exists()
+    aligner = Aligner.load(tmp_path / "mine", links="possible")
+    assert isinstance(aligner.head, LearnedTransport)
+    assert aligner.settings.threshold == aligner.settings.problem.possible  # pyright: ignore
+    assert "trained:train, seed 1" in aligner.signature
+
+
+def test_of_several_learning_rates_the_best_is_kept(run, tmp_path):
+    out, _ = run(*FILES, *QUICK, "--problem", "uot", "--learning-rate", "1e-9,1e-2", "-o", "mine")
+    assert "problem:uot" in out
+    metrics = [json.loads(line) for line in (tmp_path / "mine/metrics.jsonl").read_text().splitlines()]
+    best = max(metrics, key=lambda one: one["dev_f1"])
+    shown = float(out.split("F1 ")[1].split()[0])
+    assert shown == pytest.approx(100 * best["dev_f1"], abs=0.05)
+    assert isinstance(Aligner.load(tmp_path / "mine").head, Projection)
+
+
+def test_a_refit_learns_the_dev_set_and_keeps_what_it_chose(run, tmp_path):
+    run(*FILES, *QUICK, "-o", "first")
+    run(*FILES, *QUICK, "--refit", "-o", "second")
+    first, second = (Aligner.load(tmp_path / name) for name in ("first", "second"))
+    assert isinstance(first.head, LearnedTransport)
+    assert isinstance(second.head, LearnedTransport)
+    assert (second.head.calibration == first.head.calibration).all()
+    assert second.settings.problem == first.settings.problem
+    assert (second.head.map != first.head.map).any()
+    assert "dev sets too" in second.signature
+
+
+def test_a_run_that_was_killed_goes_on_and_ends_the_same(run, tmp_path, monkeypatch):
+    from otalign.training.loop import Run
+
+    run(*FILES, *QUICK, "-o", "whole")
+    note = Run._note
+
+    def killed(self):
+        note(self)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Run, "_note", killed)
+        monkeypatch.setattr("sys.argv", ["otalign", "train", *FILES, *QUICK, "-o", "torn"])
+        with pytest.raises((KeyboardInterrupt, SystemExit)):
+            cli.main()
+    _, err = run(*FILES, "--epochs", "3", *QUICK[2:], "-o", "torn", rc=2)
+    assert "begun otherwise" in err
+    _, err = run(*FILES, *QUICK, "-o", "torn")
+    assert err.count("epoch") == 1
+    whole, torn = (Aligner.load(tmp_path / name).head for name in ("whole", "torn"))
+    assert whole
+    assert torn
+    for name, array in whole.arrays().items():
+        assert (torn.arrays()[name] == array).all(), name
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("none.jsonl", "--dev", "dev.jsonl"), "there is no file none.jsonl, and no corpus but"),
+        (("train.jsonl", "--from", "jsonl"), "give --dev"),
+        (("mtref", "--dev", "dev.jsonl"), "--dev is for files"),
+        (("newsela", "--data", "."), "newsela has no train set; take one that has: msr-rte"),
+        ((*FILES, "--problem", "ot"), "--problem must be learned, bot, pot or uot, got 'ot'"),
+        ((*FILES, "--learning-rate", "fast"), "--learning-rate must be numbers"),
+        ((*FILES, "--precision", "float64"), "--precision must be float32 or bfloat16"),
+        ((*FILES, "--without", "luck"), "without must be of"),
+        (("bad.jsonl", "--dev", "dev.jsonl", "--from", "jsonl"), "bad.jsonl, line 1"),
+        (("train.jsonl", "--dev", "empty.jsonl", "--from", "jsonl"), "empty dev set"),
+    ],
+)
+def test_what_is_wrong_is_said_before_the_first_step_and_leaves_no_trace(run, tmp_path, arguments, message):
+    bad = '{"source": ["a"], "target": ["b"], "sure": [[0, 7]], "possible": []}\n'
+    (tmp_path / "bad.jsonl").write_text(bad)
+    (tmp_path / "empty.jsonl").write_text("")
+    _, err = run(*arguments, *QUICK, "-o", "mine", rc=2)
+    assert message in err
+    assert not (tmp_path / "mine").exists()
+
+
+def test_a_trained_aligner_can_be_suited_to_another_dev_set(run, tmp_path, monkeypatch, capsys):
+    run(*FILES, *QUICK, "-o", "mine")
+    tune = ["otalign", "tune", "dev.jsonl", "--from", "jsonl", "--model", "mine", "-o", "suited"]
+    monkeypatch.setattr("sys.argv", tune)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 0
+    assert "level s+p" in capsys.readouterr().out
+    before, after = (Aligner.load(tmp_path / name).head for name in ("mine", "suited"))
+    assert before
+    assert after
+    assert (before.arrays()["map"] == after.arrays()["map"]).all()

@@ -1,0 +1,99 @@
+"""Calibration: what it finds, and that probabilities are truer for it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from otalign import Aligner, Settings, encoders
+from otalign.head import LearnedTransport
+from otalign.settings import Learned
+from otalign.tuning.calibration import UNCHANGED, Outlook, _fitted, _links, _nulls, calibrated, suited
+from otalign.weights import link_probabilities
+
+from ..training.examples import EMPTY, GOLDS
+
+SETTINGS = Settings(encoder="tiny", layer=3, centring=False, problem=Learned())
+
+
+def aligner_of(folder) -> Aligner:
+    encoder = encoders.load(folder, 3, device="cpu")
+    head = LearnedTransport.new(16, np.random.default_rng(0))
+    wild = replace(head, gamma=np.array([3.0, -4.0], np.float32), alpha=np.array([2.0, 2.0], np.float32))
+    return Aligner(encoder, SETTINGS, head=wild)
+
+
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def log_loss(p, facts) -> float:
+    return float(-np.log(np.clip(np.where(facts > 0, p, 1 - p), 1e-12, 1)).mean())
+
+
+@pytest.mark.parametrize(("scale", "shift"), [(1.0, 0.0), (0.3, -2.0), (4.0, 1.5), (0.05, -4.0)])
+def test_a_known_scale_and_shift_are_found_again(scale, shift):
+    random = np.random.default_rng(0)
+    odds = random.normal(scale=3, size=200_000)
+    facts = (random.random(len(odds)) < sigmoid(scale * odds + shift)).astype(float)
+    np.testing.assert_allclose(_fitted(odds, facts), [scale, shift], atol=0.1)
+
+
+@pytest.mark.parametrize("size", [1, 2, 50])
+@pytest.mark.parametrize("scale", [0.01, 1.0, 100.0])
+def test_facts_that_are_alike_or_foretold_without_a_fault_change_nothing(size, scale):
+    odds = np.random.default_rng(size).normal(scale=scale, size=size)
+    for facts in (np.zeros(size), np.ones(size), odds > odds.mean(), odds < odds.mean()):
+        np.testing.assert_array_equal(_fitted(odds, facts.astype(float)), UNCHANGED)
+    halves = (np.arange(size) % 2).astype(float)
+    np.testing.assert_array_equal(_fitted(np.full(size, scale), halves), UNCHANGED)  # nothing to tell by
+
+
+def test_probabilities_are_truer_when_calibrated(tiny_model):
+    aligner = aligner_of(tiny_model("bert"))
+    wild, seen = aligner.head, Outlook.of(aligner, [*GOLDS, *EMPTY]).parts
+    assert isinstance(wild, LearnedTransport)
+    head = calibrated(wild, seen)
+    assert not np.allclose(head.calibration, wild.calibration)
+    for level in (0, 1):
+        odds, facts = _links(seen, level)
+        before, after = (
+            log_loss(sigmoid(one.calibration[0, level] * odds + one.calibration[1, level]), facts)
+            for one in (wild, head)
+        )
+        assert after < before
+        odds, facts = _nulls(seen, head.calibration, level)
+        before, after = (
+            log_loss(sigmoid(one.null_calibration[0, level] * odds + one.null_calibration[1, level]), facts)
+            for one in (wild, head)
+        )
+        assert after <= before
+    # On the whole, as many links are expected as there are.
+    expected = sum(
+        link_probabilities(one.log_odds, one.cells, head.calibration, "possible").sum() for one in seen
+    )
+    assert expected == pytest.approx(sum(one.links(1).sum() for one in seen), rel=1e-3)
+
+
+def test_an_aligner_that_is_suited_scores_as_its_curves_say(tiny_model):
+    from otalign.metrics import count, scores
+
+    golds = [*GOLDS, *EMPTY]
+    aligner, curves = suited(aligner_of(tiny_model("bert")), {"all": golds})
+    pairs = [(gold.source, gold.target) for gold in golds]
+    for links, level in (("sure", "s"), ("possible", "s+p")):
+        at_level = replace(aligner, settings=aligner.settings.changed(links=links))
+        found = scores(count(at_level.align_many(pairs), golds, level), ["precision", "recall"])
+        curve = curves["all"][level]
+        assert found["precision"] == pytest.approx(curve.precision[curve.best])
+        assert found["recall"] == pytest.approx(curve.recall[curve.best])
+
+
+def test_what_was_trained_stays_as_it_was(tiny_model):
+    aligner = aligner_of(tiny_model("bert"))
+    after, _ = suited(aligner, {"some": GOLDS[:4], "rest": GOLDS[4:]})
+    assert aligner.head
+    assert after.head
+    for name, array in aligner.head.arrays().items():
+        if "calibration" not in name:
+            np.testing.assert_array_equal(getattr(after.head, name), array)
