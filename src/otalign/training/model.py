@@ -11,7 +11,7 @@ from otalign import head as heads
 from otalign.alignment import Level
 from otalign.encoders.embeddings import in_numpy
 from otalign.encoders.encoder import INPUTS
-from otalign.encoders.transformers import Transformers, states
+from otalign.encoders.transformers import NOT_MISSED, Transformers, states
 from otalign.head import Head, Projection
 from otalign.settings import Settings
 from otalign.strengths import Tile
@@ -64,6 +64,9 @@ class Model(nn.Module):
     def __init__(self, encoder: Transformers, head: Head, settings: Settings, level: Level, recipe: Recipe):
         super().__init__()
         self.encoder = encoder.model
+        for name, weight in self.encoder.named_parameters():
+            if name.startswith(NOT_MISSED):  # several processes would wait for gradients that never come
+                weight.requires_grad_(False)
         self.inputs = encoder.inputs
         self.kind, self.settings = type(head), settings
         self.level: Level = level

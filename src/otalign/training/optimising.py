@@ -11,8 +11,10 @@ WEIGHT_DECAY = 0.01
 
 
 def optimiser(model: Model, recipe: Recipe, *, fused: bool) -> Optimizer:
-    pretrained = list(model.encoder.parameters())
-    new = [x for x in model.parameters() if x.requires_grad and not any(x is y for y in pretrained)]
+    learned = [weight for weight in model.parameters() if weight.requires_grad]
+    within = {id(weight) for weight in model.encoder.parameters()}
+    pretrained = [weight for weight in learned if id(weight) in within]
+    new = [weight for weight in learned if id(weight) not in within]
     groups = [
         {"params": pretrained, "lr": recipe.learning_rate},
         {"params": new, "lr": recipe.learning_rate * recipe.head_pace},
