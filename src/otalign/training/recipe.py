@@ -1,6 +1,6 @@
 """How an aligner is trained: all that decides its weights but the data and the encoder, in one value."""
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from otalign.ot import Problem
@@ -27,6 +27,9 @@ class Recipe:
     layers: int = 4  # the last ones of the encoder, that are mixed
     without: tuple[Part, ...] = ()  # to see what it is good for
     seed: int = 1
+    # The share that a teacher has in what is learned. Without one it decides nothing, and so it is not in the
+    # text of a recipe, by which results are kept.
+    teaching: float = field(default=0.5, repr=False)
 
     def __post_init__(self):
         for name, values, type_ in (
@@ -46,6 +49,9 @@ class Recipe:
             raise ValueError(f"patience must be at least 1, or None to never stop early, got {self.patience}")
         if not 0 <= self.average < 1:
             raise ValueError(f"average must be at least 0 and below 1, got {self.average}")
+
+        if not 0 <= self.teaching <= 1:
+            raise ValueError(f"teaching must be from 0 to 1, got {self.teaching}")
 
     def changed(self, **changes: Any) -> "Recipe":
         return replace(self, **changes)
