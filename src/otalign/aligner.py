@@ -135,11 +135,13 @@ class Aligner:
 
     def align_many(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[Alignment]:
         """The alignments of any number of pairs, in order, as they are asked for, a chunk held at a time."""
-        stream = embedded(pairs, self.encoder, self.settings.pairing)
-        if self.settings.centring:
-            stream = centred(stream, self.centre, self.settings.whitening)
-        for chunk, embeddings in stream:
+        for chunk, embeddings in self.embedded(pairs):
             yield from alignments(chunk, embeddings, self.settings, self.head)
+
+    def embedded(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[tuple[list[Pair], Embeddings]]:
+        """The pairs as sentences with their embeddings, a chunk at a time, centred if they are to be."""
+        stream = embedded(pairs, self.encoder, self.settings.pairing)
+        return centred(stream, self.centre, self.settings.whitening) if self.settings.centring else stream
 
 
 def _check_learned(model: str | Path, saved: Settings, wanted: Mapping[str, Any]) -> None:

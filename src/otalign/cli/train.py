@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from otalign import __version__
+from otalign.aligner import SETTINGS, Aligner
 from otalign.alignment import Gold, Links
 from otalign.cli.aligning import Device
 from otalign.cli.convert import FORMAT_HELP, as_level
@@ -20,6 +21,7 @@ from otalign.cli.corpora import DataFolder
 from otalign.cli.results import place
 from otalign.cli.terminal import bars
 from otalign.corpus import CORPORA, Unaligned, load, read
+from otalign.encoders import EXPORTED
 from otalign.ot import Balanced, Partial, Problem, Unbalanced
 from otalign.settings import FRACTION, Learned
 
@@ -74,6 +76,16 @@ def train(
         list[str] | None,
         typer.Option(metavar="competition|prices|neighbours", help="Leave out a part of what is learned."),
     ] = None,
+    teacher: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="A trained aligner, of any encoder, whose probabilities are learned too."
+        ),
+    ] = None,
+    teaching: Annotated[
+        float | None,
+        typer.Option(min=0, max=1, help="With --teacher: its share, beside the gold, in what is learned."),
+    ] = None,
     refit: Annotated[
         bool,
         typer.Option("--refit", help="Train once more, dev sets too, with all that was chosen by them."),
@@ -98,7 +110,8 @@ def train(
 
     By default transport itself is learned: prices for words without a counterpart, competition, both levels
     of links, probabilities that are calibrated. With --problem bot, pot or uot it is the paper's recipe.
-    Several corpora are learned together. Interrupted, the same command goes on after the last whole epoch.
+    Several corpora are learned together. With --teacher, what another aligner says of their pairs is learned
+    beside the gold. Interrupted, the same command goes on after the last whole epoch.
 
     For several GPUs: accelerate launch -m otalign train …
 
@@ -109,18 +122,20 @@ def train(
     from otalign.training import recipe_for
 
     recipe = recipe_for(chosen).changed(seed=seed, without=tuple(without or ()))
-    said = {"epochs": epochs, "batch_size": batch_size, "patience": patience}
+    said = {"epochs": epochs, "batch_size": batch_size, "patience": patience, "teaching": teaching}
     recipe = recipe.changed(**{name: value for name, value in said.items() if value is not None})
     recipes = [recipe.changed(learning_rate=rate) for rate in _rates(learning_rate, recipe)]
-    options: dict[str, Any] = {"level": as_level(level), "half": _half(precision, device)}
-    options |= {"accumulate": accumulate}
-    about = _about(encoder, sources, chosen, recipe, options | {"refit": refit})
+    options: dict[str, Any] = {"half": _half(precision, device), "accumulate": accumulate}
+    told = {"level": as_level(level)}
+    teaches = _teacher(teacher, teaching, chosen, device)
+    more = {"refit": refit, "teacher": teaches and teaches.signature}
+    about = _about(encoder, sources, chosen, recipe, told | options | more)
+    options |= {"device": device, "teacher": teaches}
     with place(output, WORK) as work:
-        told = _Told(work)
-        found = _best_of(encoder, sources, chosen, recipes, options | {"device": device}, told)
+        heard = _Told(work)
+        found = _best_of(encoder, sources, chosen, recipes, told | options, heard)
         if refit:
-            del options["level"]
-            found = _refit(encoder, sources, found, options | {"device": device}, told)
+            found = _refit(encoder, sources, found, options, heard)
         _save(found, output, work, about)
     _show(found, output)
 
@@ -262,6 +277,24 @@ def _problem(said: str, tau: float, fraction: float) -> Problem | Learned:
         case "uot":
             return Unbalanced(tau)
     raise ValueError(f"--problem must be learned, bot, pot or uot, got {said!r}")
+
+
+def _teacher(
+    folder: Path | None, teaching: float | None, problem: Problem | Learned, device: str | None
+) -> Aligner | None:
+    """The aligner to learn from, if there is one and it can teach."""
+    if folder is None:
+        if teaching is not None:
+            raise ValueError("--teaching is the share of a teacher; give --teacher too")
+        return None
+    if not (folder / SETTINGS).is_file():
+        raise ValueError(f"--teacher must be the folder of a trained aligner, got {folder}")
+    exported = (folder / EXPORTED).is_file()
+    teacher = Aligner.load(folder, device=None if exported else device)
+    from otalign.training.teaching import check_teacher
+
+    check_teacher(teacher, problem)
+    return teacher
 
 
 def _rates(said: str | None, recipe: "Recipe") -> list[float]:

@@ -29,8 +29,8 @@ class Batch:
     words: np.ndarray  # (E,): … a part of which word of all, 2 · B · W of them, …
     shares: np.ndarray  # (E,): … and how much of it
     lengths: np.ndarray  # (B, 2), in words
-    links: np.ndarray  # (levels, B, N, M), 1 where there is one
-    known: np.ndarray  # (levels, B), 1 where the links of that level are known
+    links: np.ndarray  # (levels, B, N, M), 1 where there is one; with a teacher, how likely it is
+    known: np.ndarray  # (levels, B), 1 where the links of that level are known; else what they count
     pairs: np.ndarray  # (B,), their numbers in the set
 
 
@@ -39,6 +39,10 @@ class PairSet:
 
     `known` says of each pair whether its links are known at each level, (pairs, levels); all are if it is
     not given. With both directions each pair is there twice, number k + P of P being k seen from the target.
+
+    `taught` is what a teacher says of the links of each pair, (levels, n, m). It is mixed with the gold
+    and has the share `teaching` of what is learned; where links are not known it stands alone, and counts
+    that much.
     """
 
     def __init__(
@@ -48,11 +52,15 @@ class PairSet:
         pairing: Pairing = "joint",
         known: np.ndarray | None = None,
         both_directions: bool = False,
+        taught: Sequence[np.ndarray] | None = None,
+        teaching: float = 0.0,
     ):
         known = np.ones((len(golds), len(LEVELS)), dtype=bool) if known is None else known
         if both_directions:
             golds, known = [*golds, *(gold.transposed() for gold in golds)], np.concatenate([known, known])
+            taught = taught and [*taught, *(one.swapaxes(1, 2) for one in taught)]
         self.golds, self.known = golds, known
+        self.taught, self.teaching = taught, teaching
         self.directions = 1 + both_directions
         self.lengths = np.array([gold.shape for gold in golds], dtype=np.int64).reshape(-1, 2)
         sentences = [joined(words) for gold in golds for words in (gold.source, gold.target)]
@@ -90,6 +98,11 @@ class PairSet:
         for b, pair in enumerate(pairs):
             for level, cells in enumerate(self.links[pair]):
                 links[level, b, cells[:, 0], cells[:, 1]] = 1
+        known = self.known[pairs].T  # (levels, B)
+        if self.taught is not None:
+            share = np.where(known, self.teaching, 1).astype(np.float32)
+            links += share[:, :, None, None] * (_together(self.taught, pairs, links.shape) - links)
+            known = np.where(known, 1, self.teaching)
         return Batch(
             self.ids[inputs, :longest],
             (np.arange(longest) < sizes[:, None]).astype(np.int64),
@@ -99,7 +112,7 @@ class PairSet:
             self.shares[inputs][there],
             lengths,
             links,
-            self.known[pairs].T.astype(np.float32),
+            known.astype(np.float32),
             pairs,
         )
 
@@ -130,6 +143,15 @@ class PairSet:
 
     def _size(self, pairs: np.ndarray) -> np.ndarray:
         return self.sizes[self.first[pairs]]
+
+
+def _together(taught: Sequence[np.ndarray], pairs: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """What is taught of these pairs, (levels, B, N, M); 0 where there is no word."""
+    made = np.zeros(shape, dtype=np.float32)
+    for b, pair in enumerate(pairs):
+        _, n, m = taught[pair].shape
+        made[:, b, :n, :m] = taught[pair]
+    return made
 
 
 def _parts(piece: Piece) -> np.ndarray:

@@ -24,6 +24,7 @@ from otalign.training.loop import Epoch, Run
 from otalign.training.model import Model
 from otalign.training.recipe import Recipe
 from otalign.training.sources import Source, check, check_fit, known_levels
+from otalign.training.teaching import check_teacher, said_by
 from otalign.tuning.calibration import best_threshold, suited
 from otalign.tuning.store import Progress, unheard
 
@@ -51,6 +52,7 @@ def train(
     recipe: Recipe,
     *,
     level: Level = "s",
+    teacher: Aligner | None = None,
     device: str | None = None,
     half: bool = False,
     accumulate: int = 1,
@@ -61,18 +63,20 @@ def train(
     """An aligner trained on all sources together, as good on their dev sets as it got.
 
     `encoder` may be an aligner that was trained before the same way: then training goes on from it. The
-    level says which links the paper's transports learn; a learned one learns both.
+    level says which links the paper's transports learn; a learned one learns both, of gold and, if it has a
+    teacher, of that aligner's probabilities too. Dev sets are gold alone.
     """
     check(sources)
     golds = [gold for source in sources.values() for gold in source.train]
-    begun = _Begun(encoder, sources, golds, known_levels(sources), problem, recipe, level, device)
+    known = known_levels(sources)
+    begun = _Begun(
+        encoder, sources, golds, known, problem, recipe, level, device, teacher=teacher, progress=progress
+    )
     devs = {
         name: DevSet.of(PairSet(source.dev, begun.base), _levels(source, problem, level))
         for name, source in sources.items()
     }
-    epochs = begun.run(
-        devs, half=half, accumulate=accumulate, checkpoint=checkpoint, progress=progress, heard=heard
-    )
+    epochs = begun.run(devs, half=half, accumulate=accumulate, checkpoint=checkpoint, heard=heard)
     return _finished(begun.base, begun.model, begun.settings, recipe, sources, devs, epochs)
 
 
@@ -81,6 +85,7 @@ def refit(
     sources: Mapping[str, Source],
     trained: Trained,
     *,
+    teacher: Aligner | None = None,
     device: str | None = None,
     half: bool = False,
     accumulate: int = 1,
@@ -91,7 +96,7 @@ def refit(
     """What was trained, once more from the encoder, with the dev sets learned too.
 
     Nothing is chosen any more: recipe, epochs, thresholds and calibration are those that the dev sets have
-    chosen before, and so are the scores, which are not its own.
+    chosen before, and so are the scores, which are not its own. A teacher is to be given again.
     """
     golds = [gold for source in sources.values() for gold in source.train]
     more = [gold for source in sources.values() for gold in source.dev]
@@ -100,8 +105,19 @@ def refit(
     if not recipe.decay:  # where the pace does not end by itself, it ends where it was best
         recipe = recipe.changed(epochs=max(trained.epochs, key=lambda epoch: epoch.f1).number)
     recipe = recipe.changed(patience=None)
-    begun = _Begun(encoder, sources, [*golds, *more], known, settings.problem, recipe, trained.level, device)
-    begun.run({}, half=half, accumulate=accumulate, checkpoint=checkpoint, progress=progress, heard=heard)
+    begun = _Begun(
+        encoder,
+        sources,
+        [*golds, *more],
+        known,
+        settings.problem,
+        recipe,
+        trained.level,
+        device,
+        teacher=teacher,
+        progress=progress,
+    )
+    begun.run({}, half=half, accumulate=accumulate, checkpoint=checkpoint, heard=heard)
     learned = begun.model.head_in_numpy()
     if isinstance(head, LearnedTransport):
         kept = {"calibration": head.calibration, "null_calibration": head.null_calibration}
@@ -123,18 +139,31 @@ class _Begun:
         recipe: Recipe,
         level: Level,
         device: str | None,
+        *,
+        teacher: Aligner | None,
+        progress: Progress,
     ):
         from accelerate import Accelerator
 
         assert problem is not None
-        self.recipe = recipe
-        self.about = sha256(
-            f"{encoder} {list(names)} {golds} {problem} {recipe} {level}".encode()
-        ).hexdigest()
+        check_teacher(teacher, problem)
+        self.recipe, self.progress = recipe, progress
+        taught_by = teacher and teacher.signature
+        about = f"{encoder} {list(names)} {golds} {problem} {recipe} {level} {taught_by}"
+        self.about = sha256(about.encode()).hexdigest()
         self.accelerator = Accelerator(cpu=device == "cpu" or not torch.cuda.is_available())
         self.base = Transformers(encoder, depth(encoder), device=str(self.accelerator.device))
-        self.settings = _settings(self.base, names, problem, recipe.seed, level)
-        self.pairs = PairSet(golds, self.base, self.settings.pairing, known, recipe.both_directions)
+        self.settings = _settings(self.base, names, problem, recipe.seed, level, teacher)
+        taught = teacher and said_by(teacher, golds, progress)
+        self.pairs = PairSet(
+            golds,
+            self.base,
+            self.settings.pairing,
+            known,
+            recipe.both_directions,
+            taught,
+            recipe.teaching,
+        )
         check_fit(self.base, self.pairs, recipe)
         torch.manual_seed(recipe.seed)
         model = Model(self.base, _head(self.base, problem, recipe), self.settings, level, recipe)
@@ -145,7 +174,7 @@ class _Begun:
     ) -> list[Epoch]:
         if half:
             torch.set_float32_matmul_precision("high")  # where the rest is no more exact than that
-        options |= {"half": half, "about": self.about}
+        options |= {"half": half, "about": self.about, "progress": self.progress}
         run = Run(self.model, self.pairs, devs, self.recipe, self.accelerator, **options)
         return run(heard)
 
@@ -182,7 +211,12 @@ def _finished(
 
 
 def _settings(
-    encoder: Transformers, names: Iterable[str], problem: Problem | Learned, seed: int, level: Level
+    encoder: Transformers,
+    names: Iterable[str],
+    problem: Problem | Learned,
+    seed: int,
+    level: Level,
+    teacher: Aligner | None,
 ) -> Settings:
     """The paper's, but for what it tunes: nothing is centred, and the masses are norms."""
     saved = saved_settings(encoder.folder) if encoder.folder else None
@@ -190,6 +224,7 @@ def _settings(
     trained = corpora if isinstance(problem, Learned) else f"{corpora} {level}"
     if saved and saved.trained:
         trained = f"{saved.trained}; {trained}"
+    taught = f", taught by {teacher.settings.encoder}" if teacher else ""
     return Settings(
         encoder=saved.encoder if saved else encoder.name,
         layer=encoder.layer,
@@ -198,7 +233,7 @@ def _settings(
         distortion=0.0,
         fertility="norm",
         problem=problem,
-        trained=f"{trained}, seed {seed}",
+        trained=f"{trained}, seed {seed}{taught}",
     )
 
 

@@ -26,6 +26,7 @@ class Recipe:
     both_directions: bool = True  # each pair is read target first half of the time
     layers: int = 4  # the last ones of the encoder, that are mixed
     without: tuple[Part, ...] = ()  # to see what it is good for
+    teaching: float = 0.5  # the share of a teacher in what is learned, where there is one
     seed: int = 1
 
     def __post_init__(self):
@@ -46,6 +47,9 @@ class Recipe:
             raise ValueError(f"patience must be at least 1, or None to never stop early, got {self.patience}")
         if not 0 <= self.average < 1:
             raise ValueError(f"average must be at least 0 and below 1, got {self.average}")
+
+        if not 0 <= self.teaching <= 1:
+            raise ValueError(f"teaching must be from 0 to 1, got {self.teaching}")
 
     def changed(self, **changes: Any) -> "Recipe":
         return replace(self, **changes)

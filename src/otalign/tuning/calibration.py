@@ -157,7 +157,7 @@ def _fitted(odds: np.ndarray, facts: np.ndarray) -> np.ndarray:
     x = np.stack([(odds - middle) / spread, np.ones(len(odds))])  # (2, items)
     at = np.zeros(2)
     for _ in range(STEPS):
-        p = 1 / (1 + np.exp(-at @ x))
+        p = 1 / (1 + np.exp(-np.clip(at @ x, -60, 60)))
         step = np.linalg.solve((x * (p * (1 - p))) @ x.T, x @ (facts - p))
         while abs(step).max() > CLOSE and _unlikelihood(at + step, x, facts) > _unlikelihood(at, x, facts):
             step = step / 2  # far from the end a whole step may be too far

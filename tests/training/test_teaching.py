@@ -1,0 +1,298 @@
+"""Learning from a teacher: what it says of links, how that is mixed with the gold, and who may teach."""
+
+import json
+import subprocess
+import sys
+from dataclasses import fields, replace
+from typing import get_args
+
+import numpy as np
+import pytest
+
+from otalign.aligner import Aligner
+from otalign.alignment import Gold
+from otalign.cli.export import export
+from otalign.cli.train import train as command
+from otalign.head import LearnedTransport
+from otalign.ot import Balanced, Partial, Unbalanced
+from otalign.settings import Learned, Links
+from otalign.training import Recipe, Source, refit, train
+from otalign.training.batches import LEVELS, Batch, PairSet
+from otalign.training.teaching import said_by
+
+from .examples import EMPTY, GOLDS, LONG, SURE
+from .test_batches import WITH_ODD_ONES, encoder_of, order_of
+from .test_loop import QUICK, QUICK_PAPER, SOURCES, told, trained, weights_of
+
+PAIRS = [(gold.source, gold.target) for gold in GOLDS]
+ALL = np.arange(len(GOLDS))
+KNOWN = np.ones((len(GOLDS), len(LEVELS)), dtype=bool)
+KNOWN[:5, 0] = False  # as MTRef's train set has it
+WRONG = [Gold(gold.source, gold.target, frozenset({(0, gold.shape[1] - 1)})) for gold in GOLDS]
+
+
+@pytest.fixture(scope="module")
+def encoder(tiny_model):
+    return encoder_of(tiny_model("bert"))
+
+
+@pytest.fixture(scope="module")
+def teacher(tiny_model) -> Aligner:
+    return trained(tiny_model("mpnet")).aligner
+
+
+@pytest.fixture(scope="module")
+def folder(teacher, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("teacher")
+    teacher.save(folder)
+    return folder
+
+
+def as_taught(golds: list[Gold]) -> list[np.ndarray]:
+    """What a teacher says that knows the gold."""
+    made = [np.zeros((len(LEVELS), *gold.shape), dtype=np.float16) for gold in golds]
+    for one, gold in zip(made, golds, strict=True):
+        for level, name in enumerate(LEVELS):
+            for pair in gold.pairs(name):
+                one[level, *pair] = 1
+    return made
+
+
+def drawn(golds: list[Gold], seed: int = 0) -> list[np.ndarray]:
+    random = np.random.default_rng(seed)
+    return [random.random((len(LEVELS), *gold.shape)).astype(np.float16) for gold in golds]
+
+
+def same(one: Batch, other: Batch) -> None:
+    for field in fields(Batch):
+        expected, found = getattr(one, field.name), getattr(other, field.name)
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+
+
+# The mix
+
+
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.5, 1.0])
+def test_a_teacher_that_says_exactly_the_gold_changes_nothing(encoder, share):
+    plain = PairSet(WITH_ODD_ONES, encoder, both_directions=True)
+    taught = PairSet(
+        WITH_ODD_ONES, encoder, both_directions=True, taught=as_taught(WITH_ODD_ONES), teaching=share
+    )
+    for numbers in (order_of(plain), order_of(plain)[::-3]):
+        same(plain.batch(numbers), taught.batch(numbers))
+
+
+def test_a_teacher_without_a_share_changes_nothing_not_even_where_nothing_is_known(encoder):
+    """There it counts nothing, whatever it says."""
+    plain, taught = (
+        PairSet(GOLDS, encoder, known=KNOWN, **options).batch(ALL)
+        for options in ({}, {"taught": drawn(GOLDS), "teaching": 0.0})
+    )
+    known = KNOWN.T
+    np.testing.assert_array_equal(taught.known, plain.known)
+    np.testing.assert_array_equal(taught.links[known], plain.links[known])
+
+
+def test_what_is_learned_is_the_mix_of_the_gold_and_of_what_the_teacher_says(encoder):
+    said = drawn(GOLDS)
+    batch = PairSet(GOLDS, encoder, taught=said, teaching=0.3).batch(ALL[::-1])
+    assert batch.links.dtype == batch.known.dtype == np.float32
+    np.testing.assert_array_equal(batch.known, 1)
+    for b, k in enumerate(batch.pairs):
+        n, m = GOLDS[k].shape
+        expected = 0.7 * as_taught(GOLDS)[k].astype(float) + 0.3 * said[k].astype(float)
+        np.testing.assert_allclose(batch.links[:, b, :n, :m], expected, atol=1e-6)
+        assert not batch.links[:, b, n:].any()
+        assert not batch.links[:, b, :, m:].any()
+
+
+def test_a_teacher_that_has_the_whole_share_is_all_that_counts(encoder):
+    said = drawn(GOLDS)
+    one, other = (PairSet(golds, encoder, taught=said, teaching=1.0).batch(ALL) for golds in (GOLDS, WRONG))
+    same(one, other)
+    for k, expected in enumerate(said):
+        _, n, m = expected.shape
+        np.testing.assert_array_equal(one.links[:, k, :n, :m], expected)
+
+
+def test_a_level_that_is_not_known_is_filled_by_the_teacher_and_counts_its_share(encoder):
+    said = drawn(GOLDS)
+    batch = PairSet(GOLDS, encoder, known=KNOWN, taught=said, teaching=0.25).batch(ALL)
+    np.testing.assert_array_equal(batch.known, np.where(KNOWN.T, 1, 0.25))
+    for k in range(5):
+        n, m = GOLDS[k].shape
+        np.testing.assert_allclose(batch.links[0, k, :n, :m], said[k][0], atol=1e-7)
+        mixed = 0.75 * as_taught(GOLDS)[k][1].astype(float) + 0.25 * said[k][1].astype(float)
+        np.testing.assert_allclose(batch.links[1, k, :n, :m], mixed, atol=1e-6)
+
+
+def test_the_other_direction_transposes_what_the_teacher_says(encoder):
+    pairs = PairSet(GOLDS, encoder, known=KNOWN, both_directions=True, taught=drawn(GOLDS), teaching=0.4)
+    one, other = pairs.batch(ALL), pairs.batch(ALL + len(GOLDS))
+    np.testing.assert_array_equal(other.links, one.links.swapaxes(2, 3))
+    np.testing.assert_array_equal(other.known, one.known)
+
+
+# What a teacher says
+
+
+def test_a_teacher_says_the_probabilities_of_its_links_at_both_levels(teacher):
+    """As its alignments have them, were every cell a link."""
+    heard = []
+    said = said_by(teacher, WITH_ODD_ONES, lambda *one: heard.append(one))
+    assert [one.shape for one in said] == [(2, *gold.shape) for gold in WITH_ODD_ONES]
+    assert {one.dtype for one in said} == {np.dtype(np.float16)}
+    assert heard[-1] == ("teacher", len(WITH_ODD_ONES), len(WITH_ODD_ONES))
+    for level, links in enumerate(get_args(Links)):
+        every = replace(teacher, settings=teacher.settings.changed(links=links, threshold=0.0))
+        alignments = every.align_many((gold.source, gold.target) for gold in WITH_ODD_ONES)
+        for one, alignment in zip(said, alignments, strict=True):
+            found = np.zeros(alignment.shape)
+            for link in alignment.links:
+                found[link.source, link.target] = link.weight
+            np.testing.assert_allclose(one[level], found, atol=1e-3)
+
+
+def test_a_teacher_says_the_same_in_any_number_of_chunks(teacher, monkeypatch):
+    whole, heard = said_by(teacher, WITH_ODD_ONES), []
+    monkeypatch.setattr("otalign.aligner.CHUNK_PAIRS", 3)
+    parts = said_by(teacher, WITH_ODD_ONES, lambda _, done, of: heard.append((done, of)))
+    assert heard[:2] == [(3, len(WITH_ODD_ONES)), (6, len(WITH_ODD_ONES))]
+    for one, other in zip(whole, parts, strict=True):
+        np.testing.assert_allclose(one, other, atol=2e-3)
+
+
+def test_an_exported_teacher_says_the_same(teacher, folder, tmp_path):
+    export(str(folder), tmp_path / "light")
+    light = said_by(Aligner.load(tmp_path / "light"), [*GOLDS, LONG])
+    for one, other in zip(said_by(teacher, [*GOLDS, LONG]), light, strict=True):
+        np.testing.assert_allclose(one, other, atol=5e-3)
+
+
+# Training
+
+
+def likeness(one: Aligner, other: Aligner) -> float:
+    """The share of the links of either that are links of both."""
+    these, those = (
+        {(k, *pair) for k, found in enumerate(aligner.align_many(PAIRS)) for pair in found.pairs}
+        for aligner in (one, other)
+    )
+    return len(these & those) / len(these | those)
+
+
+def test_a_student_of_a_teacher_alone_follows_it_whatever_the_gold(tiny_model, teacher):
+    """The gold to learn is wrong, and that to choose by is right."""
+    sources = {"wrong": Source(WRONG, GOLDS)}
+    recipe = QUICK.changed(epochs=20)
+    led = trained(tiny_model("bert"), recipe=recipe.changed(teaching=1.0), sources=sources, teacher=teacher)
+    misled = trained(tiny_model("bert"), recipe=recipe, sources=sources)
+    follows, misleads = (likeness(teacher, one.aligner) for one in (led, misled))
+    assert follows > 0.8  # 0.96
+    assert misleads < 0.5  # 0.40: the best of its epochs by gold that is right
+
+
+def test_a_student_with_a_teacher_that_has_no_share_is_the_one_without(tiny_model, teacher):
+    recipe = QUICK.changed(epochs=2, teaching=0.0)
+    alone, taught = (trained(tiny_model("bert"), recipe=recipe, teacher=one) for one in (None, teacher))
+    assert told(alone.epochs) == told(taught.epochs)
+    expected, found = weights_of(alone), weights_of(taught)
+    for name in expected:
+        np.testing.assert_array_equal(found[name], expected[name])
+
+
+def test_a_taught_aligner_says_by_whom_and_so_does_one_that_is_refitted(tiny_model, teacher):
+    recipe, heard = QUICK.changed(epochs=1), []
+    out = trained(tiny_model("bert"), recipe=recipe, teacher=teacher, progress=lambda *one: heard.append(one))
+    name = teacher.settings.encoder
+    assert out.aligner.settings.trained == f"examples, seed 1, taught by {name}"
+    assert heard[0] == ("teacher", len(GOLDS), len(GOLDS))
+    heard.clear()
+    again = refit(
+        str(tiny_model("bert")),
+        SOURCES,
+        out,
+        teacher=teacher,
+        device="cpu",
+        progress=lambda *one: heard.append(one),
+    )
+    assert heard[0] == ("teacher", 2 * len(GOLDS), 2 * len(GOLDS))
+    assert again.aligner.settings.trained == f"examples, seed 1, taught by {name}, dev sets too"
+    assert isinstance(again.aligner.head, LearnedTransport)
+
+
+def test_pairs_without_words_can_be_taught(tiny_model, teacher):
+    sources = {"odd": Source([*GOLDS[:4], *EMPTY], GOLDS)}
+    out = trained(tiny_model("bert"), recipe=QUICK.changed(epochs=1), sources=sources, teacher=teacher)
+    assert np.isfinite(out.epochs[0].loss)
+
+
+# Who may teach, and what
+
+
+@pytest.mark.parametrize("problem", [Balanced(), Partial(0.8), Unbalanced(0.5)], ids=repr)
+def test_only_a_learned_transport_can_be_taught(teacher, problem):
+    """Before anything is loaded: the encoder is not even looked for."""
+    with pytest.raises(ValueError, match=r"problem must be Learned\(\) to learn from a teacher, got"):
+        train("no/such/encoder", SOURCES, problem, QUICK_PAPER, teacher=teacher)
+
+
+def test_only_a_learned_transport_can_teach(tiny_model, tmp_path):
+    plain = Aligner.load(tiny_model("bert"), layer=2, device="cpu")
+    paper = trained(tiny_model("bert"), Unbalanced(0.5), QUICK_PAPER.changed(epochs=1)).aligner
+    learned = trained(tiny_model("bert"), recipe=QUICK.changed(epochs=1))
+    for teacher in (plain, paper):
+        with pytest.raises(
+            ValueError, match="teacher must be an aligner that has learned its transport, got"
+        ):
+            train("no/such/encoder", SOURCES, Learned(), QUICK, teacher=teacher)
+        with pytest.raises(
+            ValueError, match="teacher must be an aligner that has learned its transport, got"
+        ):
+            refit("no/such/encoder", SOURCES, learned, teacher=teacher)
+
+
+@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
+def test_a_share_is_from_0_to_1(share):
+    with pytest.raises(ValueError, match="teaching must be from 0 to 1, got"):
+        Recipe(teaching=share)
+
+
+# The command
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name, golds in (("train", SURE), ("dev", GOLDS)):
+        lines = "".join(json.dumps(gold.to_dict()) + "\n" for gold in golds)
+        (tmp_path / f"{name}.jsonl").write_text(lines, encoding="utf-8")
+    return tmp_path
+
+
+def test_the_command_teaches(files, tiny_model, teacher, folder, tmp_path):
+    arguments = ["train", "train.jsonl", "--dev", "dev.jsonl", "--from", "jsonl", "--device", "cpu"]
+    arguments += ["--encoder", str(tiny_model("bert")), "--epochs", "1", "--refit", "-o", "out"]
+    arguments += ["--teacher", str(folder), "--teaching", "0.75"]
+    subprocess.run([sys.executable, "-m", "otalign", *arguments], cwd=files, check=True)
+    record = json.loads((tmp_path / "out" / "training.json").read_text())
+    assert record["teacher"] == teacher.signature
+    assert record["recipe"]["teaching"] == 0.75
+    made = Aligner.load(tmp_path / "out", device="cpu")
+    taught = f"train, seed 1, taught by {teacher.settings.encoder}, dev sets too"
+    assert made.settings.trained == taught
+    assert taught in made.signature
+
+
+def test_the_command_says_who_cannot_teach_before_it_begins(files, tiny_model, folder, tmp_path):
+    Aligner.load(tiny_model("bert"), layer=2, device="cpu").save(tmp_path / "plain")
+    given = {"dev": [files / "dev.jsonl"], "format": "jsonl", "device": "cpu", "encoder": "no/such/encoder"}
+    for more, message in (
+        ({"teacher": tmp_path / "plain"}, "teacher must be an aligner that has learned its transport"),
+        ({"teacher": tiny_model("bert")}, "--teacher must be the folder of a trained aligner, got"),
+        ({"teacher": folder, "problem": "uot"}, r"problem must be Learned\(\) to learn from a teacher"),
+        ({"teaching": 0.5}, "--teaching is the share of a teacher; give --teacher too"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            command([str(files / "train.jsonl")], tmp_path / "out", **given, **more)
+        assert not (tmp_path / "out").exists()
