@@ -149,7 +149,11 @@ def test_without_a_model_the_way_out_is_told(command):
 def test_an_interrupt_leaves_whole_lines(command, tmp_path):
     pair = b"He bought a used car.\tHe purchased a car.\n"
     with subprocess.Popen(
-        **command("align", "-", "-o", "out.txt"), stdin=subprocess.PIPE, stderr=subprocess.PIPE
+        **command("align", "-", "-o", "out.txt"),
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # Tests that run in the background are deaf to it, and so would this be.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as work:
         assert work.stdin
         out, end = tmp_path / "out.txt", time.monotonic() + 60

@@ -1,12 +1,7 @@
 """`otalign train`: an aligner that has learned from gold links."""
 
 import json
-import os
 import shutil
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,19 +9,19 @@ import typer
 
 from otalign import __version__
 from otalign.aligner import SETTINGS, Aligner
-from otalign.alignment import Gold, Links
+from otalign.cli import gold
 from otalign.cli.aligning import Device
 from otalign.cli.convert import FORMAT_HELP, as_level
 from otalign.cli.corpora import DataFolder
+from otalign.cli.epochs import Told, is_main
 from otalign.cli.results import place
-from otalign.cli.terminal import bars
-from otalign.corpus import CORPORA, Unaligned, load, read
+from otalign.corpus import CORPORA
 from otalign.encoders import EXPORTED
 from otalign.ot import Balanced, Partial, Problem, Unbalanced
 from otalign.settings import FRACTION, Learned
 
 if TYPE_CHECKING:
-    from otalign.training import Epoch, Recipe, Source, Trained
+    from otalign.training import Recipe, Source, Trained
 
 WORK = ".training"  # what is kept in the folder until the aligner is there
 METRICS, RECORD = "metrics.jsonl", "training.json"
@@ -132,7 +127,7 @@ def train(
     about = _about(encoder, sources, chosen, recipe, told | options | more)
     options |= {"device": device, "teacher": teaches}
     with place(output, WORK) as work:
-        heard = _Told(work)
+        heard = Told(work)
         found = _best_of(encoder, sources, chosen, recipes, told | options, heard)
         if refit:
             found = _refit(encoder, sources, found, options, heard)
@@ -146,7 +141,7 @@ def _best_of(
     problem: Problem | Learned,
     recipes: "list[Recipe]",
     options: dict[str, Any],
-    told: "_Told",
+    told: Told,
 ) -> "Trained":
     """Trained by each of the recipes, and the best on the dev sets kept."""
     from otalign.training import train as trained_on
@@ -163,7 +158,7 @@ def _best_of(
 
 
 def _refit(
-    encoder: str, sources: "dict[str, Source]", found: "Trained", options: dict[str, Any], told: "_Told"
+    encoder: str, sources: "dict[str, Source]", found: "Trained", options: dict[str, Any], told: Told
 ) -> "Trained":
     from otalign.training import refit
 
@@ -171,45 +166,9 @@ def _refit(
         return refit(encoder, sources, found, **kept, **options)
 
 
-@dataclass(frozen=True)
-class _Told:
-    """Where the epochs of a run are told: in files beside its checkpoint, on the terminal, to TensorBoard."""
-
-    work: Path
-
-    @contextmanager
-    def run(self, name: str, before: str) -> Iterator[dict[str, Any]]:
-        """What training takes to keep one run and to tell of it."""
-        board = self._board(name)
-
-        def heard(epoch: "Epoch") -> None:
-            if not _is_main():
-                return
-            with (self.work / f"{name}.jsonl").open("a", encoding="utf-8") as file:
-                file.write(json.dumps({"run": name} | epoch.to_dict()) + "\n")
-            figures = f"loss {epoch.loss:.4f}   dev F1 {100 * epoch.f1:.2f}   {epoch.seconds:.0f} s"
-            print(f"{before}epoch {epoch.number}   {figures}", file=sys.stderr)
-            if board:
-                board.add_scalar("loss", epoch.loss, epoch.number)
-                board.add_scalar("dev F1", epoch.f1, epoch.number)
-
-        with bars() as progress:
-            yield {"checkpoint": self.work / f"{name}.pt", "progress": progress, "heard": heard}
-        if board:
-            board.close()
-
-    def _board(self, name: str) -> Any:
-        """TensorBoard's, where it is installed."""
-        try:
-            from torch.utils.tensorboard import SummaryWriter
-        except ImportError:
-            return None
-        return SummaryWriter(str(self.work.parent / "tensorboard" / name))
-
-
 def _save(found: "Trained", output: Path, work: Path, about: dict[str, Any]) -> None:
     """The aligner, what its epochs came to, and what made it."""
-    if not _is_main():
+    if not is_main():
         return
     found.aligner.save(output)
     lines = [path.read_text(encoding="utf-8") for path in sorted(work.glob("*.jsonl"))]
@@ -221,7 +180,7 @@ def _save(found: "Trained", output: Path, work: Path, about: dict[str, Any]) -> 
 
 
 def _show(found: "Trained", output: Path) -> None:
-    if not _is_main():
+    if not is_main():
         return
     for name, levels in found.dev.items():
         for level, score in levels.items():
@@ -238,32 +197,16 @@ def _sources(
     from otalign.training import Source
 
     files = [Path(name) for name in names if name not in CORPORA]
-    for path in (*files, *devs):
-        if not path.is_file():
-            raise ValueError(f"there is no file {path}, and no corpus but {', '.join(CORPORA)}")
     if files and not devs:
         raise ValueError(f"give --dev, gold to choose by, for {files[0]}: training stops by it")
     if devs and not files:
         raise ValueError("--dev is for files to learn from; a corpus by name has its own")
     sources = {}
     for name in dict.fromkeys(name for name in names if name in CORPORA):
-        if "train" not in CORPORA[name].files:
-            having = ", ".join(key for key, corpus in CORPORA.items() if "train" in corpus.files)
-            raise ValueError(f"{name} has no train set; take one that has: {having}")
-        sources[name] = Source(*(load(name, split, data)[:limit] for split in ("train", "dev")))
+        sources[name] = Source(*(gold.of_corpus(name, split, data, limit) for split in ("train", "dev")))
     if files:
-        sources[files[0].stem] = Source(*(_golds(paths, format)[:limit] for paths in (files, devs)))
+        sources[files[0].stem] = Source(*(gold.of_files(paths, format, limit) for paths in (files, devs)))
     return sources
-
-
-def _golds(paths: list[Path], format: str) -> list[Gold]:
-    golds = []
-    for path in paths:
-        for item in read(path, format):
-            if isinstance(item, Links | Unaligned):
-                raise ValueError(f"{path} must hold words and links to learn, but {format} has not both")
-            golds.append(item if isinstance(item, Gold) else Gold(item.source, item.target, item.pairs))
-    return golds
 
 
 def _problem(said: str, tau: float, fraction: float) -> Problem | Learned:
@@ -333,8 +276,3 @@ def _about(
         **options,
         "version": __version__,
     }
-
-
-def _is_main() -> bool:
-    """Whether this is the first of the processes that train together, as accelerate numbers them."""
-    return os.environ.get("RANK", "0") == "0"

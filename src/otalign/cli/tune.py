@@ -10,14 +10,15 @@ import typer
 
 from otalign import encoders
 from otalign.aligner import Aligner
-from otalign.alignment import Gold, Level, Links
+from otalign.alignment import Gold, Level
 from otalign.centring import Centre
+from otalign.cli import gold
 from otalign.cli.aligning import AlignerOptions, BatchSize, Device, Threads
 from otalign.cli.convert import FORMAT_HELP, as_level
 from otalign.cli.corpora import DataFolder
 from otalign.cli.results import place
 from otalign.cli.terminal import bars
-from otalign.corpus import CORPORA, Unaligned, load, read
+from otalign.corpus import CORPORA
 from otalign.cost import Cost
 from otalign.encoders import BATCH_SIZE, Pairing
 from otalign.fertility import Fertility
@@ -142,19 +143,11 @@ def _tuned(
 
 
 def _golds(name: str, format: str, data: Path | None, limit: int | None) -> list[Gold]:
-    if name in CORPORA and "dev" not in CORPORA[name].files:
-        having = ", ".join(key for key, corpus in CORPORA.items() if "dev" in corpus.files)
-        raise ValueError(f"{name} has no dev set to tune on; take one that has: {having}")
-    if name not in CORPORA and not Path(name).is_file():
-        raise ValueError(f"there is no file {name}, and no corpus but {', '.join(CORPORA)}")
-    golds: list[Gold] = []
-    for item in load(name, "dev", data) if name in CORPORA else read(Path(name), format):
-        if isinstance(item, Links | Unaligned):
-            raise ValueError(f"{name} must hold words and links to tune on, but {format} has not both")
-        golds.append(item if isinstance(item, Gold) else Gold(item.source, item.target, item.pairs))
-        if len(golds) == limit:
-            break
-    if not any(gold.sure or gold.possible for gold in golds):
+    if name in CORPORA:
+        golds = gold.of_corpus(name, "dev", data, limit)
+    else:
+        golds = gold.of_files([Path(name)], format, limit)
+    if not any(one.sure or one.possible for one in golds):
         raise ValueError(f"{name} holds {len(golds)} pairs and no link to tune on")
     return golds
 
