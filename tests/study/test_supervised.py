@@ -19,7 +19,8 @@ from otalign.study.supervised.jobs import ALL, BOTH, Job, Place, Waiting, ordere
 from otalign.study.supervised.sureness import LEAST, reliability
 from otalign.study.supervised.workers import done
 
-MADE = ("uot", "learned-union", "learned-one", "learned-further", "ablation-layers")
+REFIT = ("learned-refit", "learned-further-refit")
+MADE = ("uot", "learned-union", "learned-one", "learned-further", *REFIT, "ablation-layers")
 KINDS = ["--seeds", "2", "--rows", ",".join(MADE)]
 
 

@@ -137,7 +137,7 @@ def test_a_threshold_on_costs_alone_can_be_tuned(run, model, tmp_path):
     ("arguments", "message"),
     [
         (("nope.tsv", "-o", "x"), "there is no file nope.tsv, and no corpus but msr-rte"),
-        (("newsela", "-o", "x"), "newsela has no dev set to tune on; take one that has: msr-rte"),
+        (("newsela", "-o", "x"), "newsela has no dev set; take one that has: msr-rte"),
         (("empty.tsv", "-o", "x"), "empty.tsv holds 0 pairs and no link to tune on"),
         (("plain.tsv", "-o", "x", "--from", "tsv"), "must hold words and links"),
         (("dev.tsv", "-o", "full"), "full is there already and not empty; give a new folder"),
