@@ -22,7 +22,7 @@ from otalign.encoders import BATCH_SIZE, Embeddings, Encoder, Pairing
 from otalign.extract import Found
 from otalign.head import Head, LearnedTransport
 from otalign.settings import Learned, Settings
-from otalign.strengths import tiles
+from otalign.strengths import Tile, tiles
 from otalign.weights import weights
 from otalign.words import Sentence, joined, tokenized
 
@@ -142,6 +142,17 @@ class Aligner:
         """The pairs as sentences with their embeddings, a chunk at a time, centred if they are to be."""
         stream = embedded(pairs, self.encoder, self.settings.pairing)
         return centred(stream, self.centre, self.settings.whitening) if self.settings.centring else stream
+
+    def tiles(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[tuple[list[int], Tile, Head | None]]:
+        """The words of pairs in tiles, each with the pairs' places among all and the head beside it. A pair
+        without words on one side is in none."""
+        first = 0
+        for chunk, embeddings in self.embedded(pairs):
+            head = self.head and self.head.beside(embeddings.vectors)
+            shapes = [(len(source.spans), len(target.spans)) for source, target in chunk]
+            for places, tile in tiles(embeddings, shapes):
+                yield [first + k for k in places], tile, head
+            first += len(chunk)
 
 
 def _check_learned(model: str | Path, saved: Settings, wanted: Mapping[str, Any]) -> None:

@@ -158,7 +158,9 @@ def test_a_teacher_says_the_same_in_any_number_of_chunks(teacher, monkeypatch):
     whole, heard = said_by(teacher, WITH_ODD_ONES), []
     monkeypatch.setattr("otalign.aligner.CHUNK_PAIRS", 3)
     parts = said_by(teacher, WITH_ODD_ONES, lambda _, done, of: heard.append((done, of)))
-    assert heard[:2] == [(3, len(WITH_ODD_ONES)), (6, len(WITH_ODD_ONES))]
+    assert len(heard) > 2
+    assert heard == sorted(heard)
+    assert heard[-1] == (len(WITH_ODD_ONES), len(WITH_ODD_ONES))
     for one, other in zip(whole, parts, strict=True):
         np.testing.assert_allclose(one, other, atol=2e-3)
 

@@ -14,7 +14,6 @@ from otalign.encoders.embeddings import in_numpy
 from otalign.head import LEVELS, LearnedTransport
 from otalign.ot import Problem
 from otalign.settings import Learned
-from otalign.strengths import tiles
 from otalign.tuning.store import Progress, unheard
 from otalign.weights import link_probabilities
 
@@ -36,18 +35,16 @@ def said_by(teacher: Aligner, golds: Sequence[Gold], progress: Progress = unhear
     """The teacher's probabilities of the links of each pair, (levels, n, m), in float16."""
     said = [np.zeros((len(LEVELS), *gold.shape), dtype=np.float16) for gold in golds]
     done = 0
-    for chunk, embeddings in teacher.embedded((gold.source, gold.target) for gold in golds):
-        head = teacher.head and teacher.head.beside(embeddings.vectors)
+    for places, tile, head in teacher.tiles((gold.source, gold.target) for gold in golds):
         assert isinstance(head, LearnedTransport)
-        here = said[done : done + len(chunk)]
-        for places, tile in tiles(embeddings, [one.shape[1:] for one in here]):
-            cells = tile.is_source[:, :, None] & tile.is_target[:, None, :]
-            log_odds = head.log_odds(tile)
-            for level, links in enumerate(LEVELS):
-                found = in_numpy(link_probabilities(log_odds, cells, head.calibration, links))
-                for k, pair in zip(places, found, strict=True):
-                    _, n, m = here[k].shape
-                    here[k][level] = pair[:n, :m]
-        done += len(chunk)
+        cells = tile.is_source[:, :, None] & tile.is_target[:, None, :]
+        log_odds = head.log_odds(tile)
+        for level, links in enumerate(LEVELS):
+            found = in_numpy(link_probabilities(log_odds, cells, head.calibration, links))
+            for k, pair in zip(places, found, strict=True):
+                n, m = golds[k].shape
+                said[k][level] = pair[:n, :m]
+        done += len(places)
         progress("teacher", done, len(golds))
+    progress("teacher", len(golds), len(golds))  # pairs without words on one side are in no tile
     return said

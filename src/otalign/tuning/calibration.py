@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otalign.aligner import Aligner, embedded
+from otalign.aligner import Aligner
 from otalign.alignment import Gold, Level
 from otalign.encoders.embeddings import in_numpy
 from otalign.head import LEVELS, LearnedTransport
 from otalign.settings import Learned
-from otalign.strengths import Tile, tiles
+from otalign.strengths import Tile
 from otalign.tuning.sweep import DIGITS, THRESHOLDS, Curve, MarkedTile, marks
 from otalign.weights import link_probabilities, null_log_odds
 
@@ -57,15 +57,13 @@ class Outlook:
 
     @classmethod
     def of(cls, aligner: Aligner, golds: Sequence[Gold]) -> "Outlook":
-        learned, parts, first = learned_head(aligner), [], 0
-        pairs = ((gold.source, gold.target) for gold in golds)
-        for chunk, embeddings in embedded(pairs, aligner.encoder, aligner.settings.pairing):
-            head, here = learned.beside(embeddings.vectors), golds[first : first + len(chunk)]
-            for places, tile in tiles(embeddings, [gold.shape for gold in here]):
-                words = Tile(None, None, in_numpy(tile.is_source), in_numpy(tile.is_target))
-                odds = in_numpy(head.log_odds(tile))
-                parts.append(Seen([first + k for k in places], [here[k] for k in places], words, odds))
-            first += len(chunk)
+        parts = []
+        learned_head(aligner)
+        for places, tile, head in aligner.tiles((gold.source, gold.target) for gold in golds):
+            assert isinstance(head, LearnedTransport)
+            words = Tile(None, None, in_numpy(tile.is_source), in_numpy(tile.is_target))
+            here = [golds[k] for k in places]
+            parts.append(Seen(places, here, words, in_numpy(head.log_odds(tile))))
         levels = GOLD_LEVELS if any(gold.possible for gold in golds) else GOLD_LEVELS[:1]
         return cls(len(golds), levels, parts)
 

@@ -100,10 +100,7 @@ class _Family:
             raise ValueError("the model that it goes on from could not be trained")
         row, head = ROWS[place.row], Place(UNION, ALL, BOTH, place.seed)
         if row.together:
-            made = self.made[head]
-            if row.refit:
-                made = _refit(place, self.ground, self.ground.source.encoder, made)
-                made.trained.aligner.save(self.refit)
+            made = self._refit_head(head) if row.refit else self.made[head]
             return _result(place, self.ground, made)
         further = place._replace(row=FURTHER_ROW)
         if further not in self.made:
@@ -111,8 +108,18 @@ class _Family:
             self.made[further] = _made(further, self.ground, str(self.folder))
         made = self.made[further]
         if row.refit:
+            if saved_settings(self.refit) is None:  # its own result may be there from before
+                self._refit_head(head)
             made = _refit(place, self.ground, str(self.refit), made)
         return _result(place, self.ground, made)
+
+    def _refit_head(self, head: Place) -> Made:
+        """The head refit, and kept for those that go on from it."""
+        if head not in self.made:  # it was made by a run that was interrupted
+            self.made[head] = _made(head, self.ground, self.ground.source.encoder)
+        made = _refit(head, self.ground, self.ground.source.encoder, self.made[head])
+        made.trained.aligner.save(self.refit)
+        return made
 
 
 def _refit(place: Place, ground: Ground, encoder: str, made: Made) -> Made:

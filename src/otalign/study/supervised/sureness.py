@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from otalign.aligner import Aligner, embedded
+from otalign.aligner import Aligner
 from otalign.alignment import Gold, Level
 from otalign.encoders.embeddings import in_numpy
 from otalign.metrics.reliability import Reliability
-from otalign.strengths import tiles
 from otalign.weights import weights
 
 LEAST = 0.01  # below, a link is surely none: there are so many of those that they would hide the others
@@ -29,20 +28,14 @@ def _told(aligner: Aligner, golds: Sequence[Gold], level: Level) -> tuple[list[n
     """Probabilities and facts, (2, …) each: of the cells, and of the words."""
     links: list[np.ndarray] = [np.zeros((2, 0))]
     nulls: list[np.ndarray] = [np.zeros((2, 0))]
-    start = 0
-    pairs = ((gold.source, gold.target) for gold in golds)
-    for chunk, embeddings in embedded(pairs, aligner.encoder, aligner.settings.pairing):
-        head = aligner.head and aligner.head.beside(embeddings.vectors)
-        here = golds[start : start + len(chunk)]
-        start += len(chunk)
-        for places, tile in tiles(embeddings, [gold.shape for gold in here]):
-            found = [in_numpy(one) for one in weights(tile, aligner.settings, head)]
-            for k, *of_pair in zip(places, *found, strict=True):
-                facts = _linked(here[k], level)
-                n, m = facts.shape
-                links.append(np.stack([of_pair[0][:n, :m].ravel(), facts.ravel()]))
-                for axis, one, size in ((1, of_pair[1], n), (0, of_pair[2], m)):
-                    nulls.append(np.stack([one[:size], ~facts.any(axis=axis)]))
+    for places, tile, head in aligner.tiles((gold.source, gold.target) for gold in golds):
+        found = [in_numpy(one) for one in weights(tile, aligner.settings, head)]
+        for k, *of_pair in zip(places, *found, strict=True):
+            facts = _linked(golds[k], level)
+            n, m = facts.shape
+            links.append(np.stack([of_pair[0][:n, :m].ravel(), facts.ravel()]))
+            for axis, one, size in ((1, of_pair[1], n), (0, of_pair[2], m)):
+                nulls.append(np.stack([one[:size], ~np.any(facts, axis=axis)]))
     return links, nulls
 
 
