@@ -124,6 +124,12 @@ def test_what_is_wrong_is_said_before_the_first_step_and_leaves_no_trace(run, tm
     assert not (tmp_path / "mine").exists()
 
 
+def test_an_exported_encoder_is_refused(run, exported, tmp_path):
+    _, err = run(*FILES, *QUICK, "--encoder", str(exported("bert", 2)), "-o", "mine", rc=2)
+    assert "is exported, and has no weights to train" in err
+    assert not (tmp_path / "mine").exists()
+
+
 def test_a_trained_aligner_can_be_suited_to_another_dev_set(run, tmp_path, monkeypatch, capsys):
     run(*FILES, *QUICK, "-o", "mine")
     tune = ["otalign", "tune", "dev.jsonl", "--from", "jsonl", "--model", "mine", "-o", "suited"]

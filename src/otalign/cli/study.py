@@ -3,7 +3,6 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Annotated, get_args
 
 import typer
@@ -15,7 +14,7 @@ from otalign import encoders
 from otalign.cli.aligning import BatchSize, Device, Threads
 from otalign.cli.corpora import DataFolder
 from otalign.cli.results import make_writable
-from otalign.cli.supervised import supervised
+from otalign.cli.supervised import EncoderName, ResultsFolder, supervised
 from otalign.encoders import BATCH_SIZE, Pairing
 from otalign.study import Cell, Chosen, Source, figures, tables
 from otalign.study import chosen as chosen_rows
@@ -37,13 +36,8 @@ study.command()(supervised)
 
 @study.command()
 def unsupervised(
-    encoder: Annotated[
-        str,
-        typer.Option(envvar="OTALIGN_MODEL", help="An encoder's folder or name on the Hugging Face hub."),
-    ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="For the tables and all that is kept.")
-    ],
+    encoder: EncoderName,
+    output: ResultsFolder,
     data: DataFolder = None,
     layer: Annotated[
         str, typer.Option(metavar="auto|N", help="Of the encoder; auto: the best on the dev sets.")

@@ -17,15 +17,17 @@ from otalign.study import Source
 if TYPE_CHECKING:
     from otalign.study.supervised import Failure, Result
 
+EncoderName = Annotated[
+    str, typer.Option(envvar="OTALIGN_MODEL", help="An encoder's folder or name on the Hugging Face hub.")
+]
+ResultsFolder = Annotated[
+    Path, typer.Option("--output", "-o", metavar="FOLDER", help="For the tables and all that is kept.")
+]
+
 
 def supervised(
-    encoder: Annotated[
-        str,
-        typer.Option(envvar="OTALIGN_MODEL", help="An encoder's folder or name on the Hugging Face hub."),
-    ],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="For the tables and all that is kept.")
-    ],
+    encoder: EncoderName,
+    output: ResultsFolder,
     data: DataFolder = None,
     rows: Annotated[
         str,

@@ -73,7 +73,7 @@ class Transformers(Encoder):
         if layer < len(blocks):
             blocks[layer].register_forward_pre_hook(_stop, with_kwargs=True)
         self.model = model.to(self.device).eval()
-        self.trained = False  # whether the weights are still those that were read
+        self.trained = False  # whether the weights are no longer those that were read
         if threads:
             import torch
 

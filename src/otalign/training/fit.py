@@ -13,6 +13,7 @@ import torch
 from otalign import head as heads
 from otalign.aligner import Aligner, saved_settings
 from otalign.alignment import Gold, Level
+from otalign.encoders import EXPORTED
 from otalign.encoders.embeddings import in_numpy
 from otalign.encoders.transformers import Transformers, depth
 from otalign.head import Head, LearnedTransport, Projection
@@ -146,6 +147,10 @@ class _Begun:
         from accelerate import Accelerator
 
         assert problem is not None
+        if (Path(encoder) / EXPORTED).is_file():
+            raise ValueError(
+                f"{encoder} is exported, and has no weights to train; give what it was made from"
+            )
         check_teacher(teacher, problem)
         self.recipe, self.progress = recipe, progress
         taught_by = teacher and teacher.signature
