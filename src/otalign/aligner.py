@@ -18,7 +18,7 @@ from otalign import encoders, extract
 from otalign import head as heads
 from otalign.alignment import Alignment
 from otalign.centring import Centre, centred
-from otalign.encoders import BATCH_SIZE, Embeddings, Encoder, Pairing
+from otalign.encoders import Embeddings, Encoder, Pairing
 from otalign.extract import Found
 from otalign.head import Head, LearnedTransport
 from otalign.settings import Learned, Settings
@@ -77,13 +77,13 @@ class Aligner:
         layer: int | None = None,
         device: str | None = None,
         threads: int | None = None,
-        batch_size: int = BATCH_SIZE,
+        batch_size: int | None = None,
         **settings: Any,
     ) -> "Aligner":
         """The aligner in a folder, or one over an encoder: a folder, or a name on the Hugging Face hub.
 
         `settings` are those of `Settings`, and go before what the folder says. `batch_size` counts the
-        subwords, padding included, that the encoder sees at once.
+        subwords, padding included, that the encoder sees at once; None suits the device.
         """
         saved = saved_settings(Path(model))
         if saved and not encoders.is_in(Path(model)):

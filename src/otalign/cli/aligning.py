@@ -10,7 +10,6 @@ from typing import Annotated, Any, get_args
 import typer
 
 from otalign.aligner import Aligner
-from otalign.encoders import BATCH_SIZE
 from otalign.ot import Balanced, Entropic, Exact, Partial, Problem, Unbalanced
 from otalign.peers import Symmetrisation
 from otalign.peers.aligners import MATCHINGS
@@ -20,7 +19,9 @@ SYMMETRISATIONS = get_args(Symmetrisation)
 
 
 Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps; else the best that is there.")]
-BatchSize = Annotated[int, typer.Option(help="Subwords that the encoder sees at once.")]
+BatchSize = Annotated[
+    int | None, typer.Option(help="Subwords that the encoder sees at once; else what suits the device.")
+]
 Threads = Annotated[int | None, typer.Option(min=1, help="Processor threads; else all.")]
 
 
@@ -108,7 +109,7 @@ class AlignerOptions:
         ),
     ] = None
     device: Device = None
-    batch_size: BatchSize = BATCH_SIZE
+    batch_size: BatchSize = None
     threads: Threads = None
 
     def load(self) -> Aligner:

@@ -15,7 +15,7 @@ from otalign.cli.aligning import BatchSize, Device, Threads
 from otalign.cli.corpora import DataFolder
 from otalign.cli.results import make_writable
 from otalign.cli.supervised import EncoderName, ResultsFolder, supervised
-from otalign.encoders import BATCH_SIZE, Pairing
+from otalign.encoders import Pairing
 from otalign.study import Cell, Chosen, Source, figures, tables
 from otalign.study import chosen as chosen_rows
 from otalign.study import unsupervised as studied
@@ -55,7 +55,7 @@ def unsupervised(
     ] = "all",
     limit: Annotated[int | None, typer.Option(min=1, help="Take the first so many pairs of a split.")] = None,
     device: Device = None,
-    batch_size: BatchSize = BATCH_SIZE,
+    batch_size: BatchSize = None,
     threads: Threads = None,
 ) -> None:
     """Tune every system of the paper's table on the dev sets, score it on the test sets, write the tables.

@@ -20,7 +20,7 @@ from otalign.cli.results import place
 from otalign.cli.terminal import bars
 from otalign.corpus import CORPORA
 from otalign.cost import Cost
-from otalign.encoders import BATCH_SIZE, Pairing
+from otalign.encoders import Pairing
 from otalign.fertility import Fertility
 from otalign.head import LearnedTransport
 from otalign.tuning import Choice, Grid, Journal, Store, Tuned, suited
@@ -69,7 +69,7 @@ def tune(
     data: DataFolder = None,
     limit: Annotated[int | None, typer.Option(min=1, help="Tune on the first so many pairs.")] = None,
     device: Device = None,
-    batch_size: BatchSize = BATCH_SIZE,
+    batch_size: BatchSize = None,
     threads: Threads = None,
 ) -> None:
     """Search threshold, tau or fraction, and distortion for the best F1 on a dev set, and save an aligner.

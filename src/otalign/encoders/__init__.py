@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from otalign.encoders.embeddings import Embeddings
-from otalign.encoders.encoder import BATCH_SIZE, Encoder, Pairing
+from otalign.encoders.encoder import Encoder, Pairing
 
-__all__ = ["BATCH_SIZE", "Embeddings", "Encoder", "Pairing", "is_in", "layers", "load"]
+__all__ = ["Embeddings", "Encoder", "Pairing", "is_in", "layers", "load"]
 
 EXPORTED, HUGGING_FACE = "encoder.onnx", "config.json"  # by which the two kinds of folder are known
 
@@ -34,11 +34,11 @@ def load(
     *,
     device: str | None = None,
     threads: int | None = None,
-    batch_size: int = BATCH_SIZE,
+    batch_size: int | None = None,
 ) -> Encoder:
     """The encoder in a folder, exported or of Hugging Face, or of that name on the hub, at a layer.
 
-    `batch_size` counts the subwords, padding included, that the model sees at once.
+    `batch_size` counts the subwords, padding included, that the model sees at once; None suits the device.
     """
     from otalign.encoders.onnx import Onnx
     from otalign.encoders.transformers import Transformers

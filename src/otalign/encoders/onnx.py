@@ -3,22 +3,24 @@
 The folder holds `encoder.onnx`, which also says its name, layer, limit and padding, and `tokenizer.json`.
 """
 
+import os
 from pathlib import Path
 from shutil import copyfile
 from typing import Any
 
 import numpy as np
 
-from otalign.encoders.encoder import BATCH_SIZE, INPUTS, Encoder
+from otalign.encoders.encoder import CPU_BATCH, INPUTS, Encoder
 from otalign.encoders.subwords import Subworder
 
 MODEL, TOKENIZER = "encoder.onnx", "tokenizer.json"
+SLOWER = ["SkipLayerNormFusion"]  # a sum and a norm in one take a CPU longer than one after the other
 
 
 class Onnx(Encoder):
     """The encoder in a folder. Its layer was chosen when it was exported."""
 
-    def __init__(self, folder: str | Path, *, threads: int | None = None, batch_size: int = BATCH_SIZE):
+    def __init__(self, folder: str | Path, *, threads: int | None = None, batch_size: int | None = None):
         import onnxruntime
         from tokenizers import Tokenizer
 
@@ -28,11 +30,12 @@ class Onnx(Encoder):
                 raise ValueError(f"there is no {part} in {folder}; make the folder with 'otalign export'")
         options: Any = onnxruntime.SessionOptions()
         options.log_severity_level = 3
-        if threads:
-            options.intra_op_num_threads = threads
+        # Batches side by side on a thread each are faster than each batch shared among all threads.
+        options.intra_op_num_threads = 1
+        self.at_once = threads or _processors()
         try:
             self.session = onnxruntime.InferenceSession(
-                self.folder / MODEL, options, providers=["CPUExecutionProvider"]
+                self.folder / MODEL, options, providers=["CPUExecutionProvider"], disabled_optimizers=SLOWER
             )
             said = self.session.get_modelmeta().custom_metadata_map
             about = said["name"], int(said["layer"]), int(said["limit"]), int(said["pad"])
@@ -43,7 +46,7 @@ class Onnx(Encoder):
             tokenizer = Tokenizer.from_file(str(self.folder / TOKENIZER))
         except Exception as error:  # tokenizers raises no more special ones
             raise ValueError(f"{self.folder / TOKENIZER} cannot be read: {error}") from error
-        super().__init__(*about, Subworder(tokenizer), batch_size)
+        super().__init__(*about, Subworder(tokenizer), CPU_BATCH if batch_size is None else batch_size)
 
     def hidden(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
         given = dict[str, np.ndarray](zip(INPUTS, (ids, mask, types), strict=True))
@@ -57,3 +60,8 @@ class Onnx(Encoder):
         if folder.resolve() != self.folder.resolve():
             for part in self.files():
                 copyfile(part, folder / part.name)
+
+
+def _processors() -> int:
+    """Those that this process may use, where the system says."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from otalign.encoders.encoder import BATCH_SIZE, INPUTS, Encoder
+from otalign.encoders.encoder import CPU_BATCH, GPU_BATCH, INPUTS, Encoder
 from otalign.encoders.onnx import MODEL as EXPORTED
 from otalign.encoders.subwords import Subworder
 
@@ -41,13 +41,15 @@ class Transformers(Encoder):
         *,
         device: str | None = None,
         threads: int | None = None,
-        batch_size: int = BATCH_SIZE,
+        batch_size: int | None = None,
     ):
         model, tokenizer, self.origin = _loaded(name)
         self.folder = Path(name) if Path(name).is_dir() else None
         self.device = _device(device)
         self.inputs = _inputs(model, tokenizer)
         self.mix = mix_in(self.origin)
+        if batch_size is None:
+            batch_size = CPU_BATCH if self.device == "cpu" else GPU_BATCH
         blocks = _blocks(model)
         if layer is None:
             layer = default_layer(len(blocks)) if self.mix is None else len(blocks)

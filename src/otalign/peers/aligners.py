@@ -16,7 +16,7 @@ import numpy as np
 from otalign.aligner import Aligner, Pair, Text, chunks, embedded, signature
 from otalign.alignment import Alignment, Link
 from otalign.centring import Centre, centred
-from otalign.encoders import BATCH_SIZE, Embeddings, Encoder, Pairing
+from otalign.encoders import Embeddings, Encoder, Pairing
 from otalign.encoders.embeddings import in_numpy
 from otalign.extract import DIGITS
 from otalign.peers.cooccurrence import SentencePair
@@ -51,7 +51,7 @@ class SimAligner:
         centring: bool = False,
         device: str | None = None,
         threads: int | None = None,
-        batch_size: int = BATCH_SIZE,
+        batch_size: int | None = None,
     ) -> "SimAligner":
         """One over whatever `Aligner.load` takes; of an aligner's folder, its encoder, layer and centre."""
         of = Aligner.load(

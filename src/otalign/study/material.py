@@ -14,7 +14,7 @@ from otalign import encoders
 from otalign.alignment import Gold
 from otalign.centring import Centre
 from otalign.corpus import CORPORA, load
-from otalign.encoders import BATCH_SIZE, Embeddings, Encoder
+from otalign.encoders import Embeddings, Encoder
 from otalign.settings import Settings
 from otalign.tuning import Choice, Journal, Progress, Store
 from otalign.tuning.store import unheard
@@ -29,7 +29,7 @@ class Source:
     limit: int | None = None
     device: str | None = None
     threads: int | None = None
-    batch_size: int = BATCH_SIZE
+    batch_size: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
