@@ -186,6 +186,18 @@ def test_training_goes_on_from_a_trained_aligner(out, folder, tmp_path):
     alike(again.aligner, Aligner.load(copied, device="cpu"))
 
 
+def test_an_encoder_can_be_trained_by_its_first_layers_alone(tiny_model, tmp_path):
+    recipe = QUICK.changed(depth=2, layers=2)
+    found = trained(tiny_model("bert"), Learned(), recipe)
+    found.aligner.save(tmp_path / "small")
+    again = Aligner.load(tmp_path / "small")
+    assert again.settings.layer == 2
+    assert list(encoders.layers(tmp_path / "small")) == [2]
+    alike(found.aligner, again)
+    with pytest.raises(ValueError, match="depth must be at most 3"):
+        trained(tiny_model("bert"), Learned(), recipe.changed(depth=4))
+
+
 def test_where_all_links_are_sure_the_possible_ones_have_their_threshold(tiny_model):
     settings = trained(
         tiny_model("bert"), recipe=QUICK.changed(epochs=1), sources={"plain": Source(SURE, SURE)}

@@ -67,6 +67,9 @@ def train(
     patience: Annotated[
         int | None, typer.Option(min=1, help="Stop after so many epochs without a better dev F1.")
     ] = None,
+    depth: Annotated[
+        int | None, typer.Option(min=1, help="Keep only the first so many layers of the encoder.")
+    ] = None,
     without: Annotated[
         list[str] | None,
         typer.Option(metavar="competition|prices|neighbours", help="Leave out a part of what is learned."),
@@ -117,7 +120,8 @@ def train(
     from otalign.training import recipe_for
 
     recipe = recipe_for(chosen).changed(seed=seed, without=tuple(without or ()))
-    said = {"epochs": epochs, "batch_size": batch_size, "patience": patience, "teaching": teaching}
+    said = {"epochs": epochs, "batch_size": batch_size, "patience": patience, "depth": depth}
+    said |= {"teaching": teaching}
     recipe = recipe.changed(**{name: value for name, value in said.items() if value is not None})
     recipes = [recipe.changed(learning_rate=rate) for rate in _rates(learning_rate, recipe)]
     options: dict[str, Any] = {"half": _half(precision, device), "accumulate": accumulate}

@@ -32,7 +32,8 @@ PASSED: ContextVar[dict[int, Any] | None] = ContextVar("PASSED", default=None)
 
 
 class Transformers(Encoder):
-    """`name` is a folder, or a model's name on the Hugging Face hub."""
+    """`name` is a folder, or a model's name on the Hugging Face hub. With `kept`, it is read as if it had only
+    its first so many layers."""
 
     def __init__(
         self,
@@ -42,8 +43,9 @@ class Transformers(Encoder):
         device: str | None = None,
         threads: int | None = None,
         batch_size: int | None = None,
+        kept: int | None = None,
     ):
-        model, tokenizer, self.origin = _loaded(name)
+        model, tokenizer, self.origin = _loaded(name, kept)
         self.folder = Path(name) if Path(name).is_dir() else None
         self.device = _device(device)
         self.inputs = _inputs(model, tokenizer)
@@ -225,8 +227,8 @@ def mix_in(folder: Path) -> np.ndarray | None:
         raise ValueError(f"{folder / MIX} is no mix of layers: {error}") from error
 
 
-def _loaded(name: str) -> tuple[Any, Any, Path]:
-    """The encoder, its tokeniser, and the folder where they lie."""
+def _loaded(name: str, kept: int | None) -> tuple[Any, Any, Path]:
+    """The encoder, or its first layers, its tokeniser, and the folder where they lie."""
     try:
         from safetensors import SafetensorError
         from transformers import AutoModel, AutoTokenizer
@@ -237,10 +239,11 @@ def _loaded(name: str) -> tuple[Any, Any, Path]:
     verbosity = logging.get_verbosity()
     logging.set_verbosity_error()  # of a head that is not loaded: it is not missed
     logging.disable_progress_bar()
+    fewer = {} if kept is None else {"num_hidden_layers": kept}
     try:
         tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         model, info = AutoModel.from_pretrained(
-            folder, local_files_only=True, use_safetensors=True, output_loading_info=True
+            folder, local_files_only=True, use_safetensors=True, output_loading_info=True, **fewer
         )
     except (OSError, ValueError, KeyError, SafetensorError) as error:
         raise ValueError(UNREADABLE.format(name, error)) from error

@@ -157,7 +157,7 @@ class _Begun:
         about = f"{encoder} {list(names)} {golds} {problem} {recipe} {level} {taught_by}"
         self.about = sha256(about.encode()).hexdigest()
         self.accelerator = Accelerator(cpu=device == "cpu" or not torch.cuda.is_available())
-        self.base = Transformers(encoder, depth(encoder), device=str(self.accelerator.device))
+        self.base = _encoder(encoder, recipe.depth, str(self.accelerator.device))
         self.settings = _settings(self.base, names, problem, recipe.seed, level, teacher)
         taught = teacher and said_by(teacher, golds, progress)
         self.pairs = PairSet(
@@ -182,6 +182,14 @@ class _Begun:
         options |= {"half": half, "about": self.about, "progress": self.progress}
         run = Run(self.model, self.pairs, devs, self.recipe, self.accelerator, **options)
         return run(heard)
+
+
+def _encoder(name: str, kept: int | None, device: str) -> Transformers:
+    """All of its layers, or the first so many of them."""
+    last = depth(name)
+    if kept is not None and kept > last:
+        raise ValueError(f"depth must be at most {last}, as many layers as {name} has, got {kept}")
+    return Transformers(name, kept or last, device=device, kept=kept)
 
 
 def _trained(base: Transformers, model: Model) -> Transformers:

@@ -24,7 +24,8 @@ class Recipe:
     decay: bool = True  # the learning rate rises over a tenth of the steps, then falls to nothing
     average: float = 0.998  # what is kept is a moving average of the weights, this much of it old at a step
     both_directions: bool = True  # each pair is read target first half of the time
-    layers: int = 4  # the last ones of the encoder, that are mixed
+    depth: int | None = None  # the first layers of the encoder, that are kept; None: all
+    layers: int = 4  # the last ones of these, that are mixed
     without: tuple[Part, ...] = ()  # to see what it is good for
     teaching: float = 0.5  # the share of a teacher in what is learned, where there is one
     seed: int = 1
@@ -38,8 +39,8 @@ class Recipe:
                 if value not in get_args(type_):
                     known = ", ".join(map(repr, get_args(type_)))
                     raise ValueError(f"{name} must be of {known}, got {value!r}")
-        for name in ("batch_size", "epochs", "layers"):
-            if getattr(self, name) < 1:
+        for name in ("batch_size", "epochs", "layers", "depth"):
+            if getattr(self, name) is not None and getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
         if not 0 < self.learning_rate < 1:
             raise ValueError(f"learning_rate must be above 0 and below 1, got {self.learning_rate}")
