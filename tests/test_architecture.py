@@ -29,7 +29,18 @@ HEAVY = {
 # Each part may import those before it. A part that is not listed may import any of them.
 ORDER = [
     *("words", "ot", "alignment", "corpus", "metrics", "render"),
-    *("encoders", "centring", "cost", "fertility", "settings", "strengths", "head", "weights", "extract"),
+    *(
+        "encoders",
+        "centring",
+        "cost",
+        "fertility",
+        "settings",
+        "strengths",
+        "head",
+        "weights",
+        "extract",
+        "models",
+    ),
     *("aligner", "peers", "tuning", "training", "study"),
 ]
 

@@ -14,13 +14,14 @@ from typing import Any, Protocol
 import numpy as np
 
 import otalign
-from otalign import encoders, extract
+from otalign import encoders, extract, models
 from otalign import head as heads
 from otalign.alignment import Alignment
 from otalign.centring import Centre, centred
 from otalign.encoders import Embeddings, Encoder, Pairing
 from otalign.extract import Found
 from otalign.head import Head, LearnedTransport
+from otalign.models import SETTINGS
 from otalign.settings import Learned, Settings
 from otalign.strengths import Tile, tiles
 from otalign.weights import weights
@@ -30,7 +31,7 @@ Text = str | Sequence[str] | Sentence  # raw text, words, or words with their pl
 Pair = tuple[Sentence, Sentence]
 
 CHUNK_PAIRS, CHUNK_WORDS = 1024, 16_384  # at most, embedded together: enough to find pairs of like length
-SETTINGS, MEAN, STRETCH = "otalign.json", "mean.npy", "stretch.npy"
+MEAN, STRETCH = "mean.npy", "stretch.npy"
 CENTRED_BY = ("layer", "pairing", "centring", "whitening")  # what a kept centre depends on
 
 
@@ -72,7 +73,7 @@ class Aligner:
     @classmethod
     def load(
         cls,
-        model: str | Path,
+        model: str | Path | None = None,
         *,
         layer: int | None = None,
         device: str | None = None,
@@ -80,11 +81,13 @@ class Aligner:
         batch_size: int | None = None,
         **settings: Any,
     ) -> "Aligner":
-        """The aligner in a folder, or one over an encoder: a folder, or a name on the Hugging Face hub.
+        """The aligner that comes with the package, by name or the default, or one that is in a folder, or one
+        over an encoder: a folder, or a name on the Hugging Face hub.
 
         `settings` are those of `Settings`, and go before what the folder says. `batch_size` counts the
         subwords, padding included, that the encoder sees at once; None suits the device.
         """
+        model = _found(model)
         saved = saved_settings(Path(model))
         if saved and not encoders.is_in(Path(model)):
             model, folder = saved.encoder, Path(model)
@@ -155,13 +158,20 @@ class Aligner:
             first += len(chunk)
 
 
+def _found(model: str | Path | None) -> str | Path:
+    """The folder of an aligner that comes with the package, unless there is one of this name at hand."""
+    if model is None:
+        return models.folder(models.DEFAULT)
+    return models.folder(str(model)) if model in models.names() and not Path(model).is_dir() else model
+
+
 def _check_learned(model: str | Path, saved: Settings, wanted: Mapping[str, Any]) -> None:
     """That nothing is asked of a trained aligner which its training has decided."""
     for name, value in wanted.items():
         if name not in ("links", "threshold") and value != getattr(saved, name):
             raise ValueError(
                 f"{name} must be left out for {model}: it has learned its transport; only links and "
-                f"threshold can be chosen"
+                f"threshold can be chosen. For another {name}, give an encoder that was not trained to align"
             )
 
 

@@ -11,6 +11,7 @@ from otalign.cli.convert import convert
 from otalign.cli.corpora import corpora
 from otalign.cli.evaluate import evaluate
 from otalign.cli.export import export
+from otalign.cli.models import models
 from otalign.cli.study import study
 from otalign.cli.train import train
 from otalign.cli.tune import tune
@@ -24,6 +25,7 @@ app.command()(convert)
 app.command()(tune)
 app.command()(train)
 app.command()(export)
+app.command()(models)
 app.add_typer(corpora, name="corpus")
 app.add_typer(study, name="study")
 

@@ -33,7 +33,8 @@ class AlignerOptions:
         str | None,
         typer.Option(
             envvar="OTALIGN_MODEL",
-            help="An aligner's folder, an encoder's folder, or a model's name on the Hugging Face hub.",
+            help="An aligner's folder, an encoder's folder, or a model's name on the Hugging Face hub; "
+            "else the aligner that comes with the package.",
         ),
     ] = None
     method: Annotated[
@@ -125,11 +126,6 @@ class AlignerOptions:
 
     def encoder(self) -> dict[str, Any]:
         """What `load` of any method takes to find and run its encoder."""
-        if self.model is None:
-            raise ValueError(
-                "give --model (or set OTALIGN_MODEL): an aligner's folder, an encoder's folder, "
-                "or a model's name on the Hugging Face hub"
-            )
         if self.threads:
             os.environ.setdefault("RAYON_NUM_THREADS", str(self.threads))  # of the tokeniser
         return {name: getattr(self, name) for name in ("model", "layer", "device", "threads", "batch_size")}

@@ -52,6 +52,11 @@ def chosen_method(options: AlignerOptions, more: Sequence[Pairs], tell: Tell) ->
 
 
 def _simalign(options: AlignerOptions) -> SimAligner:
+    if options.model is None:
+        raise ValueError(
+            "give --model (or set OTALIGN_MODEL), an encoder for simalign: its folder, or its name on the "
+            "Hugging Face hub"
+        )
     said = options.said("distortion")
     if options.null_threshold is not None:
         said["threshold"] = options.null_threshold

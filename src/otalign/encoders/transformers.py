@@ -32,8 +32,8 @@ PASSED: ContextVar[dict[int, Any] | None] = ContextVar("PASSED", default=None)
 
 
 class Transformers(Encoder):
-    """`name` is a folder, or a model's name on the Hugging Face hub. With `kept`, it is read as if it had only
-    its first so many layers."""
+    """`name` is a folder, or a model's name on the Hugging Face hub. With `kept` it is read as if it had its
+    first so many layers and no others."""
 
     def __init__(
         self,

@@ -1,0 +1,77 @@
+"""The aligner that comes with the package, as it is: F1 on the test sets, and what it costs to use.
+
+python benchmarks/shipped.py quality --data corpora/ [--model FOLDER] [--write]
+python benchmarks/shipped.py speed --data corpora/ [--model FOLDER]
+
+Quality is F1 with `sure` links at level S and with `possible` links at S+P, at the aligner's own thresholds;
+`--write` puts it into the folder with the digests of its files. Speed is of the command line: the second start
+on two sentences, pairs a second over MTRef's dev set without the start, and the most memory taken.
+"""
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from argparse import ArgumentParser
+from dataclasses import replace
+from pathlib import Path
+
+from otalign import Aligner, models
+from otalign.corpus import load
+from otalign.metrics import count, scores
+from otalign.study.columns import COLUMNS
+
+LINKS = {"s": "sure", "s+p": "possible"}
+PAIR = ("He bought a used car.", "He purchased a second-hand car yesterday.")
+
+
+def quality(folder: Path, data: Path | None, write: bool) -> None:
+    aligner, f1 = Aligner.load(folder), {}
+    for column in COLUMNS:
+        settings = aligner.settings.changed(links=LINKS[column.level], threshold=None)
+        golds = load(column.corpus, "test", data)
+        found = replace(aligner, settings=settings).align_many((gold.source, gold.target) for gold in golds)
+        f1[column.key] = round(scores(count(found, golds, column.level), ["f1"])["f1"], 5)
+        print(f"{column.heading:14} {100 * f1[column.key]:.2f}   {len(golds):,} pairs", flush=True)
+    measured = models.Measured(f1, models.digests(folder))
+    print(f"{'mean':14} {100 * measured.mean:.2f}")
+    if write:
+        text = json.dumps(measured.to_dict(), indent=2) + "\n"
+        (folder / models.MEASURED).write_text(text, encoding="utf-8")
+
+
+def speed(folder: Path, data: Path | None) -> None:
+    otalign = [sys.executable, "-m", "otalign", "align", "--model", str(folder)]
+    for _ in range(3):
+        start = time.perf_counter()
+        subprocess.run([*otalign, *PAIR], check=True, capture_output=True)
+        cold = time.perf_counter() - start
+    print(f"two sentences, from the command to the answer: {cold:.2f} s")
+    pairs = [(gold.source, gold.target) for gold in load("mtref", "dev", data)]
+    aligner = Aligner.load(folder)
+    rates = []
+    for _ in range(3):
+        start = time.perf_counter()
+        for _ in aligner.align_many(pairs):
+            pass
+        rates.append(len(pairs) / (time.perf_counter() - start))
+    print(f"{len(pairs)} pairs of MTRef dev: {max(rates):.0f} a second")
+    where = [] if data is None else ["--data", str(data)]
+    command = [*otalign, "mtref", "--split", "dev", *where, "-o", "/dev/null", "--format", "pharaoh"]
+    subprocess.run(command, check=True)
+    most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    print(f"most memory of the command over them: {most:.0f} MiB")
+
+
+if __name__ == "__main__":
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("quality", "speed"))
+    parser.add_argument("--model", type=Path, default=models.folder(models.DEFAULT))
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--write", action="store_true")
+    said = parser.parse_args()
+    if said.what == "quality":
+        quality(said.model, said.data, said.write)
+    else:
+        speed(said.model, said.data)

@@ -1,0 +1,49 @@
+"""`otalign models`: the aligners that come with the package, and what each was measured at."""
+
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from otalign import models as shipped
+from otalign.aligner import saved_settings
+from otalign.cli.terminal import console
+
+LINKS = {"s": "sure", "s+p": "possible"}
+
+
+def models(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Print the card of this one.", show_default=False)
+    ] = None,
+) -> None:
+    """List the aligners that come with the package, with size, training, and F1 on test sets.
+
+    The first is what every command aligns with unless it is given another; --model takes them by name.
+
+    Example: otalign models small
+    """
+    if name is not None:
+        print((shipped.folder(name) / shipped.CARD).read_text(encoding="utf-8"), end="")
+        return
+    for one in shipped.names():
+        folder = shipped.folder(one)
+        settings, measured = saved_settings(folder), shipped.Measured.of(folder)
+        assert settings is not None
+        size = sum(path.stat().st_size for path in folder.iterdir()) / 1e6
+        print(f"{one}: {size:.1f} MB, {settings.encoder} up to layer {settings.layer}, {folder}")
+        print(f"trained on {settings.trained}")
+        print(f"test F1 as it is, mean {100 * measured.mean:.1f}")
+        console().print(_table(measured))
+
+
+def _table(measured: shipped.Measured) -> Table:
+    """A column for each corpus, a row for each kind of links."""
+    table = Table(box=None, padding=(0, 2, 0, 0))
+    table.add_column("--links")
+    for corpus in dict.fromkeys(column.split()[0] for column in measured.f1):
+        table.add_column(corpus, justify="right")
+    for level, links in LINKS.items():
+        found = (measured.f1.get(f"{column.header} {level}") for column in table.columns[1:])
+        table.add_row(links, *("" if f1 is None else f"{100 * f1:.1f}" for f1 in found))
+    return table
