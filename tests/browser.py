@@ -181,14 +181,13 @@ class Page:
             raise PageError(f"{script}: {_thrown(answer['exceptionDetails'])}")
         return answer["result"].get("value")
 
-    def wait_for(self, script: str, seconds: float = 10) -> Any:
-        """The expression's value, once it is one that counts as true."""
+    def wait_for(self, script: str, seconds: float = 10) -> None:
+        """Wait until an expression has a value that counts as true in JavaScript, as any element does."""
         until = time.monotonic() + seconds
-        while not (value := self.evaluate(script)):
+        while not self.evaluate(f"Boolean({script})"):
             if time.monotonic() > until:
                 raise TimeoutError(f"did not become true in {seconds} s: {script}")
             self._browser.hear(0.02)
-        return value
 
     def press(self, key: str, *modifiers: str) -> None:
         """Press a key and let it go: a letter, or a name such as Tab, Enter, ArrowLeft."""
