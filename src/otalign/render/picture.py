@@ -1,6 +1,6 @@
 """An alignment as a figure for a paper: `arcs`, two rows of words with a curve for each link, or `matrix`.
 
-Figures are matplotlib's (`pip install 'otalign[plot]'`) and are saved as whatever it writes: PDF, PNG, SVG. Arcs
+Figures are matplotlib's (`pip install 'otalign[plot]'`) and are saved as what it writes: PDF, PNG, SVG. Arcs
 as SVG come from `otalign.render.svg` and need nothing.
 """
 
@@ -71,7 +71,9 @@ def _arcs(alignment: Alignment, ax: Any, width: float) -> Any:
     if layout.width > width * PER_INCH:
         layout = columns(alignment)
     if ax is None:
-        _, (ax,) = blank(layout.width / PER_INCH, layout.height / PER_INCH, 1)
+        made, (ax,) = blank(layout.width / PER_INCH, layout.height / PER_INCH, 1)
+        made.set_layout_engine("none")
+        ax.set_position((0, 0, 1, 1))  # all of the figure: lengths are then in proportion to the letters
     ax.set_axis_off()
     ax.set_xlim(0, layout.width)
     ax.set_ylim(layout.height, 0)

@@ -38,7 +38,7 @@ const sight = new IntersectionObserver(
   (entries) => entries.forEach((entry) => entry.isIntersecting && fill(entry.target)),
   { rootMargin: "100% 0px" },
 );
-const sizes = new ResizeObserver((entries) => entries.forEach((entry) => link(entry.target.parentElement)));
+const sizes = new ResizeObserver((entries) => link(entries.map((entry) => entry.target.parentElement)));
 
 function fill(article) {
   sight.unobserve(article);
@@ -93,16 +93,21 @@ function wordsOf(pair, side) {
 
 // Links: curves over the words' places, drawn again whenever these change.
 
-function link(figure) {
-  const { pair, words } = figure;
-  const picture = figure.querySelector(".links");
-  const origin = figure.getBoundingClientRect();
-  const boxes = { source: words.source.map(box), target: words.target.map(box) };
-  picture.replaceChildren(...pair.links.flatMap((link) => curve(link, boxes, origin)));
-  light(figure);
+function link(figures) {
+  // First all places are read, then all curves written: in turns, each reading would lay out the page anew.
+  const measured = figures.map((figure) => ({
+    figure,
+    origin: box(figure),
+    boxes: { source: figure.words.source.map(box), target: figure.words.target.map(box) },
+  }));
+  for (const { figure, origin, boxes } of measured) {
+    const curves = figure.pair.links.flatMap((link) => curve(link, boxes, origin));
+    figure.querySelector(".links").replaceChildren(...curves);
+    if (figure.classList.contains("lit")) light(figure);
+  }
 }
 
-const box = (word) => word.getBoundingClientRect();
+const box = (element) => element.getBoundingClientRect();
 
 function curve([i, j, , strength, verdict], boxes, origin) {
   const from = boxes.source[i];
@@ -255,10 +260,8 @@ controls.addEventListener("submit", (event) => event.preventDefault());
 
 addEventListener("beforeprint", () => {
   document.body.classList.add("printing");
-  for (const article of main.children) {
-    fill(article);
-    link(article.querySelector("figure"));
-  }
+  for (const article of main.children) fill(article);
+  link([...main.querySelectorAll("figure")]);
 });
 addEventListener("afterprint", () => document.body.classList.remove("printing"));
 
@@ -270,5 +273,5 @@ field("summary").textContent = scores
   ? `F1 ${percent(scores.f1)}, precision ${percent(scores.precision)}, recall ${percent(scores.recall)}, ` +
     `links and nulls, level ${scores.level}`
   : "";
-if (scores) field("plain").textContent = "right, the fainter the lighter it is";
+if (scores) field("plain").textContent = "right; the lighter, the fainter";
 arrange();
