@@ -36,3 +36,4 @@ def named(put: Any, labels: Any, words: Sequence[str], linked: Any, **options: A
     put(range(len(names)), names, **options)
     for label, is_linked in zip(labels(), linked, strict=True):
         label.set_color(INK if is_linked else FAINT)
+        label.set_parse_math(False)  # $5 are five dollars

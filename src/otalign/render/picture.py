@@ -61,8 +61,9 @@ def _matrix(alignment: Alignment, ax: Any) -> Any:
     for pair, strength in strengths(alignment).items():
         weights[pair], linked[pair] = FAINTEST + (1 - FAINTEST) * strength, True
     squares(ax, weights, linked)
-    named(ax.set_xticks, ax.get_xticklabels, _literal(alignment.target), linked.any(0), rotation=90)
-    named(ax.set_yticks, ax.get_yticklabels, _literal(alignment.source), linked.any(1))
+    source, target = ([*map(shown, words)] for words in (alignment.source, alignment.target))
+    named(ax.set_xticks, ax.get_xticklabels, target, linked.any(0), rotation=90)
+    named(ax.set_yticks, ax.get_yticklabels, source, linked.any(1))
     return ax.figure
 
 
@@ -85,11 +86,11 @@ def _arcs(alignment: Alignment, ax: Any, width: float) -> Any:
     ):
         for k, word in enumerate(words):
             colour = COLOURS["nulls" if k in nulls else "words"][1]
-            place = {"ha": ALIGNED[word.anchor], "va": "baseline", "color": colour}
-            ax.text(word.x, word.y, _escaped(word.text), fontsize=POINTS, **place)
+            look = {"ha": ALIGNED[word.anchor], "color": colour, "parse_math": False}  # $5 are five dollars
+            ax.text(word.x, word.y, word.text, fontsize=POINTS, **look)
             if k in nulls:
                 x, y = word.sign
-                ax.text(x, y, "∅", fontsize=POINTS - 1, ha="center", va="baseline", color=colour)
+                ax.text(x, y, "∅", fontsize=POINTS - 1, ha="center", color=colour)
                 start, end, y = word.line
                 ax.plot([start, end], [y, y], color=colour, linewidth=0.8, linestyle=(0, (4, 3)))
     return ax.figure
@@ -107,12 +108,3 @@ def _curves(ax: Any, alignment: Alignment, layout: Layout) -> None:
         course = Course(layout.curve(i, j), steps)
         look = {"edgecolor": COLOURS["links"][1], "alpha": FAINTEST + (1 - FAINTEST) * strength}
         ax.add_patch(PathPatch(course, facecolor="none", linewidth=1.2, capstyle="round", **look))
-
-
-def _literal(words: tuple[str, ...]) -> list[str]:
-    return [_escaped(shown(word)) for word in words]
-
-
-def _escaped(text: str) -> str:
-    """Between two dollars matplotlib would read mathematics."""
-    return text.replace("$", r"\$")
