@@ -60,14 +60,18 @@ def test_what_align_wrote_is_drawn_from_a_file_or_a_pipe(run):
 
 
 def test_a_matrix_is_drawn_if_wanted(run):
-    assert run("out.jsonl.gz", "--matrix", "--pair", "2").stdout == (
-        "pair 2\n          ┌ ships ∅\n          │ ┌ sail\nboats ∅ · ·\n sail   · ██\n\n".replace(
-            "          ", "        "
-        )
-    )
+    assert run("out.jsonl.gz", "--matrix", "--pair", "2").stdout.split("\n") == [
+        "pair 2",
+        "        ┌ ships ∅",
+        "        │ ┌ sail",
+        "boats ∅ · ·",
+        " sail   · ██",
+        "",
+        "",
+    ]
 
 
-def test_a_terminal_has_colours_and_every_line_fits(run):
+def test_a_terminal_has_colours(run):
     screen, terminal = pty.openpty()
     environment = {"PATH": os.environ["PATH"], "TERM": "xterm-256color", "COLUMNS": "80"}
     environment |= {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
@@ -78,7 +82,6 @@ def test_a_terminal_has_colours_and_every_line_fits(run):
 
 
 def test_gold_alone_is_drawn_at_its_level(run):
-    assert "cars         ∅" not in run("gold.tsv", "--level", "s+p", "--pair", "1").stdout
     sure, possible = (run("gold.tsv", "--pair", "1", "--level", level).stdout for level in ("s", "s+p"))
     assert sure.count("∅") == 3
     assert possible.count("∅") == 1
