@@ -1,6 +1,7 @@
 # make demo   align the sample pairs in an environment that has only what users install
 # make test   run the tests in the development environment
 # make lint   check style and types          make format   mend the style
+# make screenshots   take those of the documents anew, in Chromium
 # make clean  remove the environments
 
 PYTHON ?= python3
@@ -8,7 +9,7 @@ DEV  := .venv
 DEMO := .venv-demo
 MINILM := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/otalign/minilm-l6
 
-.PHONY: demo test lint format clean
+.PHONY: demo test lint format screenshots clean
 
 demo: $(DEMO)/ready
 	$(DEMO)/bin/python examples/minilm.py $(MINILM)
@@ -25,6 +26,9 @@ lint: $(DEV)/ready
 format: $(DEV)/ready
 	$(DEV)/bin/ruff check --fix --quiet || true
 	$(DEV)/bin/ruff format
+
+screenshots: $(DEV)/ready
+	$(DEV)/bin/python -m tests.screenshots docs/figures
 
 clean:
 	rm -rf $(DEV) $(DEMO)

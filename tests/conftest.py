@@ -1,10 +1,12 @@
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
 
-from .browser import Browser, Page, chromium
+if TYPE_CHECKING:
+    from .browser import Browser, Page
 
 # The machine's speed is nobody's bug, and a failure must come again when the test is run again.
 settings.register_profile("otalign", deadline=None, derandomize=True)
@@ -50,8 +52,10 @@ def exported(tiny_model, tmp_path_factory) -> Callable[..., Path]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def browser() -> "Iterator[Browser]":
     """One for all tests, since starting it takes a second."""
+    from .browser import Browser, chromium
+
     if chromium() is None:
         pytest.skip("there is no Chromium to open a page in")
     with Browser() as browser:
@@ -59,6 +63,6 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def page(browser) -> Iterator[Page]:
+def page(browser: "Browser") -> "Iterator[Page]":
     with browser.page() as page:
         yield page

@@ -3,8 +3,10 @@
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,7 @@ from otalign.alignment import Alignment, Gold, Link
 from otalign.corpus import write
 from otalign.render.report import report
 
+ROOT = Path(__file__).parents[2]
 GOLD = [
     Gold(("he", "bought", "cars"), ("he", "purchased", "cars", "yesterday"), {(0, 0), (1, 1)}, {(2, 2)}),
     Gold(("boats", "sail"), ("ships", "sail"), {(0, 0), (1, 1)}),
@@ -38,7 +41,8 @@ def run(tmp_path):
     write(GOLD, tmp_path / "gold.tsv", "multimwa")
     write(PREDICTED, tmp_path / "out.jsonl.gz", "jsonl")
     (tmp_path / "links.txt").write_text("0-0 1-1 2-2\n1-1\n")
-    environment = {key: value for key, value in os.environ.items() if not key.startswith("OTALIGN")}
+    apart = ("OTALIGN", "COLUMNS")
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(apart)}
 
     def run(*arguments: str, stdin: str = "", rc: int = 0, **more) -> subprocess.CompletedProcess:
         done = subprocess.run(
@@ -115,6 +119,15 @@ def test_a_picture_of_a_pair_is_written(run, tmp_path):
     pytest.importorskip("matplotlib")
     run("out.jsonl.gz", "--picture", "two.pdf", "--kind", "matrix", "--pair", "2")
     assert (tmp_path / "two.pdf").read_bytes().startswith(b"%PDF")
+
+
+DOCUMENT = (ROOT / "docs" / "show.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"^```\n\$ otalign show (.*?)\n(.*?)^```", DOCUMENT, re.M | re.S)
+
+
+@pytest.mark.parametrize(("arguments", "printed"), EXAMPLES)
+def test_the_document_says_what_is_printed(run, arguments, printed):
+    assert run(*arguments.split(), cwd=ROOT).stdout == printed + "\n"
 
 
 @pytest.mark.parametrize(

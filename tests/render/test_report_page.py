@@ -6,6 +6,7 @@ from otalign.alignment import Alignment, Gold, Link
 from otalign.render.report import report
 
 from ..browser import Page
+from ..screenshots import take
 
 ODD = ("<b>bold</b>", "</script><script>alert(1)</script>", '"&quot;', "a" * 300, "", "\n")
 
@@ -271,3 +272,10 @@ def test_far_pairs_are_drawn_only_when_they_come_near(page, tmp_path):
     page.evaluate("document.querySelector('article:last-child').scrollIntoView()")
     page.wait_for("document.querySelector('article:last-child .link')")
     assert page.evaluate("document.querySelectorAll('figure').length") < 200
+
+
+def test_screenshots_for_the_documents_can_be_taken(browser, tmp_path):
+    take(browser, tmp_path)
+    sizes = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
+    assert sorted(sizes) == ["report-dark.png", "report-phone.png", "report.png"]
+    assert all(10_000 < size < 150_000 for size in sizes.values())
