@@ -14,6 +14,7 @@ from math import inf
 from statistics import median_low
 from typing import NamedTuple
 
+UNSEEN = 1e-6  # a pixel's part that is rounding, and no room
 TURNS = 6  # one more made the links of random pairs shorter by less than a pixel
 
 
@@ -41,7 +42,7 @@ def placed(
         first = _drawn_to(second, pairs, first, _offsets(source, gap))
     for i, j in _cuts(pairs, _loose(first, source, gap), _loose(second, target, gap)):
         room = min(_room(first, source, i, gap), _room(second, target, j, gap))
-        if 0 < room < inf:
+        if UNSEEN < room < inf:
             first[i:] = [x - room for x in first[i:]]
             second[j:] = [x - room for x in second[j:]]
     edges = [
@@ -78,7 +79,7 @@ def _cuts(
 
 def _loose(middles: Sequence[float], sizes: Sequence[float], gap: float) -> list[int]:
     """The words that could stand nearer to the word before them, and both ends."""
-    return [k for k in range(len(middles) + 1) if _room(middles, sizes, k, gap) > 0]
+    return [k for k in range(len(middles) + 1) if _room(middles, sizes, k, gap) > UNSEEN]
 
 
 def _room(middles: Sequence[float], sizes: Sequence[float], k: int, gap: float) -> float:
