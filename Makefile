@@ -1,7 +1,8 @@
 # make demo   align the sample pairs in an environment that has only what users install
 # make test   run the tests in the development environment
-# make wheel  build the wheel, install it in a clean environment and align with it outside the repository
+# make wheel  build the wheel, install it in a clean environment, align with it outside the repository
 # make lint   check style and types          make format   mend the style
+# make screenshots   take those of the documents anew, in Chromium
 # make clean  remove the environments
 
 PYTHON ?= python3
@@ -10,7 +11,7 @@ DEMO := .venv-demo
 SMALL := src/otalign/models/small
 CORPORA := msr-rte mtref edinburgh++ wiki
 
-.PHONY: demo test lint format wheel model clean
+.PHONY: demo test lint format wheel model screenshots clean
 
 demo: $(DEMO)/ready
 	$(DEMO)/bin/otalign align examples/pairs.tsv --format terminal
@@ -39,6 +40,9 @@ model: $(DEV)/ready
 		--learning-rate 3e-4 --epochs 12 --seed 3 -o work/small
 	$(DEV)/bin/otalign export work/small --int8 -o $(SMALL)
 	$(DEV)/bin/python benchmarks/shipped.py quality --write
+
+screenshots: $(DEV)/ready
+	$(DEV)/bin/python -m tests.screenshots docs/figures
 
 clean:
 	rm -rf $(DEV) $(DEMO)

@@ -4,8 +4,8 @@ python benchmarks/shipped.py quality --data corpora/ [--model FOLDER] [--write]
 python benchmarks/shipped.py speed --data corpora/ [--model FOLDER]
 
 Quality is F1 with `sure` links at level S and with `possible` links at S+P, at the aligner's own thresholds;
-`--write` puts it into the folder with the digests of its files. Speed is of the command line: the second start
-on two sentences, pairs a second over MTRef's dev set without the start, and the most memory taken.
+`--write` puts it into the folder with the digests of its files. Speed is that of the command line on two
+sentences, once its files are in the cache, pairs a second over MTRef's dev set, and the most memory taken.
 """
 
 import json

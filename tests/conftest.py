@@ -1,8 +1,12 @@
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import settings
+
+if TYPE_CHECKING:
+    from .browser import Browser, Page
 
 # The machine's speed is nobody's bug, and a failure must come again when the test is run again.
 settings.register_profile("otalign", deadline=None, derandomize=True)
@@ -45,3 +49,20 @@ def exported(tiny_model, tmp_path_factory) -> Callable[..., Path]:
         return made[kind, layer, int8]
 
     return folder
+
+
+@pytest.fixture(scope="session")
+def browser() -> "Iterator[Browser]":
+    """One for all tests, since starting it takes a second."""
+    from .browser import Browser, chromium
+
+    if chromium() is None:
+        pytest.skip("there is no Chromium to open a page in")
+    with Browser() as browser:
+        yield browser
+
+
+@pytest.fixture
+def page(browser: "Browser") -> "Iterator[Page]":
+    with browser.page() as page:
+        yield page

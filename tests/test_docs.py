@@ -1,4 +1,4 @@
-"""The examples of the README and of docs/ot.md run; the other pages are tested beside what they tell of."""
+"""The Python examples of some documents run; the other pages are tested beside what they tell of."""
 
 import re
 import shutil
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = [ROOT / "README.md", ROOT / "docs" / "ot.md"]
+DOCUMENTS = [ROOT / "README.md", ROOT / "docs" / "ot.md", ROOT / "docs" / "show.md"]
 
 
 def examples(document: Path) -> list[str]:

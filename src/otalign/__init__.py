@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from otalign.aligner import Aligner
-    from otalign.alignment import Alignment, Gold, Link
+    from otalign.alignment import Alignment, Alignments, Gold, Link
     from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced
     from otalign.settings import Settings
 
@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Aligner",
     "Alignment",
+    "Alignments",
     "Balanced",
     "Entropic",
     "Exact",
@@ -27,6 +28,7 @@ __all__ = [
 HOMES = {
     "Aligner": "aligner",
     "Alignment": "alignment",
+    "Alignments": "alignment",
     "Gold": "alignment",
     "Link": "alignment",
     "Settings": "settings",

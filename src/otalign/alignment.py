@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import index
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, SupportsIndex, get_args, overload
 
 Level = Literal["s", "s+p"]
 Pairs = frozenset[tuple[int, int]]
@@ -144,6 +144,21 @@ class Alignment:
                 )
         return made
 
+    def plot(self, kind: Literal["arcs", "matrix"] = "arcs", *, ax: Any = None, width: float = 7.0) -> Any:
+        """A matplotlib figure, to be saved or shown: two rows with a curve for each link, or a matrix.
+
+        It is drawn into `ax` if one is given. Arcs wider than `width` inches stand in two columns.
+        """
+        from otalign.render.picture import figure
+
+        return figure(self, kind, ax=ax, width=width)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        from otalign.render.svg import svg
+
+        return svg(self)
+
     def __repr__(self) -> str:
         n, m = self.shape
         parts = [_listed(f"{self.source[i]}–{self.target[j]}" for i, j, _ in self.links) or "no links"]
@@ -152,6 +167,23 @@ class Alignment:
         if self.target_nulls:
             parts.append("target nulls: " + _listed(self.target[j] for j in self.target_nulls))
         return f"Alignment({n}×{m}: {'; '.join(parts)})"
+
+
+class Alignments(tuple[Alignment, ...]):
+    """Alignments that a notebook shows one below the other: `Alignments(aligner.align_many(pairs))`."""
+
+    @overload
+    def __getitem__(self, which: SupportsIndex) -> Alignment: ...
+    @overload
+    def __getitem__(self, which: slice) -> "Alignments": ...
+    def __getitem__(self, which: Any) -> Any:
+        found = super().__getitem__(which)
+        return Alignments(found) if isinstance(which, slice) else found
+
+    def _repr_html_(self) -> str:
+        from otalign.render.notebook import gallery
+
+        return gallery(self)
 
 
 _OPTIONAL = ("source_spans", "target_spans", "source_null_confidence", "target_null_confidence")

@@ -14,6 +14,7 @@ import pytest
 from otalign import Aligner
 from otalign.alignment import Alignment
 from otalign.corpus import read
+from otalign.render.matrix import SHADES
 
 from .running import SOURCE, TARGET, lines
 
@@ -69,6 +70,12 @@ def test_two_sentences_need_no_file(run, expected):
     assert lines(run("align", "", "")) == [""]
 
 
+def test_a_matrix_is_drawn_if_wanted(run, expected):
+    drawn = run("align", SOURCE[0], TARGET[0], "--matrix").stdout.decode()
+    assert sum(drawn.count(shade) for shade in SHADES) == len(expected[0].links)
+    assert "┌ purchased" in drawn
+
+
 def test_pretokenized_text_is_split_at_blanks_alone(run):
     (line,) = lines(run("align", "can't go.", "can't go .", "--pretokenized", "--format", "jsonl"))
     assert json.loads(line)["source"] == ["can't", "go."]
@@ -114,6 +121,10 @@ def test_every_option_of_the_aligner_is_taken(run):
             "cannot write no/out.txt: No such file or directory",
         ),
         (("source.txt", "target.txt", "-o", "source.txt"), "source.txt is an input too"),
+        (
+            ("a", "b", "--matrix", "--format", "tsv"),
+            "--matrix is drawn on the terminal, so leave out --format",
+        ),
         (("a", "b", "--format", "xml"), "--format must be one of pharaoh, jsonl, tsv, terminal, got 'xml'"),
         (("a", "b", "--problem", "emd"), "--problem must be bot, pot, uot or none, got 'emd'"),
         (("a", "b", "--problem", "bot", "--tau", "1"), "--tau is for --problem uot, not bot"),

@@ -134,7 +134,7 @@ def test_evaluate_scores_and_compares(run, tmp_path):
 
 def test_every_command_explains_itself_with_an_example(run):
     assert "evaluate" in run("--help").stdout
-    for command in (("align",), ("convert",), ("evaluate",), ("export",), ("corpus", "stats")):
+    for command in (("align",), ("show",), ("convert",), ("evaluate",), ("export",), ("corpus", "stats")):
         assert "Example: otalign " in " ".join(run(*command, "--help").stdout.split())
     assert run("--version").stdout.startswith("otalign ")
 

@@ -44,6 +44,18 @@ def test_a_row_is_as_near_to_its_partners_as_can_be(data, widths, others):
     assert distance([x - offset for x, offset in zip(best, offsets, strict=True)]) == pytest.approx(least)
 
 
+@given(st.data(), sizes, sizes)
+def test_no_room_is_left_between_parts_without_a_link_from_one_to_the_other(data, source, target):
+    pairs = linked(data.draw, len(source), len(target))
+    xs, us = placed(source, target, pairs, gap=2)
+    for i in range(1, len(source)):
+        for j in range(1, len(target)):
+            if all((s < i) == (t < j) for s, t in pairs):
+                above = xs[i] - xs[i - 1] - (source[i] + source[i - 1]) / 2 - 2
+                below = us[j] - us[j - 1] - (target[j] + target[j - 1]) / 2 - 2
+                assert min(above, below) == pytest.approx(0, abs=1e-5)
+
+
 def test_equal_sentences_stand_upright_with_room_for_a_null():
     source, target = placed([4, 4], [4, 6, 4], [(0, 0), (1, 2)], gap=1)
     assert source == [target[0], target[2]]

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from otalign.render.canvas import save
 from otalign.study.figures import EXAMPLES
-from otalign.study.figures.canvas import save, spread
-from otalign.study.figures.lines import by_null_rate
+from otalign.study.figures.lines import by_null_rate, spread
 
 
 @pytest.fixture(scope="module")

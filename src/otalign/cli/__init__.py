@@ -12,6 +12,7 @@ from otalign.cli.corpora import corpora
 from otalign.cli.evaluate import evaluate
 from otalign.cli.export import export
 from otalign.cli.models import models
+from otalign.cli.show import show
 from otalign.cli.study import study
 from otalign.cli.train import train
 from otalign.cli.tune import tune
@@ -20,6 +21,7 @@ app = typer.Typer(
     no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
 )
 app.command()(align)
+app.command()(show)
 app.command()(evaluate)
 app.command()(convert)
 app.command()(tune)

@@ -49,6 +49,7 @@ def align(
     nulls: Annotated[
         bool, typer.Option("--nulls", help="Add two columns: source and target words without a link.")
     ] = False,
+    matrix: Annotated[bool, typer.Option("--matrix", help="Draw a grid of all word pairs instead.")] = False,
     pretokenized: Annotated[
         bool, typer.Option("--pretokenized", help="Split text at blanks and nothing else.")
     ] = False,
@@ -64,7 +65,7 @@ def align(
 
     Example: otalign align source.txt target.txt --model bert-base-uncased -o links.txt
     """
-    form = format_of(format, output)
+    form = format_of(format, output, matrix)
     check_method(aligner)
     pairs = pairs_of(texts or [], input_format, pretokenized, split, data)
     more = list(training_pairs(aligner.train or [], pretokenized, data))
@@ -73,6 +74,6 @@ def align(
             alignments = chosen_method(aligner, more, tell).align_many(pairs)
         if pairs.files and form != "terminal" and sys.stderr.isatty():
             alignments = with_progress(alignments, pairs.count)
-        with writer(output, form, weights=weights, nulls=nulls) as put:
+        with writer(output, form, weights=weights, nulls=nulls, matrix=matrix) as put:
             for alignment in alignments:
                 put(alignment)

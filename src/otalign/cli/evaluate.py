@@ -8,11 +8,11 @@ from typing import Annotated, Any, get_args
 import typer
 from rich.table import Table
 
-from otalign.alignment import Alignment, Gold, Links
 from otalign.cli.convert import FORMAT_HELP, as_level
 from otalign.cli.corpora import AsJson, DataFolder, Split
-from otalign.cli.terminal import console, say_what_was_met
-from otalign.corpus import CORPORA, FORMATS, Item, Unaligned, load, read
+from otalign.cli.predictions import golds_of, predicted
+from otalign.cli.terminal import console
+from otalign.corpus import CORPORA
 from otalign.metrics import (
     Counts,
     Grouping,
@@ -29,6 +29,11 @@ from otalign.metrics import (
 MAIN = ("precision", "recall", "f1")
 OTHERS = ("exact_match", "micro_f1", "aer")
 
+GoldLevel = Annotated[
+    str, typer.Option("--level", metavar="s|s+p", help="The gold's links: sure, or sure and possible.")
+]
+GoldFormat = Annotated[str, typer.Option(metavar="FORMAT", help="Of a gold file, likewise.")]
+
 
 def evaluate(
     files: Annotated[
@@ -37,13 +42,9 @@ def evaluate(
             metavar="PRED... GOLD", help="Predictions, then the gold: a file, or a corpus by name."
         ),
     ],
-    level: Annotated[
-        str, typer.Option(metavar="s|s+p", help="The gold's links: sure, or sure and possible.")
-    ] = "s",
+    level: GoldLevel = "s",
     format: Annotated[str, typer.Option(metavar="FORMAT", help="Of predictions. " + FORMAT_HELP)] = "pharaoh",
-    gold_format: Annotated[
-        str, typer.Option(metavar="FORMAT", help="Of a gold file, likewise.")
-    ] = "multimwa",
+    gold_format: GoldFormat = "multimwa",
     split: Split = "test",
     by: Annotated[
         str | None, typer.Option(metavar="|".join(get_args(Grouping)), help="Break F1 down in bins of pairs.")
@@ -67,9 +68,9 @@ def evaluate(
     if len(files) < 2:
         raise ValueError(f"give at least one prediction and the gold, got {', '.join(files)}")
     *predictions, gold = files
-    golds = _golds(gold, gold_format, split, data)
+    golds = golds_of(gold, gold_format, split, data)
     resampling = Resampling(trials, seed)
-    counted = {name: count(_predicted(name, format, golds), golds, as_level(level)) for name in predictions}
+    counted = {name: count(predicted(name, format, golds), golds, as_level(level)) for name in predictions}
     more = {"gold": f"{gold}/{split}" if gold in CORPORA else Path(gold).name}
     report: dict[str, Any] = {
         "signature": signature(next(iter(counted.values())), "f1", resampling, more),
@@ -85,31 +86,6 @@ def evaluate(
         print(json.dumps(report, indent=2))
     else:
         _show(report, by)
-
-
-def _golds(name: str, format: str, split: str, data: Path | None) -> list[Gold | Alignment]:
-    items = load(name, split, data) if name in CORPORA else read(name, format)
-    golds: list[Gold | Alignment] = []
-    for item in items:
-        if isinstance(item, Links | Unaligned):
-            raise ValueError(f"{name} must hold words and links to be gold, but {format} has not both")
-        golds.append(item)
-    if not golds:
-        raise ValueError(f"{name} holds no pair to score")
-    return golds
-
-
-def _predicted(name: str, format: str, golds: list[Gold | Alignment]) -> list[Alignment]:
-    wordless = format in FORMATS and FORMATS[format].wordless
-    words: list[Item] | None = list(golds) if wordless else None
-    reading = read(name, format, words=words)
-    predicted = []
-    for item in reading:
-        if isinstance(item, Links | Unaligned):
-            raise ValueError(f"{name} must hold links, but {format} has none")
-        predicted.append(item.alignment("s+p") if isinstance(item, Gold) else item)
-    say_what_was_met(reading)
-    return predicted
 
 
 def _system(counts: Counts, resampling: Resampling, by: str | None, bins: int) -> dict[str, Any]:

@@ -16,14 +16,19 @@ from rich.console import Console
 
 from otalign.alignment import Alignment
 from otalign.corpus.text import opened
+from otalign.render.matrix import matrix as grid
 from otalign.render.terminal import drawn
 
 FORMATS = ("pharaoh", "jsonl", "tsv", "terminal")
 Put = Callable[[Alignment], None]
 
 
-def format_of(said: str | None, output: Path | None) -> str:
-    """The form of the output, as said or as the place suggests."""
+def format_of(said: str | None, output: Path | None, matrix: bool) -> str:
+    """The form of the output, as said or as the place suggests; a matrix can only be drawn."""
+    if matrix and (said or "terminal") == "terminal" and output is None:
+        return "terminal"
+    if matrix:
+        raise ValueError("--matrix is drawn on the terminal, so leave out --format and --output")
     if said is None:
         return "terminal" if output is None and sys.stdout.isatty() else "pharaoh"
     if said not in FORMATS:
@@ -65,11 +70,11 @@ def writable(output: Path | None, inputs: Sequence[str]) -> Iterator[None]:
 
 
 @contextmanager
-def writer(output: Path | None, form: str, *, weights: bool, nulls: bool) -> Iterator[Put]:
+def writer(output: Path | None, form: str, *, weights: bool, nulls: bool, matrix: bool) -> Iterator[Put]:
     """What puts alignments in their place, one by one."""
     if form == "terminal":
         console = Console(highlight=False)
-        yield lambda alignment: console.print(drawn(alignment), "")
+        yield lambda alignment: console.print((grid if matrix else drawn)(alignment), "")
         return
 
     def text(alignment: Alignment) -> str:

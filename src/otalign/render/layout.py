@@ -45,13 +45,21 @@ class Layout:
     target: tuple[Word, ...]
     upright: bool
 
+    def curve(self, i: int, j: int) -> tuple[tuple[float, float], ...]:
+        """The four points of the curve from source word i to target word j, as Bézier has them."""
+        (x, y), (u, v) = self.source[i].end, self.target[j].end
+        middle_x, middle_y = (x + u) / 2, (y + v) / 2
+        if self.upright:
+            return (x, y), (x, middle_y), (u, middle_y), (u, v)
+        return (x, y), (middle_x, y), (middle_x, v), (u, v)
+
 
 def rows(alignment: Alignment) -> Layout:
     source, target = ([shown(word) for word in words] for words in (alignment.source, alignment.target))
     first, second = _from_the_left(source), _from_the_left(target)
     xs, us = placed(
-        [_width(source[i]) for i in first],
-        [_width(target[j]) for j in second],
+        [word_width(source[i]) for i in first],
+        [word_width(target[j]) for j in second],
         [(first[i], second[j]) for i, j, _ in alignment.links],
         GAP,
     )
@@ -72,7 +80,7 @@ def columns(alignment: Alignment) -> Layout:
     source, target = ([shown(word) for word in words] for words in (alignment.source, alignment.target))
     pairs = [(i, j) for i, j, _ in alignment.links]
     ys, vs = placed([LEADING] * len(source), [LEADING] * len(target), pairs, 0)
-    left = MARGIN + max(map(_width, source), default=0)
+    left = MARGIN + max(map(word_width, source), default=0)
     right = left + ACROSS
     before = tuple(
         _in_column(word, left, MARGIN + y, after=False) for word, y in zip(source, ys, strict=True)
@@ -80,19 +88,19 @@ def columns(alignment: Alignment) -> Layout:
     behind = tuple(
         _in_column(word, right, MARGIN + v, after=True) for word, v in zip(target, vs, strict=True)
     )
-    width = right + max(map(_width, target), default=0) + MARGIN
+    width = right + max(map(word_width, target), default=0) + MARGIN
     height = max((*ys, *vs), default=0) + LEADING / 2 + 2 * MARGIN
     return Layout(width, height, before, behind, upright=False)
 
 
 def _in_row(text: str, x: float, y: float, below: bool) -> Word:
-    half = _width(text) / 2
+    half = word_width(text) / 2
     edge, sign = (y - 20, y - 22) if below else (y + 10, y + 22)
     return Word(text, x, y, "middle", (x, edge), (x - half, x + half, y + 5), (x, sign))
 
 
 def _in_column(text: str, x: float, middle: float, after: bool) -> Word:
-    y, width = middle + SIZE / 3, _width(text)
+    y, width = middle + SIZE / 3, word_width(text)
     if after:
         return Word(text, x, y, "start", (x - 8, middle), (x, x + width, y + 5), (x - 14, y))
     return Word(text, x, y, "end", (x + 8, middle), (x - width, x, y + 5), (x + 14, y))
@@ -103,12 +111,17 @@ def _from_the_left(words: Sequence[str]) -> list[int]:
 
     The same list gives the word at each place, as turning around twice changes nothing.
     """
+    return [*range(len(words))][:: -1 if leftwards(words) else 1]
+
+
+def leftwards(words: Sequence[str]) -> bool:
+    """Whether most letters are Hebrew or Arabic, or of another script that is written so."""
     directions = [bidirectional(letter) for word in words for letter in word]
-    leftwards = sum(direction in ("R", "AL") for direction in directions) > directions.count("L")
-    return [*range(len(words))][:: -1 if leftwards else 1]
+    return sum(direction in ("R", "AL") for direction in directions) > directions.count("L")
 
 
-def _width(text: str) -> float:
+def word_width(text: str) -> float:
+    """About how wide a word is drawn."""
     return SIZE * max(sum(map(_ems, text)), 0.6)
 
 

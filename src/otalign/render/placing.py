@@ -3,13 +3,18 @@
 For one row, the other being fixed, this minimises the sum of the distances between each word and its partners
 along the row, over all places at which the words keep their order and do not overlap: an isotonic regression,
 solved exactly by pooling neighbours. Distances, not their squares, so that a few words that have moved far do
-not pull the others askew: most links are upright, and those that cross stand out. The rows take turns.
+not pull the others askew: most links are upright, and those that cross stand out. The rows take turns. Room
+that they leave between parts of the sentences with no link from one to the other is closed in the end.
 """
 
-from collections.abc import Iterable, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
+from math import inf
 from statistics import median_low
 from typing import NamedTuple
 
+UNSEEN = 1e-6  # a pixel's part that is rounding, and no room
 TURNS = 6  # one more made the links of random pairs shorter by less than a pixel
 
 
@@ -35,6 +40,11 @@ def placed(
     for _ in range(TURNS if pairs else 0):
         second = _drawn_to(first, swapped, second, _offsets(target, gap))
         first = _drawn_to(second, pairs, first, _offsets(source, gap))
+    for i, j in _cuts(pairs, _loose(first, source, gap), _loose(second, target, gap)):
+        room = min(_room(first, source, i, gap), _room(second, target, j, gap))
+        if UNSEEN < room < inf:
+            first[i:] = [x - room for x in first[i:]]
+            second[j:] = [x - room for x in second[j:]]
     edges = [
         x - size / 2
         for xs, sizes in ((first, source), (second, target))
@@ -51,6 +61,32 @@ def _offsets(sizes: Sequence[float], gap: float) -> list[float]:
         middles.append(edge + size / 2)
         edge += size + gap
     return middles
+
+
+def _cuts(
+    pairs: Iterable[tuple[int, int]], before_source: Sequence[int], before_target: Sequence[int]
+) -> Iterator[tuple[int, int]]:
+    """Of these places, before source word i and target word j, those that no link leads across."""
+    linked = sorted(pairs)
+    lasts = [-1, *accumulate((j for _, j in linked), max)]  # of the links up to each, the last target word
+    nexts = [*accumulate((j for _, j in reversed(linked)), min, initial=inf)][
+        ::-1
+    ]  # and the next of the rest
+    for i in before_source:
+        k = bisect_left(linked, (i, 0))
+        yield from ((i, j) for j in before_target if lasts[k] < j <= nexts[k])
+
+
+def _loose(middles: Sequence[float], sizes: Sequence[float], gap: float) -> list[int]:
+    """The words that could stand nearer to the word before them, and both ends."""
+    return [k for k in range(len(middles) + 1) if _room(middles, sizes, k, gap) > UNSEEN]
+
+
+def _room(middles: Sequence[float], sizes: Sequence[float], k: int, gap: float) -> float:
+    """How much nearer to the word before it word k could stand."""
+    if not 0 < k < len(middles):
+        return inf
+    return middles[k] - middles[k - 1] - (sizes[k] + sizes[k - 1]) / 2 - gap
 
 
 def _drawn_to(

@@ -77,9 +77,8 @@ def _curves(alignment: Alignment, layout: Layout) -> Iterator[str]:
     strength = strengths(alignment)
     for i, j, weight in alignment.links:
         source, target = layout.source[i], layout.target[j]
-        (x, y), (u, v) = source.end, target.end
-        halfway = (x, (y + v) / 2, u, (y + v) / 2) if layout.upright else ((x + u) / 2, y, (x + u) / 2, v)
-        course = f"M{_numbers(x, y)} C{_numbers(*halfway)} {_numbers(u, v)}"
+        start, *bends, end = layout.curve(i, j)
+        course = f"M{_numbers(*start)} C{_numbers(*bends[0], *bends[1])} {_numbers(*end)}"
         opacity = _number(FAINTEST + (1 - FAINTEST) * strength[i, j])
         name = escape(f"{source.text} – {target.text}: {weight:.2f}")
         yield f'<path d="{course}" stroke-opacity="{opacity}"><title>{name}</title></path>'

@@ -5,7 +5,7 @@ Lines carry their names at their ends and differ in more than colour, so that th
 
 from pathlib import Path
 
-from otalign.study.figures.canvas import save
+from otalign.render.canvas import save
 from otalign.study.figures.lines import by_null_rate, by_phrase_share
 from otalign.study.figures.matrices import EXAMPLES, matrices
 from otalign.study.run import Study

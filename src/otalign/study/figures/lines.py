@@ -6,8 +6,8 @@ from statistics import mean
 from typing import Any
 
 from otalign.metrics import Counts, Grouping, breakdown, scores
+from otalign.render.canvas import FAINT, INK, blank
 from otalign.study.columns import COLUMNS, Column
-from otalign.study.figures.canvas import FAINT, INK, blank, spread
 from otalign.study.rows import ROWS
 from otalign.study.run import Study
 
@@ -140,3 +140,20 @@ def _draw(ax: Any, lines: dict[Line, Points]) -> None:
                 "shrinkB": 3,
             },
         )
+
+
+def spread(places: Sequence[float], gap: float) -> list[float]:
+    """Places as near to these as they can be with a gap between any two, in the same order."""
+    order = sorted(range(len(places)), key=lambda k: places[k])
+    groups: list[tuple[list[int], float]] = []  # members, and the place of their middle
+    for k in order:
+        members, middle = [k], places[k]
+        while groups and middle - groups[-1][1] < gap * (len(members) + len(groups[-1][0])) / 2:
+            members = groups.pop()[0] + members
+            middle = sum(places[one] for one in members) / len(members)
+        groups.append((members, middle))
+    found = list(places)
+    for members, middle in groups:
+        for rank, k in enumerate(members):
+            found[k] = middle + gap * (rank - (len(members) - 1) / 2)
+    return found

@@ -4,17 +4,17 @@ A square is as dark as its cell is heavy, scaled over the pair; links, above the
 The settings are those tuned on MTRef for sure links, and the mean taken away is that of the MTRef test set.
 """
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from otalign.centring import Centre
 from otalign.encoders.embeddings import in_numpy
+from otalign.render.canvas import blank
+from otalign.render.grid import CELL, named, squares
 from otalign.settings import Settings
 from otalign.strengths import strengths, tiles
 from otalign.study.columns import COLUMNS
-from otalign.study.figures.canvas import FAINT, INK, blank
 from otalign.study.rows import ROWS
 from otalign.study.run import Study
 from otalign.tuning import Choice
@@ -36,9 +36,6 @@ EXAMPLES = (  # of examples/pairs.tsv
     ),
 )
 SYSTEMS = {"BOT": "bot-sinkhorn", "POT": "pot-sinkhorn", "UOT": "uot-sinkhorn"}
-GRID = "#e4e4e4"
-CELL = 0.21  # inches
-SHADE = (0.0, 0.45, 0.70)  # of the heaviest cell
 
 
 def matrices(study: Study, number: int) -> Any | None:
@@ -54,10 +51,10 @@ def matrices(study: Study, number: int) -> Any | None:
     for ax, (title, settings) in zip(axes, tuned.items(), strict=True):
         weights = _weights(study, settings, source, target)
         linked = weights > settings.threshold
-        _draw(ax, weights, linked)
-        _name(ax.set_xticks, ax.get_xticklabels, target.words, linked.any(0), rotation=90)
+        squares(ax, weights, linked)
+        named(ax.set_xticks, ax.get_xticklabels, target.words, linked.any(0), rotation=90)
         # The rows have the same words in all three, but not the same nulls.
-        _name(ax.set_yticks, ax.get_yticklabels, source.words if ax is axes[0] else [""] * n, linked.any(1))
+        named(ax.set_yticks, ax.get_yticklabels, source.words if ax is axes[0] else [""] * n, linked.any(1))
         ax.set_title(title, loc="left", fontsize=10, pad=4)
     return figure
 
@@ -72,28 +69,3 @@ def _weights(study: Study, settings: Settings, source: Sentence, target: Sentenc
         embeddings = Centre.of([beside], settings.whitening).centred(embeddings)
     ((_, tile),) = tiles(embeddings, [(len(source.words), len(target.words))])
     return in_numpy(scaled_weights(strengths(tile, settings), tile))[0]
-
-
-def _draw(ax: Any, weights: np.ndarray, linked: np.ndarray) -> None:
-    from matplotlib.patches import Rectangle  # pyright: ignore[reportMissingImports]
-
-    for (i, j), weight in np.ndenumerate(weights):
-        colour = tuple(1 - weight * (1 - part) for part in SHADE)
-        edge, width = (INK, 0.9) if linked[i, j] else (GRID, 0.4)
-        square = Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=colour, edgecolor=edge, linewidth=width)
-        square.set_zorder(2 if linked[i, j] else 1)  # frames lie over the grid
-        ax.add_patch(square)
-    n, m = weights.shape
-    ax.set_xlim(-0.55, m - 0.45)
-    ax.set_ylim(n - 0.45, -0.55)
-    ax.set_aspect("equal")
-    ax.tick_params(length=0, pad=2)
-    ax.spines[:].set_visible(False)
-
-
-def _name(put: Any, labels: Any, words: Sequence[str], linked: Any, **options: Any) -> None:
-    """Words at the ticks; those without a link are pale and bear the sign of the empty set."""
-    names = [word if is_linked else f"{word} ∅" for word, is_linked in zip(words, linked, strict=True)]
-    put(range(len(names)), names, **options)
-    for label, is_linked in zip(labels(), linked, strict=True):
-        label.set_color(INK if is_linked else FAINT)

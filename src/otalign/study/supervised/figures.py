@@ -8,8 +8,8 @@ from typing import Any
 
 from otalign.metrics import Counts
 from otalign.metrics.reliability import Reliability
+from otalign.render.canvas import FAINT, blank, save
 from otalign.study.columns import Column
-from otalign.study.figures.canvas import FAINT, blank, save
 from otalign.study.figures.lines import SURE, WITHOUT_MSR, Line, Panel, Pooled, figure
 from otalign.study.supervised.rows import ROWS, UNION
 from otalign.study.supervised.study import Supervised

@@ -1,0 +1,49 @@
+"""Predictions, and the gold they stand beside, as every command reads them that compares the two."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from otalign.alignment import Alignment, Gold, Level, Links
+from otalign.cli.terminal import say_what_was_met
+from otalign.corpus import CORPORA, FORMATS, Item, Unaligned, load, read
+
+
+def golds_of(name: str, format: str, split: str, data: Path | None) -> list[Gold | Alignment]:
+    """The gold of a file, or of a corpus by name."""
+    items = load(name, split, data) if name in CORPORA else read(name, format)
+    golds: list[Gold | Alignment] = []
+    for item in items:
+        if isinstance(item, Links | Unaligned):
+            raise ValueError(f"{name} must hold words and links to be gold, but {format} has not both")
+        golds.append(item)
+    if not golds:
+        raise ValueError(f"{name} holds no pair to score")
+    return golds
+
+
+def predicted(name: str, format: str, golds: list[Gold | Alignment]) -> list[Alignment]:
+    """The predictions of a file; links alone take their words from the gold."""
+    wordless = format in FORMATS and FORMATS[format].wordless
+    words: list[Item] | None = list(golds) if wordless else None
+    reading = read(name, format, words=words)
+    predicted = []
+    for item in reading:
+        if isinstance(item, Links | Unaligned):
+            raise ValueError(f"{name} must hold links, but {format} has none")
+        predicted.append(item.alignment("s+p") if isinstance(item, Gold) else item)
+    say_what_was_met(reading)
+    return predicted
+
+
+def alone(name: str, format: str, level: Level, split: str, data: Path | None) -> Iterator[Alignment]:
+    """The alignments of a file or of a corpus by name, with no gold beside them; gold itself at a level."""
+    for item in load(name, split, data) if name in CORPORA else read(name, format):
+        match item:
+            case Gold():
+                yield item.alignment(level)
+            case Alignment():
+                yield item
+            case Links():
+                raise ValueError(f"{name} has links without words ({format}); give --gold, which has them")
+            case _:
+                raise ValueError(f"{name} holds sentences without links; align them first: otalign align")

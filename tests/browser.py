@@ -1,0 +1,299 @@
+"""A real browser for the tests: headless Chromium, driven by its DevTools protocol over two pipes.
+
+    with Browser() as browser, browser.page(width=360, height=800) as page:
+        page.open(path_or_url)
+        page.press("Tab")
+        assert page.evaluate("document.activeElement.id") == "search"
+        assert not page.errors
+
+Every call waits until the browser has done it; what does not come within a time raises `TimeoutError`.
+Nothing else is needed than Chromium itself, found by name or by the environment's CHROMIUM.
+"""
+
+import base64
+import fcntl
+import json
+import os
+import select
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+PATIENCE = 30.0  # seconds until something must have come
+OPTIONS = (
+    *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
+    *("--no-first-run", "--no-default-browser-check", "--mute-audio", "--disable-extensions"),
+    # Only what a page asks for goes out, and what a picture shows is the same everywhere.
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    *("--hide-scrollbars", "--force-color-profile=srgb", "--font-render-hinting=none"),
+)
+HIGH = 10  # a pipe's ends are moved above the numbers that Chromium listens at, 3 and 4
+
+Event = tuple[str, dict[str, Any]]  # what happened in a page, and the details
+
+# What the protocol wants to know of a key that is not a letter: its code, and the text it types.
+KEYS = {
+    "Tab": (9, ""),
+    "Enter": (13, "\r"),
+    "Escape": (27, ""),
+    " ": (32, " "),
+    "PageUp": (33, ""),
+    "PageDown": (34, ""),
+    "End": (35, ""),
+    "Home": (36, ""),
+    "ArrowLeft": (37, ""),
+    "ArrowUp": (38, ""),
+    "ArrowRight": (39, ""),
+    "ArrowDown": (40, ""),
+    "Backspace": (8, ""),
+    "Delete": (46, ""),
+}
+MODIFIERS = {"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
+
+
+def chromium() -> str | None:
+    """Where the browser is, if there is one."""
+    return next(filter(None, map(shutil.which, (os.environ.get("CHROMIUM", ""), *NAMES))), None)
+
+
+class PageError(Exception):
+    """What JavaScript in a page threw, or what the browser says it cannot do."""
+
+
+class Browser(AbstractContextManager["Browser"]):
+    """A Chromium with a profile of its own, gone with all it wrote when it is closed."""
+
+    def __init__(self):
+        program = chromium()
+        if program is None:
+            raise FileNotFoundError(f"no browser: install one of {', '.join(NAMES)}, or set CHROMIUM")
+        self._folder = tempfile.mkdtemp(prefix="otalign-browser-")
+        options = [*OPTIONS, f"--user-data-dir={self._folder}", "--remote-debugging-pipe", "about:blank"]
+        self._process, self._in, self._out = _started([program, *options])
+        self._heard = b""
+        self._number = 0
+        self._events: dict[str, Callable[[Event], None]] = {}  # by the page's session
+
+    @contextmanager
+    def page(self, width: int = 1000, height: int = 800) -> Iterator["Page"]:
+        """A fresh page of this size, with nothing kept from others."""
+        context = self.send("Target.createBrowserContext")["browserContextId"]
+        try:
+            about = {"url": "about:blank", "browserContextId": context}
+            target = self.send("Target.createTarget", **about)["targetId"]
+            session = self.send("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+            yield Page(self, session, width, height)
+        finally:
+            self.send("Target.disposeBrowserContext", browserContextId=context)
+
+    def listen(self, session: str, hear: Callable[[Event], None]) -> None:
+        self._events[session] = hear
+
+    def send(self, method: str, session: str | None = None, **parameters: Any) -> dict[str, Any]:
+        """What the browser answers to a command of the protocol."""
+        self._number += 1
+        said = {"id": self._number, "method": method, "params": parameters}
+        _write(self._in, json.dumps(said | ({"sessionId": session} if session else {})).encode() + b"\0")
+        until = time.monotonic() + PATIENCE
+        while True:
+            answer = self._next(method, until)
+            if answer.get("id") == self._number:
+                if "error" in answer:
+                    raise PageError(f"{method}: {answer['error']['message']}")
+                return answer["result"]
+
+    def hear(self, seconds: float) -> None:
+        """Take in what happens within a time."""
+        until = time.monotonic() + seconds
+        with suppress(TimeoutError):
+            while True:
+                self._next("an event", until)
+
+    def close(self) -> None:
+        with suppress(OSError, TimeoutError):
+            self.send("Browser.close")
+        _ended(self._process)
+        os.close(self._in)
+        os.close(self._out)
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _next(self, awaited: str, until: float) -> dict[str, Any]:
+        """The next message; if it is an event, its page has heard it."""
+        while b"\0" not in self._heard:
+            ready, _, _ = select.select([self._out], [], [], max(until - time.monotonic(), 0))
+            if not ready:
+                raise TimeoutError(f"the browser has not answered in time: {awaited}")
+            more = os.read(self._out, 1 << 20)
+            if not more:
+                raise OSError(f"the browser has ended before it answered: {awaited}")
+            self._heard += more
+        message, _, self._heard = self._heard.partition(b"\0")
+        said = json.loads(message)
+        if "method" in said and said.get("sessionId") in self._events:
+            self._events[said["sessionId"]]((said["method"], said["params"]))
+        return said
+
+
+class Page:
+    """One page: what is done to it, and what it did (`errors` and `requests`, since it was made)."""
+
+    def __init__(self, browser: Browser, session: str, width: int, height: int):
+        self._browser, self._session = browser, session
+        self._loads = 0
+        self.errors: list[str] = []  # of the console, of scripts, of what could not be loaded
+        self.requests: list[str] = []  # addresses, the page's own among them
+        browser.listen(session, self._hear)
+        for domain in ("Page", "Runtime", "Log", "Network"):
+            self.send(f"{domain}.enable")
+        self.resize(width, height)
+
+    def send(self, method: str, **parameters: Any) -> dict[str, Any]:
+        """A command of the protocol for this page."""
+        return self._browser.send(method, self._session, **parameters)
+
+    def open(self, place: str | Path) -> None:
+        """Go to an address or a file, and wait until it is loaded."""
+        address = place.absolute().as_uri() if isinstance(place, Path) else place
+        before = self._loads
+        failed = self.send("Page.navigate", url=address).get("errorText")
+        if failed:
+            raise PageError(f"{address}: {failed}")
+        until = time.monotonic() + PATIENCE
+        while self._loads == before:
+            if time.monotonic() > until:
+                raise TimeoutError(f"{address} has not been loaded in time")
+            self._browser.hear(0.02)
+
+    def evaluate(self, script: str) -> Any:
+        """The value of an expression, awaited if it is a promise, as JSON holds it."""
+        options = {"returnByValue": True, "awaitPromise": True, "userGesture": True}
+        answer = self.send("Runtime.evaluate", expression=script, **options)
+        if "exceptionDetails" in answer:
+            raise PageError(f"{script}: {_thrown(answer['exceptionDetails'])}")
+        return answer["result"].get("value")
+
+    def wait_for(self, script: str, seconds: float = 10) -> None:
+        """Wait until an expression has a value that counts as true in JavaScript, as any element does."""
+        until = time.monotonic() + seconds
+        while not self.evaluate(f"Boolean({script})"):
+            if time.monotonic() > until:
+                raise TimeoutError(f"did not become true in {seconds} s: {script}")
+            self._browser.hear(0.02)
+
+    def press(self, key: str, *modifiers: str) -> None:
+        """Press a key and let it go: a letter, or a name such as Tab, Enter, ArrowLeft."""
+        code, text = KEYS.get(key) or (ord(key.upper()), key)
+        held = sum(MODIFIERS[name] for name in modifiers)
+        about = {"key": key, "windowsVirtualKeyCode": code, "modifiers": held}
+        typed = {} if held & ~MODIFIERS["Shift"] else {"text": text}
+        self.send("Input.dispatchKeyEvent", type="keyDown" if text else "rawKeyDown", **about, **typed)
+        self.send("Input.dispatchKeyEvent", type="keyUp", **about)
+
+    def type(self, text: str) -> None:
+        """Put text where the focus is."""
+        self.send("Input.insertText", text=text)
+
+    def hover(self, selector: str) -> None:
+        """Move the pointer onto the middle of the first element that the selector finds."""
+        x, y = self._middle(selector)
+        self.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
+    def click(self, selector: str) -> None:
+        x, y = self._middle(selector)
+        self.send("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        for kind in ("mousePressed", "mouseReleased"):
+            self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def resize(self, width: int, height: int, scale: float = 1) -> None:
+        """The size of the window inside, in CSS pixels, and how many real ones make one of them."""
+        size = {"width": width, "height": height, "deviceScaleFactor": scale, "mobile": False}
+        self.send("Emulation.setDeviceMetricsOverride", **size)
+
+    def emulate(self, media: str = "", **features: str) -> None:
+        """As if on another medium, `print`, or with other wishes: `prefers_color_scheme="dark"`."""
+        wished = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
+        self.send("Emulation.setEmulatedMedia", media=media, features=wished)
+
+    def screenshot(self, path: Path, whole: bool = False) -> None:
+        """A PNG of what is to be seen, or of the whole page."""
+        data = self.send("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"]
+        path.write_bytes(base64.b64decode(data))
+
+    def printed(self) -> bytes:
+        """The page as it comes out of a printer, a PDF."""
+        return base64.b64decode(self.send("Page.printToPDF", printBackground=True)["data"])
+
+    def _middle(self, selector: str) -> tuple[float, float]:
+        found = self.evaluate(
+            f"(() => {{ const found = document.querySelector({json.dumps(selector)});"
+            "if (!found) return null;"
+            "found.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'});"
+            "const box = found.getBoundingClientRect();"
+            "return [box.x + box.width / 2, box.y + box.height / 2]; })()"
+        )
+        if found is None:
+            raise PageError(f"there is no {selector}")
+        return found[0], found[1]
+
+    def _hear(self, event: Event) -> None:
+        match event:
+            case "Page.loadEventFired", _:
+                self._loads += 1
+            case "Runtime.exceptionThrown", {"exceptionDetails": details}:
+                self.errors.append(_thrown(details))
+            case "Runtime.consoleAPICalled", {"type": "error" | "assert", "args": said}:
+                self.errors.append(" ".join(str(one.get("value", one.get("description"))) for one in said))
+            case "Log.entryAdded", {"entry": {"level": "error", "text": text} as entry}:
+                self.errors.append(f"{text} {entry.get('url', '')}".strip())
+            case "Network.requestWillBeSent", {"request": {"url": url}}:
+                self.requests.append(url)
+
+
+def _thrown(details: dict[str, Any]) -> str:
+    return details.get("exception", {}).get("description") or details["text"]
+
+
+def _started(command: list[str]) -> tuple[int, int, int]:
+    """The process, where to write to it, where to read from it."""
+    (theirs_in, ours_in), (ours_out, theirs_out) = (map(_moved_up, os.pipe()) for _ in range(2))
+    actions = [
+        (os.POSIX_SPAWN_DUP2, theirs_in, 3),
+        (os.POSIX_SPAWN_DUP2, theirs_out, 4),
+        *((os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in (0, 1, 2)),
+    ]
+    # Not a fork, which would copy a process that may run threads.
+    process = os.posix_spawn(command[0], command, os.environ, file_actions=actions, setpgroup=0)
+    os.close(theirs_in)
+    os.close(theirs_out)
+    return process, ours_in, ours_out
+
+
+def _moved_up(end: int) -> int:
+    moved = fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, HIGH)
+    os.close(end)
+    return moved
+
+
+def _write(pipe: int, message: bytes) -> None:
+    while message:
+        message = message[os.write(pipe, message) :]
+
+
+def _ended(process: int) -> None:
+    """Wait until the browser has ended; if it will not by itself, its group is killed."""
+    until = time.monotonic() + PATIENCE / 3
+    while time.monotonic() < until:
+        if os.waitpid(process, os.WNOHANG)[0]:
+            return
+        time.sleep(0.02)
+    os.killpg(process, signal.SIGKILL)
+    os.waitpid(process, 0)

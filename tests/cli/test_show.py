@@ -1,0 +1,159 @@
+"""`otalign show` as a user runs it: drawn, beside gold, as a page and as a picture."""
+
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from otalign.alignment import Alignment, Gold, Link
+from otalign.corpus import write
+from otalign.render.report import report
+
+ROOT = Path(__file__).parents[2]
+GOLD = [
+    Gold(("he", "bought", "cars"), ("he", "purchased", "cars", "yesterday"), {(0, 0), (1, 1)}, {(2, 2)}),
+    Gold(("boats", "sail"), ("ships", "sail"), {(0, 0), (1, 1)}),
+]
+PREDICTED = [
+    Alignment(GOLD[0].source, GOLD[0].target, (Link(0, 0, 0.9), Link(1, 1, 0.3), Link(2, 2, 0.8))),
+    Alignment(GOLD[1].source, GOLD[1].target, (Link(1, 1),)),
+]
+DRAWN = """pair 1
+he  bought     cars
+│   ┆          │     ∅
+he  purchased  cars  yesterday
+
+pair 2
+boats         sail
+∅      ∅      │
+       ships  sail
+
+"""
+
+
+@pytest.fixture
+def run(tmp_path):
+    write(GOLD, tmp_path / "gold.tsv", "multimwa")
+    write(PREDICTED, tmp_path / "out.jsonl.gz", "jsonl")
+    (tmp_path / "links.txt").write_text("0-0 1-1 2-2\n1-1\n")
+    apart = ("OTALIGN", "COLUMNS")
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(apart)}
+
+    def run(*arguments: str, stdin: str = "", rc: int = 0, **more) -> subprocess.CompletedProcess:
+        done = subprocess.run(
+            [sys.executable, "-m", "otalign", "show", *arguments],
+            **{"cwd": tmp_path, "env": environment, "text": True, "input": stdin, "capture_output": True}
+            | more,
+        )
+        assert done.returncode == rc, done.stderr
+        return done
+
+    return run
+
+
+def test_what_align_wrote_is_drawn_from_a_file_or_a_pipe(run):
+    assert run("out.jsonl.gz").stdout == DRAWN
+    lines = "".join(json.dumps(alignment.to_dict()) + "\n" for alignment in PREDICTED)
+    assert run("-", stdin=lines).stdout == DRAWN
+    assert run("out.jsonl.gz", "--pair", "2").stdout == DRAWN[DRAWN.index("pair 2") :]
+
+
+def test_a_matrix_is_drawn_if_wanted(run):
+    assert run("out.jsonl.gz", "--matrix", "--pair", "2").stdout.split("\n") == [
+        "pair 2",
+        "        ┌ ships ∅",
+        "        │ ┌ sail",
+        "boats ∅ · ·",
+        " sail   · ██",
+        "",
+        "",
+    ]
+
+
+def test_a_terminal_has_colours(run):
+    screen, terminal = pty.openpty()
+    environment = {"PATH": os.environ["PATH"], "TERM": "xterm-256color", "COLUMNS": "80"}
+    environment |= {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+    run("out.jsonl.gz", env=environment, capture_output=False, stdout=terminal)
+    os.close(terminal)
+    assert b"\x1b[33m" in os.read(screen, 4096)  # nulls
+    os.close(screen)
+
+
+def test_gold_alone_is_drawn_at_its_level(run):
+    sure, possible = (run("gold.tsv", "--pair", "1", "--level", level).stdout for level in ("s", "s+p"))
+    assert sure.count("∅") == 3
+    assert possible.count("∅") == 1
+
+
+def test_beside_gold_scores_and_mistakes_are_said(run):
+    for arguments in (("links.txt",), ("out.jsonl.gz",), ("out.jsonl.gz", "--format", "jsonl")):
+        said = run(*arguments, "--gold", "gold.tsv").stdout.splitlines()
+        assert said[0] == "pair 1   F1 66.7   3 right, 1 wrong, 2 missed"
+        assert said[4:6] == ["wrong: cars – cars", "missed: cars ∅, cars ∅"]
+    assert (
+        "pair 1   F1 100.0   4 right, 0 wrong, 0 missed\n"
+        in run("links.txt", "--gold", "gold.tsv", "--level", "s+p").stdout
+    )
+    run("links.txt", "--gold", "out.jsonl.gz", "--gold-format", "jsonl")
+
+
+def test_a_page_is_written(run, tmp_path):
+    assert run("out.jsonl.gz", "--html", "page.html").stdout == ""
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == report(PREDICTED, title="out.jsonl.gz")
+    run("out.jsonl.gz", "--gold", "gold.tsv", "--level", "s+p", "--html", "page.html")
+    title = "out.jsonl.gz beside gold.tsv"
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == report(PREDICTED, GOLD, "s+p", title=title)
+
+
+def test_a_picture_of_a_pair_is_written(run, tmp_path):
+    run("out.jsonl.gz", "--picture", "one.svg")
+    assert "purchased" in (tmp_path / "one.svg").read_text(encoding="utf-8")
+    run("out.jsonl.gz", "--picture", "two.svg", "--pair", "2")
+    assert "ships" in (tmp_path / "two.svg").read_text(encoding="utf-8")
+    pytest.importorskip("matplotlib")
+    run("out.jsonl.gz", "--picture", "two.pdf", "--kind", "matrix", "--pair", "2")
+    assert (tmp_path / "two.pdf").read_bytes().startswith(b"%PDF")
+
+
+DOCUMENT = (ROOT / "docs" / "show.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"^```\n\$ otalign show (.*?)\n(.*?)^```", DOCUMENT, re.M | re.S)
+
+
+@pytest.mark.parametrize(("arguments", "printed"), EXAMPLES)
+def test_the_document_says_what_is_printed(run, arguments, printed):
+    assert run(*arguments.split(), cwd=ROOT).stdout == printed + "\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("none.tsv",), "'none.tsv'"),
+        (("out.jsonl.gz", "--pair", "3"), "--pair must be one of the pairs of out.jsonl.gz, counted from 1"),
+        (("links.txt", "--format", "pharaoh"), "links.txt has links without words (pharaoh); give --gold"),
+        (("texts.tsv", "--format", "tsv"), "texts.tsv holds sentences without links; align them first"),
+        (("out.jsonl.gz", "--picture", "x.gif"), "a picture's name must end in .svg, .png, .pdf, got x.gif"),
+        (("out.jsonl.gz", "--picture", "x.svg", "--kind", "pie"), "kind must be one of arcs, matrix"),
+        (("out.jsonl.gz", "--kind", "matrix"), "--kind is for a picture; give --picture too"),
+        (("out.jsonl.gz", "--matrix", "--html", "x.html"), "--matrix is for the terminal"),
+        (("out.jsonl.gz", "--pair", "1", "--html", "x.html"), "--html has all pairs; leave out --pair"),
+        (("out.jsonl.gz", "--picture", "x.svg", "--html", "x.html"), "give one of them"),
+        (("out.jsonl.gz", "--html", "no/x.html"), "cannot write no/x.html: No such file or directory"),
+        (("out.jsonl.gz", "--html", "out.jsonl.gz"), "out.jsonl.gz is an input too; write to another file"),
+        (("out.jsonl.gz", "--level", "p"), "level must be s "),
+        (("mtref",), "no data folder is given; give data=, or set OTALIGN_DATA"),
+        (("other.jsonl", "--gold", "gold.tsv"), "pair 0, counted from 0"),
+    ],
+)
+def test_what_cannot_be_shown_is_said_in_words(run, tmp_path, arguments, message):
+    (tmp_path / "texts.tsv").write_text("a b\tc d\n")
+    write([Alignment(("x",), ("y",), ()), PREDICTED[1]], tmp_path / "other.jsonl", "jsonl")
+    done = run(*arguments, rc=2)
+    assert done.stderr.startswith("otalign: ")
+    assert message in done.stderr
+    assert not (tmp_path / "x.html").exists()

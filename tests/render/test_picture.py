@@ -1,0 +1,109 @@
+"""What must hold for every figure: each link, word and null is in it, and it can be written as files."""
+
+import io
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+
+from otalign.alignment import Alignment, Link
+from otalign.render.picture import figure, write_picture
+
+from .drawn import plain
+
+pytest.importorskip("matplotlib")
+
+MOVED = Alignment(
+    ("My", "old", "friend"), ("friend", "of", "mine"), (Link(0, 1), Link(0, 2, 0.5), Link(2, 0, 0.9))
+)
+
+
+def texts(ax) -> list[str]:
+    return [text.get_text() for text in ax.texts]
+
+
+@settings(max_examples=20)  # a figure takes its time
+@given(plain())
+def test_arcs_have_each_word_each_null_and_each_link(alignment):
+    (ax,) = figure(alignment).axes
+    nulls = len(alignment.source_nulls) + len(alignment.target_nulls)
+    assert sorted(texts(ax)) == sorted([*alignment.source, *alignment.target, *["∅"] * nulls])
+    assert len(ax.patches) == len(alignment.links)
+    assert len(ax.lines) == nulls
+
+
+@settings(max_examples=20)  # a figure takes its time
+@given(plain())
+def test_a_matrix_frames_each_link_and_marks_each_null(alignment):
+    (ax,) = figure(alignment, "matrix").axes
+    framed = {(round(p.get_y() + 0.5), round(p.get_x() + 0.5)) for p in ax.patches if p.get_zorder() == 2}
+    assert framed == alignment.pairs
+    for labels, words, nulls in (
+        (ax.get_yticklabels(), alignment.source, alignment.source_nulls),
+        (ax.get_xticklabels(), alignment.target, alignment.target_nulls),
+    ):
+        said = [f"{word} ∅" if k in nulls else word for k, word in enumerate(words)]
+        assert [label.get_text() for label in labels] == said
+
+
+@pytest.mark.parametrize("kind", ["arcs", "matrix"])
+def test_heavier_links_are_stronger(kind):
+    (ax,) = MOVED.plot(kind).axes
+    if kind == "arcs":
+        strength = [patch.get_alpha() for patch in ax.patches]
+    else:
+        strength = [1 - sum(patch.get_facecolor()[:3]) / 3 for patch in ax.patches if patch.get_zorder() == 2]
+    light, middle, heavy = strength[1], strength[2], strength[0]
+    assert light < middle < heavy
+
+
+@pytest.mark.parametrize("kind", ["arcs", "matrix"])
+@pytest.mark.parametrize(("ending", "begins"), [("svg", b"<"), ("png", b"\x89PNG"), ("pdf", b"%PDF")])
+def test_pictures_are_written_as_their_name_ends_and_the_same_each_time(tmp_path, kind, ending, begins):
+    path = tmp_path / f"picture.{ending}"
+    write_picture(MOVED, path, kind)
+    once = path.read_bytes()
+    assert once.startswith(begins)
+    write_picture(MOVED, path, kind)
+    assert path.read_bytes() == once
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_words_are_no_mathematics():
+    words = ("$5", "x_1$", "$\\nothing$", "\\alpha", "<b>")
+    for kind in ("arcs", "matrix"):
+        figure(Alignment(words, words, tuple(Link(k, k) for k in range(5))), kind).savefig(io.BytesIO())
+
+
+def test_a_figure_is_drawn_where_it_is_told():
+    from matplotlib.figure import Figure
+
+    page = Figure()
+    first, second = page.subplots(1, 2)
+    assert MOVED.plot("matrix", ax=first) is page
+    assert MOVED.plot(ax=second) is page
+    assert first.patches
+    assert "old" in texts(second)
+
+
+def test_what_does_not_fit_into_the_width_stands_in_columns():
+    words = tuple(f"word{k}" for k in range(30))
+    long = Alignment(words, words, tuple(Link(k, k) for k in range(30)))
+    wide, high = long.plot(width=50).get_size_inches()
+    narrow, tall = long.plot().get_size_inches()
+    assert wide > 7 > narrow
+    assert high < 7 < tall
+
+
+def test_what_cannot_be_drawn_is_said(tmp_path, monkeypatch):
+    with pytest.raises(ValueError, match="kind must be one of arcs, matrix, got 'pie'"):
+        MOVED.plot("pie")
+    with pytest.raises(ValueError, match="width must be a positive number of inches, got 0"):
+        MOVED.plot(width=0)
+    with pytest.raises(ValueError, match=r"a picture's name must end in .svg, .png, .pdf, got x.gif"):
+        write_picture(MOVED, Path("x.gif"))
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"pip install 'otalign\[plot\]'"):
+        MOVED.plot()
+    write_picture(MOVED, tmp_path / "needs-nothing.svg")

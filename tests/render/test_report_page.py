@@ -1,0 +1,281 @@
+"""The report as a person uses it, in a real browser: light, keys, filters, sizes, dark, paper."""
+
+import pytest
+
+from otalign.alignment import Alignment, Gold, Link
+from otalign.render.report import report
+
+from ..browser import Page
+from ..screenshots import take
+
+ODD = ("<b>bold</b>", "</script><script>alert(1)</script>", '"&quot;', "a" * 300, "", "\n")
+
+
+def pair(source: str, target: str, sure: set[tuple[int, int]], *links: Link) -> tuple[Alignment, Gold]:
+    words = tuple(source.split()), tuple(target.split())
+    return Alignment(*words, links), Gold(*words, frozenset(sure))
+
+
+PAIRS = [
+    pair(
+        "My old neighbour passed away last year",
+        "Last year my neighbour died",
+        {(0, 2), (2, 3), (3, 4), (4, 4), (5, 0), (6, 1)},
+        *(Link(0, 2), Link(2, 3, 0.5), Link(3, 4, 0.9), Link(5, 0), Link(6, 1), Link(1, 3, 0.2)),
+    ),
+    pair("It rains", "It is raining", {(0, 0), (1, 2)}, Link(0, 0), Link(1, 2)),
+    pair("Good morning", "Nothing alike here", set(), Link(0, 0)),
+    pair("", "", set()),
+    (Alignment(ODD, ODD, tuple(Link(k, k) for k in range(6))), Gold(ODD, ODD, {(k, k) for k in range(6)})),
+    pair("שלום לך חבר", "שלום חבר", {(0, 0), (2, 1)}, Link(0, 0), Link(2, 1)),
+    pair(
+        " ".join(f"w{k}" for k in range(90)),
+        " ".join(f"w{k}" for k in range(90)),
+        {(k, k) for k in range(90)},
+    ),
+]
+FIRST = "article:first-of-type"
+NUMBERS = "[...document.querySelectorAll('main article')].map(article => article.pair.number)"
+LIT = "[...document.querySelectorAll('.word.on bdi')].map(word => word.textContent)"
+
+
+@pytest.fixture
+def opened(page: Page, tmp_path) -> Page:
+    """With gold. Whatever a test does, nothing must go wrong in the page or be fetched by it."""
+    alignments, golds = zip(*PAIRS, strict=True)
+    place = tmp_path / "report.html"
+    place.write_text(report(alignments, golds, title="Seven pairs"), encoding="utf-8")
+    page.open(place)
+    page.wait_for("document.querySelector('article .link')")
+    yield page
+    assert page.errors == []
+    assert page.requests == [place.as_uri()]
+
+
+def frame(page: Page) -> None:
+    """Wait until what was done is drawn."""
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
+
+
+def fill_in(page: Page, field: str, text: str) -> None:
+    page.click(f"#{field}")
+    page.evaluate(f"document.querySelector('#{field}').select()")
+    page.type(text)
+    frame(page)
+
+
+def choose(page: Page, order: str) -> None:
+    """As the menu does it, which is not part of the page and cannot be clicked on."""
+    page.evaluate(
+        f"Object.assign(document.querySelector('#sort'), {{value: '{order}'}})"
+        ".dispatchEvent(new Event('input', {bubbles: true}))"
+    )
+
+
+def test_hovering_over_a_word_lights_its_partners_up(opened):
+    opened.hover('.word[aria-description="– died (0.90, right)"]')
+    opened.wait_for("document.querySelector('figure.lit')")
+    assert sorted(opened.evaluate(LIT)) == ["died", "passed"]
+    lit = "[...document.querySelectorAll('path.on')].map(path => [path.dataset.source, path.dataset.target])"
+    assert opened.evaluate(lit) == [["3", "4"]]
+    detail = opened.evaluate(f"document.querySelector('{FIRST} .detail').textContent")
+    assert detail == "passed – died (0.90, right)"
+    opened.hover("h1")
+    opened.wait_for("!document.querySelector('figure.lit')")
+    assert opened.evaluate(LIT) == []
+    assert opened.evaluate(f"document.querySelector('{FIRST} .detail').textContent") == ""
+
+
+def test_keys_walk_along_the_words_and_light_them_up(opened):
+    opened.evaluate(f"document.querySelector('{FIRST} .word[tabindex=\"0\"]').focus()")
+    focused = "document.activeElement.textContent"
+    assert opened.evaluate(focused) == "My"
+    opened.press("ArrowDown")
+    assert opened.evaluate(focused) == "my"
+    frame(opened)
+    assert sorted(opened.evaluate(LIT)) == ["My", "my"]
+    opened.press("ArrowRight")
+    assert opened.evaluate(focused) == "neighbour"
+    opened.press("ArrowUp")
+    assert opened.evaluate(focused) == "neighbour"
+    opened.press("ArrowLeft")
+    assert opened.evaluate(focused) == "old∅○"
+    opened.press("End")
+    assert opened.evaluate(focused) == "year"
+    opened.press("Home")
+    opened.press("Tab")  # one stop for each pair
+    assert opened.evaluate(focused) == "It"
+    opened.press("Tab", "Shift")
+    assert opened.evaluate(focused) == "My"
+    opened.press("Escape")
+    frame(opened)
+    assert opened.evaluate(LIT) == []
+    opened.press("/")
+    assert opened.evaluate("document.activeElement.id") == "words"
+
+
+def test_right_wrong_and_missed_differ_in_more_than_colour(opened):
+    looks = opened.evaluate(
+        f"[...document.querySelectorAll('{FIRST} .link')].map(link =>"
+        " [link.getAttribute('class').split(' ')[1], getComputedStyle(link).strokeDasharray])"
+    )
+    dashes = dict(looks)
+    assert set(dashes) == {"right", "wrong", "missed"}
+    assert len(set(dashes.values())) == 3
+    marks = opened.evaluate(f"[...document.querySelectorAll('{FIRST} .mark')].map(mark => mark.textContent)")
+    assert marks == ["✗", "○"]
+    signs = opened.evaluate("[...document.querySelectorAll('.sign')].map(sign => sign.textContent)")
+    assert {"∅", "∅✗", "∅○"} <= set(signs)
+
+
+def test_heavier_links_are_stronger(opened):
+    opacity = opened.evaluate(
+        f"Object.fromEntries([...document.querySelectorAll('{FIRST} path.right')]"
+        ".map(path => [path.dataset.source, path.getAttribute('stroke-opacity')]))"
+    )
+    assert float(opacity["2"]) < float(opacity["3"]) < float(opacity["0"]) == 1
+
+
+def test_a_link_begins_at_its_source_word_and_ends_at_its_target_word(opened):
+    for width in (1000, 400):
+        opened.resize(width, 800)
+        frame(opened)
+        gaps = opened.evaluate(
+            "[...document.querySelectorAll('figure')].flatMap(figure => {"
+            " const origin = figure.getBoundingClientRect();"
+            " return [...figure.querySelectorAll('path')].flatMap(path =>"
+            "  ['source', 'target'].map(side => {"
+            "   const box = figure.words[side][path.dataset[side]].getBoundingClientRect();"
+            "   const end = path.getPointAtLength(side === 'source' ? 0 : path.getTotalLength());"
+            "   return Math.hypot(end.x + origin.x - box.x - box.width / 2,"
+            "    end.y + origin.y - (side === 'source' ? box.bottom : box.top)); })) })"
+        )
+        assert len(gaps) >= 20
+        assert max(gaps) < 0.5
+
+
+def test_filters_choose_pairs_and_can_be_taken_back(opened):
+    assert opened.evaluate(NUMBERS) == [1, 2, 3, 4, 5, 6, 7]
+    fill_in(opened, "words", "RAIN")
+    assert opened.evaluate(NUMBERS) == [2]
+    assert opened.evaluate("document.querySelector('#count').textContent") == "1 of 7 pairs"
+    opened.click("button[type=reset]")
+    opened.wait_for("document.querySelectorAll('main article').length === 7")
+    fill_in(opened, "f1-to", "99")
+    assert opened.evaluate(NUMBERS) == [1, 3, 7]
+    fill_in(opened, "nulls-from", "50")
+    assert opened.evaluate(NUMBERS) == [3]
+    opened.click("button[type=reset]")
+    opened.wait_for("document.querySelectorAll('main article').length === 7")
+    fill_in(opened, "length-from", "5")
+    fill_in(opened, "length-to", "12")
+    assert opened.evaluate(NUMBERS) == [1, 2, 3, 5, 6]
+    fill_in(opened, "words", "<b>bold</b>")
+    assert opened.evaluate(NUMBERS) == [5]
+
+
+def test_pairs_are_sorted_both_ways(opened):
+    values = "[...document.querySelectorAll('main article')].map(article => article.pair.{})"
+    for order in ("f1", "nullRate", "length", "number"):
+        choose(opened, order)
+        found = opened.evaluate(values.format(order))
+        assert found == sorted(found)
+        opened.click("#descending")
+        frame(opened)
+        found = opened.evaluate(values.format(order))
+        assert found == sorted(found, reverse=True)
+        opened.click("#descending")
+
+
+def test_words_are_text_whatever_they_hold(opened):
+    fill_in(opened, "words", "bold")
+    opened.wait_for("document.querySelector('article .word')")
+    texts = opened.evaluate("[...document.querySelectorAll('.word bdi')].map(word => word.textContent)")
+    assert sorted(texts) == sorted(2 * [*ODD[:4], "◌", "␊"])
+    assert opened.evaluate("document.querySelectorAll('main :is(b, script)').length") == 0
+
+
+def test_hebrew_reads_from_the_right(opened):
+    fill_in(opened, "words", "שלום")
+    opened.wait_for("document.querySelector('article .word')")
+    places = opened.evaluate(
+        "document.querySelector('figure').words.source.map(word => word.getBoundingClientRect().x)"
+    )
+    assert places == sorted(places, reverse=True)
+    opened.evaluate("document.querySelector('.word[tabindex=\"0\"]').focus()")
+    opened.press("ArrowLeft")
+    assert opened.evaluate("document.activeElement.place") == 1
+
+
+@pytest.mark.parametrize("width", [360, 768, 1600])
+def test_nothing_scrolls_sideways(opened, width):
+    opened.resize(width, 800)
+    for y in (0, 800, 100_000):
+        opened.evaluate(f"scrollTo(0, {y})")
+        frame(opened)
+        assert opened.evaluate("document.documentElement.scrollWidth") == width
+
+
+def test_dark_is_dark_and_words_stand_out_in_both(opened):
+    colours = (
+        "[document.body, document.querySelector('.word:not(.null)'), document.querySelector('.word.null'),"
+        " document.querySelector('.about span')].map((element, k) =>"
+        " getComputedStyle(element)[k ? 'color' : 'backgroundColor'].match(/\\d+/g).map(Number))"
+    )
+    backs = {}
+    for scheme in ("light", "dark"):
+        opened.emulate(prefers_color_scheme=scheme)
+        back, *texts = opened.evaluate(colours)
+        backs[scheme] = _luminance(back)
+        for text in texts:
+            darker, lighter = sorted((_luminance(back), _luminance(text)))
+            assert (lighter + 0.05) / (darker + 0.05) >= 4.5
+    assert backs["dark"] < 0.05 < 0.9 < backs["light"]
+
+
+def _luminance(colour):
+    linear = [
+        (part / 255) / 12.92 if part <= 10 else ((part / 255 + 0.055) / 1.055) ** 2.4 for part in colour
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_paper_has_all_pairs_and_no_controls(opened):
+    opened.resize(1000, 300)
+    assert opened.printed().startswith(b"%PDF")
+    assert opened.evaluate("document.querySelectorAll('figure').length") == 7
+    opened.emulate("print", prefers_color_scheme="dark")
+    assert opened.evaluate("getComputedStyle(document.querySelector('#controls')).display") == "none"
+    assert opened.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_without_gold_nothing_is_said_of_it(page, tmp_path):
+    (tmp_path / "report.html").write_text(report(alignment for alignment, _ in PAIRS), encoding="utf-8")
+    page.open(tmp_path / "report.html")
+    page.wait_for("document.querySelector('article .link')")
+    assert "F1" not in page.evaluate("document.body.innerText")
+    assert page.evaluate("[...document.querySelector('#sort').options].map(option => option.value)") == [
+        "number",
+        "nullRate",
+        "length",
+    ]
+    assert page.errors == []
+
+
+def test_far_pairs_are_drawn_only_when_they_come_near(page, tmp_path):
+    many = [PAIRS[0][0]] * 2_000
+    (tmp_path / "report.html").write_text(report(many), encoding="utf-8")
+    page.open(tmp_path / "report.html")
+    page.wait_for("document.querySelector('article .link')")
+    assert page.evaluate("document.querySelectorAll('article').length") == 2_000
+    assert page.evaluate("document.querySelectorAll('figure').length") < 100
+    page.evaluate("document.querySelector('article:last-child').scrollIntoView()")
+    page.wait_for("document.querySelector('article:last-child .link')")
+    assert page.evaluate("document.querySelectorAll('figure').length") < 200
+
+
+def test_screenshots_for_the_documents_can_be_taken(browser, tmp_path):
+    take(browser, tmp_path)
+    sizes = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
+    assert sorted(sizes) == ["report-dark.png", "report-phone.png", "report.png"]
+    assert all(10_000 < size < 150_000 for size in sizes.values())
