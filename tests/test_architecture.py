@@ -28,9 +28,9 @@ HEAVY = {
 
 # Each part may import those before it. A part that is not listed may import any of them.
 ORDER = [
-    *("words", "ot", "alignment", "corpus", "metrics", "render"),
+    *("words", "sentences", "ot", "alignment", "difference", "corpus", "metrics", "render"),
     *("encoders", "centring", "cost", "fertility", "settings", "strengths", "head", "weights", "extract"),
-    *("aligner", "peers", "tuning", "training", "study"),
+    *("aligner", "diff", "peers", "tuning", "training", "study"),
 ]
 
 
