@@ -2,8 +2,8 @@
 
 A `Difference` holds both texts with their sentences, and passages in the order in which they are read. A
 `Passage` is sentences of the old text and those of the new that tell the same, in pieces; either side may be
-empty. A `Piece` is words that share a fate. All are frozen, checked, plain values; places are characters of the
-texts, [start, end), so that spacing is never lost. Every word of either text is in exactly one piece.
+empty. A `Piece` is words that share a fate. All are frozen, checked, plain values; places are characters of
+the texts, [start, end), so that spacing is never lost. Every word of either text is in exactly one piece.
 """
 
 from collections import Counter

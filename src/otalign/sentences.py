@@ -1,4 +1,4 @@
-"""Text as sentences that know their places: a sentence is an exact slice of its text, and no character changes.
+"""Text as sentences that know their places: each is an exact slice of its text, and no character changes.
 
 `document` finds the sentences of running text, `lined` takes each line as one. The sentences are in order and
 apart, and what is in none of them is white space.
@@ -7,9 +7,9 @@ What ends a sentence:
 - . ! ? … and their like in other scripts, with the quotation marks, brackets and notes, such as [3], that
   follow, where a blank comes next and then not a lower-case letter. The full stops of scripts without
   blanks (。！？) need no blank.
-- A period does not after what is written with one: titles (Dr.), initials, U.S., p.m. and abbreviations before
-  a number (Fig. 3). Where it may do both, the next word decides: after “the U.S.” comes an end before “The”
-  and none before “Army”.
+- Not a period after what is written with one: titles (Dr.), initials, U.S., p.m. and abbreviations before a
+  number (Fig. 3). Where it may be both, the next word decides: “the U.S.” ends a sentence before “The” and not
+  before “Army”.
 - A number alone is no sentence: “1. Open the box.” is one.
 - An empty line, and a line that begins a heading or an item of a list, always begin another sentence. The end
   of any other line is a blank.
@@ -87,27 +87,22 @@ NEXT = re.compile(rf"\s*[{OPENING}—–-]*\s*(?P<word>[^\W_]*(?:['’][^\W_]+)?
 LAST = re.compile(rf"(?:^|[\s{OPENING}—–/-])(?P<word>[^\s{OPENING}—–/-]+)$")
 NUMBER_ALONE = re.compile(r"[\s(\[]*(?:[0-9]{1,3}|[ivxIVX]{1,4}|[a-zA-Z])(?:\.[0-9]{1,3})*\.\s*")
 
-# Written with a period, and never the last word of a sentence.
-TITLES = frozenset(
-    "mr mrs ms mx messrs mme mlle dr prof st rev hon gen col maj capt cmdr cpl lt sgt adm gov sen rep supt "
-    "fr sr br herr hr bzw vs viz cf e.g i.e eg ie ca approx".split()
+TITLES = re.compile(  # written with a period, and never the last word of a sentence
+    "mr|mrs|ms|mx|messrs|mme|mlle|dr|prof|st|rev|hon|gen|col|maj|capt|cmdr|cpl|lt|sgt|adm|gov|sen|rep|supt|"
+    "fr|sr|br|herr|hr|bzw|vs|viz|cf|e\\.g|i\\.e|eg|ie|ca|approx"
 )
-# Before a number alone.
-NUMBERED = frozenset(
-    "no nos nr p pp vol vols fig figs eq eqs sec ch art jan feb mar apr jun jul aug sep sept oct nov dec".split()
+NUMBERED = re.compile(  # before a number alone
+    "nos?|nr|pp?|vols?|figs?|eqs?|sec|ch|art|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec"
 )
-# These may end a sentence or stand within it.
-SHORT = frozenset(
-    "inc corp co ltd llc bros jr dept univ ave blvd rd mt ft al a.m p.m u.s u.k u.n ph.d".split()
+SHORT = re.compile(  # these may end a sentence or stand within it, and so may letters: J., U.S., p.m.
+    r"inc|corp|co|ltd|llc|bros|jr|dept|univ|ave|blvd|rd|mt|ft|al|ph\.d|(?!i$)[^\W\d_](?:\.[^\W\d_])*"
 )
-LONGEST = 20  # characters of such a word, and more
-LETTERS = re.compile(r"(?:[^\W\d_]\.)+[^\W\d_]|[^\W\d_]")
-# Words that begin an English sentence, and in its midst have no capital.
-STARTERS = frozenset(
-    "the this that these those it he she they we you a an his her their our my its your there here in on at by "
-    "for from with to of as if when while where after before since because although though but and or so yet "
-    "however then now no not yes what who why how which some many most all both each every one two once".split()
+STARTERS = re.compile(  # words that begin an English sentence, and in its midst have no capital
+    "the|this|that|these|those|it|he|she|they|we|you|an?|his|her|their|our|my|its|your|there|here|in|on|at|"
+    "by|for|from|with|to|of|as|if|when|while|where|after|before|since|because|although|though|but|and|or|so|"
+    "yet|however|then|now|no|not|yes|what|who|why|how|which|some|many|most|all|both|each|every|one|two|once"
 )
+LONGEST = 20  # letters of a word that are looked at: more than any of these has
 
 
 def _spans(text: str) -> Iterator[Span]:
@@ -158,11 +153,9 @@ def _ends(text: str, start: int, found: re.Match, end: int) -> bool:
 
 def _goes_on(last: str, following: str) -> bool:
     """Whether the period after a word is its own, and the sentence goes on."""
-    bare = last.lower()
-    if bare in TITLES:
+    last, following = last.lower(), following.lower()
+    if TITLES.fullmatch(last):
         return True
-    if bare in NUMBERED:
+    if NUMBERED.fullmatch(last):
         return following[:1].isdigit()
-    if bare in SHORT or (LETTERS.fullmatch(last) and last != "I"):
-        return following.lower() not in STARTERS
-    return False
+    return SHORT.fullmatch(last) is not None and STARTERS.fullmatch(following) is None

@@ -29,7 +29,7 @@ def _told(
     """What became of the words of each match, whose places are given."""
     texts = {match: (old.text[slice(*one)], new.text[slice(*other)]) for match, (one, other) in spans.items()}
     same = [match for match, (one, other) in texts.items() if bare(one) == bare(other)]
-    told = {match: (Piece("kept", *spans[match]),) for match in same}
+    told: dict[Match, tuple[Piece, ...]] = {match: (Piece("kept", *spans[match]),) for match in same}
     edited = [match for match in texts if match not in told]
     # A few pairs have no telling mean of their own: some that stayed the same keep them company.
     company = same[: max(COMPANY - len(edited), 0)] if edited else []

@@ -20,7 +20,7 @@ def pieces(alignment: Alignment, old_start: int, new_start: int) -> tuple[Piece,
     """The words of two texts, which start at these places of their documents, in pieces."""
     assert alignment.source_spans is not None
     assert alignment.target_spans is not None
-    told = replace(alignment, links=_telling(alignment))
+    told = replace(alignment, links=tuple(_telling(alignment)))
     laid = columns(told, lambda column: _letters(told, column))
     met = {column.phrase for column in laid if column.source and column.target}
     made = [
@@ -35,44 +35,52 @@ def pieces(alignment: Alignment, old_start: int, new_start: int) -> tuple[Piece,
     return tuple(_numbered(_joined(_moved_together(made))))
 
 
-def _telling(alignment: Alignment) -> tuple[Link, ...]:
-    """The links that say what became of a word, each word of one form with one partner at most."""
+def _telling(alignment: Alignment) -> list[Link]:
+    """The links that say what became of a word; a word that is the same in both has one."""
     n, m = alignment.shape
+    source, target = alignment.source, alignment.target
 
     def order(link: Link) -> tuple[float, float]:
         return -link.weight, abs(link.source / n - link.target / m)
 
-    kept: dict[int, Link] = {}
+    kept: dict[int, int] = {}
     taken: set[int] = set()
-    for link in sorted(alignment.links, key=order):
-        i, j, _ = link
-        if alignment.source[i] == alignment.target[j] and i not in kept and j not in taken:
-            kept[i] = link
+    for i, j, _ in sorted(alignment.links, key=order):
+        if source[i] == target[j] and i not in kept and j not in taken:
+            kept[i] = j
             taken.add(j)
-    others = [link for link in alignment.links if link.source not in kept and link.target not in taken]
-    others = [
-        link for link in others if _written(alignment.source[link.source], alignment.target[link.target])
+    # No word becomes a comma.
+    reworded = [
+        link
+        for link in alignment.links
+        if link.source not in kept
+        and link.target not in taken
+        and _is_written(source[link.source]) == _is_written(target[link.target])
     ]
-    return (*_grown(alignment, kept), *others)
+    old = set(range(n)) - {i for i, _, _ in reworded} - kept.keys()
+    new = set(range(m)) - {j for _, j, _ in reworded} - taken
+    beside = _same_beside(alignment, kept, old, new)
+    return [*(Link(i, j) for i, j in [*kept.items(), *beside]), *reworded]
 
 
-def _written(word: str, other: str) -> bool:
-    """Whether the one may have become the other: no word becomes a comma."""
-    return any(map(str.isalnum, word)) == any(map(str.isalnum, other))
+def _is_written(word: str) -> bool:
+    return any(map(str.isalnum, word))
 
 
-def _grown(alignment: Alignment, kept: dict[int, Link]) -> list[Link]:
-    """The kept words, and those without any link that stand beside one, in both, and are the same in both."""
-    free = set(alignment.source_nulls), set(alignment.target_nulls)
-    found, new = list(kept.values()), list(kept.values())
-    while new:
-        i, j, weight = new.pop()
+def _same_beside(
+    alignment: Alignment, kept: dict[int, int], old: set[int], new: set[int]
+) -> list[tuple[int, int]]:
+    """Of words without a link, `old` and `new`, those that are the same in both and stand beside a kept one."""
+    found: list[tuple[int, int]] = []
+    reached = list(kept.items())
+    while reached:
+        i, j = reached.pop()
         for one, other in ((i - 1, j - 1), (i + 1, j + 1)):
-            if one in free[0] and other in free[1] and alignment.source[one] == alignment.target[other]:
-                free[0].remove(one)
-                free[1].remove(other)
-                found.append(Link(one, other, weight))
-                new.append(found[-1])
+            if one in old and other in new and alignment.source[one] == alignment.target[other]:
+                old.remove(one)
+                new.remove(other)
+                found.append((one, other))
+                reached.append((one, other))
     return found
 
 
@@ -103,10 +111,9 @@ def _moved_together(made: Sequence[Piece]) -> list[Piece]:
         for piece, after in pairwise(made)
         if piece.fate == after.fate == "moved" and piece.side(side) and after.side(side)
     }
-    first: dict[int | None, int | None] = {}
-    for side, unit, after in sorted(following):
-        if side == "old" and ("new", unit, after) in following:
-            first[after] = unit
+    first = {
+        after: unit for side, unit, after in following if side == "old" and ("new", unit, after) in following
+    }
 
     def unit_of(piece: Piece) -> int | None:
         unit = piece.unit

@@ -17,8 +17,9 @@ from otalign.encoders import Encoder
 from otalign.ot import Entropic, Unbalanced, solve
 from otalign.sentences import Document
 
-# A pair alone moves exp(-cost / (2 tau + eps)) of its mass, which is half of it where the cosine is ALIKE. In the
-# corpora about 93 of 100 partners are closer than that, and 10 of 100 sentences have a stranger among 400 that is.
+# A pair alone moves exp(-cost / (2 tau + eps)) of its mass, which is half of it where the cosine is ALIKE. Of
+# the pairs of three corpora (MTRef, Newsela, arXiv) 9 of 10 are closer than that; of their sentences 1 in 10
+# has a stranger that is, among 400.
 ALIKE = 0.45
 EPS = 0.05
 TAU = ((1 - ALIKE) / float(np.log(2)) - EPS) / 2
@@ -89,7 +90,8 @@ def _distances(
     """How many sentences each of `left` would move, to be where each of `right` is: what is the same around
     them says where they would stand."""
     anchors = [(-1, -1), *sorted(same.items()), (n, m)]
-    stays = np.interp(left, *zip(*anchors, strict=True))
+    before, after = zip(*anchors, strict=True)
+    stays = np.interp(left, before, after)
     return np.abs(stays[:, None] - np.asarray(right)[None, :])
 
 
@@ -114,8 +116,8 @@ def _between(
 def _partners(similarity: np.ndarray) -> dict[int, int]:
     """Those that give most to each other, where each gives away half of its mass or more."""
     n, m = similarity.shape
-    ones = (np.ones(size, similarity.dtype) for size in (n, m))
-    moved = solve(1 - similarity, *ones, Unbalanced(TAU), Entropic(EPS, tol=1e-4))
+    source, target = (np.ones(size, similarity.dtype) for size in (n, m))
+    moved = solve(1 - similarity, source, target, Unbalanced(TAU), Entropic(EPS, tol=1e-4))
     best, back = np.argmax(moved.plan, axis=1), np.argmax(moved.plan, axis=0)
     enough = (moved.source_marginal >= HALF) & (moved.target_marginal[best] >= HALF)
     return {i: int(best[i]) for i in range(n) if back[best[i]] == i and enough[i]}
