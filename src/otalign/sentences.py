@@ -8,8 +8,8 @@ What ends a sentence:
   follow, where a blank comes next and then not a lower-case letter. The full stops of scripts without
   blanks (。！？) need no blank.
 - Not a period after what is written with one: titles (Dr.), initials, U.S., p.m. and abbreviations before a
-  number (Fig. 3). Where it may be both, the next word decides: “the U.S.” ends a sentence before “The” and not
-  before “Army”.
+  number (Fig. 3). Where it may be both, the next word decides: “the U.S.” ends a sentence before “The” and
+  not before “Army”.
 - A number alone is no sentence: “1. Open the box.” is one.
 - An empty line, and a line that begins a heading or an item of a list, always begin another sentence. The end
   of any other line is a blank.
@@ -48,7 +48,9 @@ class Document:
 
     @cached_property
     def paragraph_starts(self) -> frozenset[int]:
-        """The sentences that begin a paragraph, an item of a list, or whatever stands on lines of its own."""
+        """The sentences that begin a paragraph or an item of a list; in a text of a sentence a line, all."""
+        if all("\n" in self.text[before[1] : after[0]] for before, after in pairwise(self.spans)):
+            return frozenset(range(len(self)))
         breaks = (BREAK.search(self.text, before[1], after[1]) for before, after in pairwise(self.spans))
         begun = (
             found is not None and found.end() <= after[0]

@@ -9,6 +9,7 @@ from otalign import __version__
 from otalign.cli.align import align
 from otalign.cli.convert import convert
 from otalign.cli.corpora import corpora
+from otalign.cli.diff import diff
 from otalign.cli.evaluate import evaluate
 from otalign.cli.export import export
 from otalign.cli.study import study
@@ -19,6 +20,7 @@ app = typer.Typer(
     no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
 )
 app.command()(align)
+app.command()(diff)
 app.command()(evaluate)
 app.command()(convert)
 app.command()(tune)

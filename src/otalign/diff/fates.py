@@ -70,7 +70,7 @@ def _is_written(word: str) -> bool:
 def _same_beside(
     alignment: Alignment, kept: dict[int, int], old: set[int], new: set[int]
 ) -> list[tuple[int, int]]:
-    """Of words without a link, `old` and `new`, those that are the same in both and stand beside a kept one."""
+    """Of the words without a link, `old` and `new`, those that are the same and stand beside a kept one."""
     found: list[tuple[int, int]] = []
     reached = list(kept.items())
     while reached:
