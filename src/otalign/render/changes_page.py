@@ -1,7 +1,7 @@
 """A difference as one HTML page that needs nothing else: the new text, with what became of the old one in it.
 
-Removed and added words are `del` and `ins`, and each change says in a tooltip what it is; signs and lines tell
-them apart without colour. What has moved links to where it was. Long stretches without a change are folded.
+Removed and added words are `del` and `ins`, and each change says in a tooltip what it is; lines tell them
+apart without colour. What has moved links to where it was. Long stretches without a change are folded.
 Light or dark as the reader prefers, fit for print, without scripts. Any text makes well-formed HTML.
 """
 
@@ -10,7 +10,7 @@ from html import escape
 from itertools import groupby
 
 from otalign.difference import Difference, Passage, Place
-from otalign.render.inline import Inline, inline, numbers, told
+from otalign.render.inline import Inline, inline, numbers, side_by_side, told
 
 FOLDED = 6  # unchanged passages in a row from which on they are folded
 
@@ -44,7 +44,7 @@ ins{color:var(--added);background:var(--added-back);text-decoration:underline;te
 ins.reworded{text-decoration-style:double}
 .moved{color:var(--moved);background:var(--moved-back)}
 ins.moved,mark.moved{text-decoration:underline dashed;text-underline-offset:.2em}
-mark:target,.note:target{outline:2px solid var(--moved)}
+span:target{outline:2px solid var(--moved)}
 a{color:var(--moved)}
 .note{display:inline-block;border:1px dashed var(--moved);border-radius:.3em;padding:0 .4em;margin:0}
 @media print{body{font-size:11pt;-webkit-print-color-adjust:exact;print-color-adjust:exact}main{max-width:none;
@@ -60,14 +60,12 @@ LEGEND = (
 
 def changes_page(difference: Difference, title: str) -> str:
     """The page as text."""
-    old, new = len(difference.old), len(difference.new)
-    found = f"{old:,} → {new:,} sentences: {told(difference.counts) or 'none'}"
     return "\n".join(
         [
             '<!doctype html>\n<html lang="und">\n<head>\n<meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{escape(title)}</title>\n<style>{_style()}</style>\n</head>\n<body>\n<main>",
-            f"<header>\n<h1>{escape(title)}</h1>\n<p>{found}</p>\n<p>{LEGEND}</p>\n</header>",
+            f"<header>\n<h1>{escape(title)}</h1>\n<p>{told(difference)}</p>\n<p>{LEGEND}</p>\n</header>",
             *_body(difference),
             "</main>\n</body>\n</html>\n",
         ]
@@ -78,60 +76,59 @@ def _style() -> str:
     light, dark = (
         "".join(f"--{name}:{colours[scheme]};" for name, colours in COLOURS.items()) for scheme in (0, 1)
     )
-    schemes = (
-        f":root{{color-scheme:light dark;{light}}}\n@media (prefers-color-scheme:dark){{:root{{{dark}}}}}"
-    )
-    return f"\n{schemes}{RULES}"
+    dark = f"@media (prefers-color-scheme:dark){{:root{{{dark}}}}}"
+    return f"\n:root{{color-scheme:light dark;{light}}}\n{dark}{RULES}"
 
 
 def _body(difference: Difference) -> Iterator[str]:
-    """The paragraphs; those of a long stretch without a change behind its length."""
-    for unchanged, group in groupby(difference.places, lambda place: _is_unchanged(difference, place)):
-        places = list(group)
-        paragraphs = _paragraphs(difference, places)
-        if unchanged and len(places) >= FOLDED:
-            yield f"<details>\n<summary>{len(places):,} unchanged</summary>"
-            yield from paragraphs
+    """The paragraphs; many sentences of them in a row without a change stand behind their number."""
+    paragraphs = _paragraphs(difference)
+    for unchanged, group in groupby(paragraphs, lambda places: _are_unchanged(difference, places)):
+        stretch = list(group)
+        count = sum(map(len, stretch))
+        folded = unchanged and count >= FOLDED
+        if folded:
+            yield f"<details>\n<summary>{count:,} unchanged</summary>"
+        yield from (f"<p>{' '.join(_parts(difference, places))}</p>" for places in stretch)
+        if folded:
             yield "</details>"
-        else:
-            yield from paragraphs
 
 
-def _is_unchanged(difference: Difference, place: Place) -> bool:
-    passage = difference.passages[place.number]
-    return passage.kind == "same" and not passage.moved
+def _are_unchanged(difference: Difference, places: Sequence[Place]) -> bool:
+    passages = [difference.passages[place.number] for place in places]
+    return all(passage.kind == "same" and not passage.moved for passage in passages)
 
 
-def _paragraphs(difference: Difference, places: Sequence[Place]) -> Iterator[str]:
-    paragraph: list[str] = []
-    for place in places:
+def _paragraphs(difference: Difference) -> list[list[Place]]:
+    paragraphs: list[list[Place]] = []
+    for place in difference.places:
         passage = difference.passages[place.number]
-        if paragraph and _begins_paragraph(difference, passage, place.left):
-            yield f"<p>{' '.join(paragraph)}</p>"
-            paragraph = []
-        number = place.number if passage.moved else None
-        paragraph.append(_pointer(passage, number) if place.left else _sentences(difference, passage, number))
-    if paragraph:
-        yield f"<p>{' '.join(paragraph)}</p>"
+        side = "old" if place.left or not passage.new else "new"
+        if not paragraphs or getattr(passage, side)[0] in getattr(difference, side).paragraph_starts:
+            paragraphs.append([])
+        paragraphs[-1].append(place)
+    return paragraphs
 
 
-def _begins_paragraph(difference: Difference, passage: Passage, left: bool) -> bool:
-    if left or not passage.new:
-        return passage.old[0] in difference.old.paragraph_starts
-    return passage.new[0] in difference.new.paragraph_starts
+def _parts(difference: Difference, places: Sequence[Place]) -> Iterator[str]:
+    for left, group in groupby(places, lambda place: place.left):
+        numbered = [place.number for place in group]
+        if left:
+            yield from _pointers(difference, numbered)
+        else:
+            yield from (_sentences(difference, difference.passages[k], k) for k in numbered)
 
 
-def _pointer(passage: Passage, number: int | None) -> str:
-    which = (
-        f"sentence {numbers(passage.old)}" if len(passage.old) == 1 else f"sentences {numbers(passage.old)}"
-    )
-    to = f'<a href="#moved-{number}">{numbers(passage.new)}</a>'
-    return f'<span class="note" id="left-{number}">{which} moved to {to}</span>'
+def _pointers(difference: Difference, numbered: Sequence[int]) -> Iterator[str]:
+    for run in side_by_side([difference.passages[k] for k in numbered]):
+        here = "".join(f'<span id="left-{numbered[k]}"></span>' for k in run.places)
+        to = f'<a href="#moved-{numbered[run.places[0]]}">{numbers(run.new)}</a>'
+        yield f'<span class="note">{here}{numbers(run.old)} moved to {to}</span>'
 
 
-def _sentences(difference: Difference, passage: Passage, number: int | None) -> str:
+def _sentences(difference: Difference, passage: Passage, number: int) -> str:
     text = "".join(map(_marked, inline(difference, passage)))
-    if number is None:
+    if not passage.moved:
         return text
     back = f'<a href="#left-{number}" title="where it stood">from {numbers(passage.old)}</a>'
     if passage.kind == "same":
