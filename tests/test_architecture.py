@@ -28,7 +28,7 @@ HEAVY = {
 
 # Each part may import those before it. A part that is not listed may import any of them.
 ORDER = [
-    *("words", "sentences", "ot", "alignment", "difference", "corpus", "metrics", "render"),
+    *("words", "sentences", "ot", "alignment", "difference", "projection", "corpus", "metrics", "render"),
     *("encoders", "centring", "cost", "fertility", "settings", "strengths", "head", "weights", "extract"),
     *("aligner", "diff", "peers", "tuning", "training", "study"),
 ]

@@ -12,6 +12,7 @@ from otalign.cli.corpora import corpora
 from otalign.cli.diff import diff
 from otalign.cli.evaluate import evaluate
 from otalign.cli.export import export
+from otalign.cli.project import project
 from otalign.cli.study import study
 from otalign.cli.train import train
 from otalign.cli.tune import tune
@@ -21,6 +22,7 @@ app = typer.Typer(
 )
 app.command()(align)
 app.command()(diff)
+app.command()(project)
 app.command()(evaluate)
 app.command()(convert)
 app.command()(tune)

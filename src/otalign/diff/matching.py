@@ -133,7 +133,7 @@ def _joins(
         return
     seconds = [k + 1 for k in firsts]
     alone, together = cosines(whole, parts), cosines(whole, parts[firsts] + parts[seconds])
-    free = np.array([i for i in range(len(whole)) if i not in set(partners.values())], dtype=int)
+    free = np.array(sorted(set(range(len(whole))) - set(partners.values())), dtype=int)
     for column, pair in enumerate(zip(firsts, seconds, strict=True)):
         matched = [k for k in pair if k in partners]
         if len(matched) == 2 or (not matched and not len(free)):

@@ -47,8 +47,8 @@ ins.moved,mark.moved{text-decoration:underline dashed;text-underline-offset:.2em
 span:target{outline:2px solid var(--moved)}
 a{color:var(--moved)}
 .note{display:inline-block;border:1px dashed var(--moved);border-radius:.3em;padding:0 .4em;margin:0}
-@media print{body{font-size:11pt;-webkit-print-color-adjust:exact;print-color-adjust:exact}main{max-width:none;
-padding:0}details>summary{display:none}}
+@media print{body{font-size:11pt;-webkit-print-color-adjust:exact;print-color-adjust:exact}
+main{max-width:none;padding:0}}
 """
 LEGEND = (
     '<del title="removed">removed</del> <ins title="added">added</ins> '
