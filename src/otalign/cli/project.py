@@ -18,6 +18,7 @@ from otalign.corpus.text import STDIN, BadLine, Line, lines
 from otalign.projection import Policy, projected, projected_spans
 from otalign.words import Sentence, joined, tokenized
 
+SIDES = ("source", "target")
 EXPECTED = "an object with source and target, and labels or spans of the source"
 
 
@@ -52,8 +53,8 @@ def project(
     word) or spans ([start, end, label], in words, or in characters of a text). With links, as otalign align
     --format jsonl writes them, it is taken as aligned; else the model aligns it.
 
-    Written is what was read, and the alignment, and target_labels or spans as projected; lost are the spans
-    that have no counterpart.
+    Written is what was read, with the alignment, and target_labels or the spans as projected; lost are spans
+    without a counterpart. Texts stand as source_text and target_text beside their words.
 
     Example: otalign project labelled.jsonl -o projected.jsonl
     """
@@ -90,8 +91,7 @@ def _record(line: Line) -> Record:
         if "links" in data:
             return Record(line, data, Alignment.from_dict(data), None)
         source, target = (
-            tokenized(data[side]) if isinstance(data[side], str) else joined(data[side])
-            for side in ("source", "target")
+            tokenized(data[side]) if isinstance(data[side], str) else joined(data[side]) for side in SIDES
         )
         return Record(line, data, None, (source, target))
     except BadLine:
@@ -126,12 +126,13 @@ def _aligned(records: Iterable[Record], method: Method | None) -> Iterator[tuple
 
 
 def _projected(record: Record, alignment: Alignment, policy: Policy) -> dict[str, Any]:
-    data = record.data | ({} if record.alignment else alignment.to_dict())
+    texts = {f"{side}_text": text for side in SIDES if isinstance(text := record.data[side], str)}
+    data: dict[str, Any] = record.data | texts | ({} if record.alignment else alignment.to_dict())
     try:
         if "labels" in data:
             tags = projected(data["labels"], alignment, policy)
             return data | {"target_labels": tags.tags, "lost": tags.lost}
-        unit = "characters" if isinstance(record.data["source"], str) else "words"
+        unit = "characters" if "source_text" in data else "words"
         found = projected_spans(data["spans"], alignment, policy, unit)
         return data | {"projected": found.spans, "lost": found.lost}
     except (TypeError, ValueError) as error:

@@ -117,7 +117,8 @@ def _partners(similarity: np.ndarray) -> dict[int, int]:
     """Those that give most to each other, where each gives away half of its mass or more."""
     n, m = similarity.shape
     source, target = (np.ones(size, similarity.dtype) for size in (n, m))
-    moved = solve(1 - similarity, source, target, Unbalanced(TAU), Entropic(EPS, tol=1e-4))
+    cost = np.maximum(1 - similarity, 0)  # a cosine may be above 1 by rounding
+    moved = solve(cost, source, target, Unbalanced(TAU), Entropic(EPS, tol=1e-4))
     best, back = np.argmax(moved.plan, axis=1), np.argmax(moved.plan, axis=0)
     enough = (moved.source_marginal >= HALF) & (moved.target_marginal[best] >= HALF)
     return {i: int(best[i]) for i in range(n) if back[best[i]] == i and enough[i]}
