@@ -24,6 +24,7 @@ HEAVY = {
     "ray",
     "jax",
     "pandas",
+    "spacy",
 }
 
 # Each part may import those before it. A part that is not listed may import any of them.

@@ -159,6 +159,20 @@ def test_repeated_sentences_stay_in_their_order():
     ]
 
 
+@given(st.text("abc", max_size=8), st.text("abc", max_size=8))
+def test_as_many_identical_sentences_as_can_be_are_matched_in_order(old, new):
+    def longest(one: str, other: str) -> int:
+        if not one or not other:
+            return 0
+        if one[0] == other[0]:
+            return 1 + longest(one[1:], other[1:])
+        return max(longest(one[1:], other), longest(one, other[1:]))
+
+    found = difference(lined("\n".join(old)), lined("\n".join(new)), ALIGNER)
+    stayed = [passage for passage in found if passage.kind == "same" and not passage.moved]
+    assert len(stayed) == longest(old, new)
+
+
 @pytest.mark.parametrize(
     ("made", "message"),
     [

@@ -87,7 +87,7 @@ def _record(line: Line) -> Record:
     try:
         data = json.loads(line.text)
         if not isinstance(data, dict) or ("labels" in data) == ("spans" in data):
-            raise ValueError("labels or spans are needed, one of them")
+            raise ValueError("not one of labels and spans")
         if "links" in data:
             return Record(line, data, Alignment.from_dict(data), None)
         source, target = (
@@ -99,7 +99,7 @@ def _record(line: Line) -> Record:
     except KeyError as error:
         raise BadLine(line, f"no {error}", EXPECTED) from None
     except (TypeError, ValueError) as error:
-        raise BadLine(line, f"{line.text[:60]} ({error})", EXPECTED) from None
+        raise BadLine(line, f"{error} in {line.text}", EXPECTED) from None
 
 
 def _aligned(records: Iterable[Record], method: Method | None) -> Iterator[tuple[Record, Alignment]]:

@@ -6,8 +6,8 @@ matched. Then neighbours without a match join, where two sentences together are 
 of them is alone.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
 from typing import NamedTuple
 
 import numpy as np
@@ -78,10 +78,40 @@ def bare(text: str) -> str:
 
 
 def _identical(old: Document, new: Document) -> dict[int, int]:
-    """Sentences that are the same, in the same order."""
-    texts = ([bare(text) for text in side.sentences] for side in (old, new))
-    blocks = SequenceMatcher(None, *texts, autojunk=False).get_matching_blocks()
-    return {block.a + k: block.b + k for block in blocks for k in range(block.size)}
+    """Sentences that are the same, as many as can be in the same order."""
+    first, second = ([bare(text) for text in side.sentences] for side in (old, new))
+    start = _alike(first, second)
+    end = _alike(first[start:][::-1], second[start:][::-1])
+    same = {k: k for k in range(start)}
+    same |= {len(first) - k: len(second) - k for k in range(1, end + 1)}
+    return same | {
+        start + i: start + j
+        for i, j in _common(first[start : len(first) - end], second[start : len(second) - end])
+    }
+
+
+def _alike(first: Sequence[str], second: Sequence[str]) -> int:
+    """How many are the same from the start on."""
+    pairs = enumerate(zip(first, second, strict=False))
+    return next((k for k, (one, other) in pairs if one != other), min(len(first), len(second)))
+
+
+def _common(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """The longest common subsequence, from its end, as Hunt and Szymanski find it."""
+    places: dict[str, list[int]] = {}
+    for j in reversed(range(len(second))):
+        places.setdefault(second[j], []).append(j)
+    ends: list[int] = []  # of the subsequences of length 1, 2, …, the first place where one can end
+    chains: list[tuple] = []  # and how they go
+    for i, text in enumerate(first):
+        for j in places.get(text, ()):
+            k = bisect_left(ends, j)
+            ends[k : k + 1] = [j]
+            chains[k : k + 1] = [(i, j, chains[k - 1] if k else None)]
+    chain = chains[-1] if chains else None
+    while chain:
+        i, j, chain = chain
+        yield i, j
 
 
 def _distances(

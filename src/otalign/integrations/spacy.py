@@ -1,6 +1,7 @@
 """Alignments over the tokens of spaCy (`pip install 'otalign[spacy]'`).
 
-    alignment = align_docs(nlp("He bought a used car."), nlp("He purchased a second-hand car."), aligner)
+    source, target = nlp("He bought a used car."), nlp("He purchased a second-hand car.")
+    alignment = align_docs(source, target, aligner)
     for i, j, weight in alignment.links:
         print(source[i].lemma_, target[j].lemma_)
 

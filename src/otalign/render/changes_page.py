@@ -123,7 +123,7 @@ def _pointers(difference: Difference, numbered: Sequence[int]) -> Iterator[str]:
     for run in side_by_side([difference.passages[k] for k in numbered]):
         here = "".join(f'<span id="left-{numbered[k]}"></span>' for k in run.places)
         to = f'<a href="#moved-{numbered[run.places[0]]}">{numbers(run.new)}</a>'
-        yield f'<span class="note">{here}{numbers(run.old)} moved to {to}</span>'
+        yield f'<small class="note">{here}{numbers(run.old)} moved to {to}</small>'
 
 
 def _sentences(difference: Difference, passage: Passage, number: int) -> str:
