@@ -2,6 +2,7 @@
 
 python benchmarks/diff.py MODEL                        2,000 made-up sentences, of which a third changed
 python benchmarks/diff.py MODEL --changed 1            the worst case: not one sentence stayed the same
+python benchmarks/diff.py MODEL --corpus newsela       pairs of a corpus, with a part of either side left out
 """
 
 import argparse
@@ -10,7 +11,9 @@ import time
 from random import Random
 
 from otalign import Aligner
+from otalign.corpus import load
 from otalign.diff import difference
+from otalign.sentences import Document, lined
 
 WHO = ("the mayor", "a young teacher", "our neighbour", "the last guest", "every pilot", "the old baker")
 WHO += ("her lawyer", "the night nurse", "a tall stranger", "the drummer", "his cousin", "the gardener")
@@ -84,6 +87,23 @@ def versions(count: int, changed: float, draw: Random) -> tuple[str, str, list[t
     return " ".join(map(written, old)), " ".join(new), pairs
 
 
+def of_corpus(name: str, draw: Random) -> tuple[Document, Document, list[tuple[int, int]]]:
+    """The sentences of a corpus as two documents; of every seventh or so one side is left out."""
+    old: list[str] = []
+    new: list[str] = []
+    pairs: list[tuple[int, int]] = []
+    golds = {gold.source: gold for gold in load(name, "test")}  # some have several targets
+    for gold in golds.values():
+        fate = draw.random()
+        if 0.15 <= fate < 0.85:
+            pairs.append((len(old), len(new)))
+        if fate < 0.85:
+            old.append(" ".join(gold.source))
+        if fate >= 0.15:
+            new.append(" ".join(gold.target))
+    return lined("\n".join(old)), lined("\n".join(new)), pairs
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -91,9 +111,13 @@ if __name__ == "__main__":
     parser.add_argument("model", help="an aligner's or encoder's folder, or a name")
     parser.add_argument("--sentences", type=int, default=2000)
     parser.add_argument("--changed", type=float, default=1 / 3, help="the share that changes")
+    parser.add_argument("--corpus", help="of this corpus instead of made-up sentences")
     parser.add_argument("--threads", type=int)
     options = parser.parse_args()
-    before, after, partners = versions(options.sentences, options.changed, Random(0))
+    if options.corpus:
+        before, after, partners = of_corpus(options.corpus, Random(0))
+    else:
+        before, after, partners = versions(options.sentences, options.changed, Random(0))
     aligner = Aligner.load(options.model, threads=options.threads)
     start = time.perf_counter()
     found = difference(before, after, aligner)
