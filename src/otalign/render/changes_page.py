@@ -48,7 +48,7 @@ span:target{outline:2px solid var(--moved)}
 a{color:var(--moved)}
 .note{display:inline-block;border:1px dashed var(--moved);border-radius:.3em;padding:0 .4em;margin:0}
 @media print{body{font-size:11pt;-webkit-print-color-adjust:exact;print-color-adjust:exact}
-main{max-width:none;padding:0}}
+main{max-width:none;padding:0}details::details-content{content-visibility:visible}}
 """
 LEGEND = (
     '<del title="removed">removed</del> <ins title="added">added</ins> '
