@@ -1,4 +1,4 @@
-"""The Python examples of some documents run; the other pages are tested beside what they tell of."""
+"""The examples of the README and of some pages run; the other pages are tested beside what they tell of."""
 
 import re
 import shutil
@@ -7,11 +7,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = [ROOT / "README.md", ROOT / "docs" / "ot.md", ROOT / "docs" / "show.md"]
+DOCUMENTS = [
+    ROOT / "README.md",
+    *(ROOT / "docs" / name for name in ("ot.md", "show.md", "diff.md", "project.md")),
+]
 
 
 def examples(document: Path) -> list[str]:
-    return re.findall(r"^```python\n(.*?)^```", document.read_text(encoding="utf-8"), re.M | re.S)
+    return re.findall(r"(?<!-->\n)^```python\n(.*?)^```", document.read_text(encoding="utf-8"), re.M | re.S)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

@@ -9,9 +9,11 @@ from otalign import __version__
 from otalign.cli.align import align
 from otalign.cli.convert import convert
 from otalign.cli.corpora import corpora
+from otalign.cli.diff import diff
 from otalign.cli.evaluate import evaluate
 from otalign.cli.export import export
 from otalign.cli.models import models
+from otalign.cli.project import project
 from otalign.cli.show import show
 from otalign.cli.study import study
 from otalign.cli.train import train
@@ -22,6 +24,8 @@ app = typer.Typer(
 )
 app.command()(align)
 app.command()(show)
+app.command()(diff)
+app.command()(project)
 app.command()(evaluate)
 app.command()(convert)
 app.command()(tune)

@@ -82,9 +82,16 @@ def writer(output: Path | None, form: str, *, weights: bool, nulls: bool, matrix
             return json.dumps(alignment.to_dict(), ensure_ascii=False)
         return "\t".join(_cells(alignment, form == "tsv", weights, nulls))
 
+    with line_writer(output) as put:
+        yield lambda alignment: put(text(alignment))
+
+
+@contextmanager
+def line_writer(output: Path | None) -> Iterator[Callable[[str], None]]:
+    """What puts lines in their place, each of them whole."""
     file = sys.stdout.buffer if output is None else opened(output, "wb")
     try:
-        yield lambda alignment: _write_whole(file, text(alignment))
+        yield lambda line: _write_whole(file, line)
     finally:
         if output is not None:
             file.close()

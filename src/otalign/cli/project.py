@@ -1,0 +1,139 @@
+"""`otalign project`: labels on source words carried over to the target, for JSON lines."""
+
+import json
+from collections import deque
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple, cast, get_args
+
+import typer
+
+from otalign.aligner import Method
+from otalign.alignment import Alignment
+from otalign.cli.aligning import AlignerOptions, with_aligner_options
+from otalign.cli.methods import check_method, chosen_method, training_pairs
+from otalign.cli.results import line_writer, writable
+from otalign.cli.terminal import bars
+from otalign.corpus.text import STDIN, BadLine, Line, lines
+from otalign.projection import Policy, projected, projected_spans
+from otalign.words import Sentence, joined, tokenized
+
+SIDES = ("source", "target")
+EXPECTED = "an object with source and target, and labels or spans of the source"
+
+
+class Record(NamedTuple):
+    """What a line holds, and its alignment if it has one, else its sentences."""
+
+    line: Line
+    data: dict[str, Any]
+    alignment: Alignment | None
+    pair: tuple[Sentence, Sentence] | None
+
+
+@with_aligner_options
+def project(
+    aligner: AlignerOptions,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="JSON lines; - for standard input.")],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write here instead of the terminal."),
+    ] = None,
+    policy: Annotated[
+        str,
+        typer.Option(
+            metavar="|".join(get_args(Policy)),
+            help="Where a span's words are scattered: the heaviest run of them, or what covers all.",
+        ),
+    ] = "run",
+) -> None:
+    """Carry labels on source words over to the target, through the alignment.
+
+    A line holds source and target (texts, or lists of words), and labels (a BIO or BIOES tag for each source
+    word) or spans ([start, end, label], in words, or in characters of a text). With links, as otalign align
+    --format jsonl writes them, it is taken as aligned; else the model aligns it.
+
+    Written is what was read, with the alignment, and target_labels or the spans as projected; lost are spans
+    without a counterpart. Texts stand as source_text and target_text beside their words.
+
+    Example: otalign project labelled.jsonl -o projected.jsonl
+    """
+    check_method(aligner)
+    if policy not in get_args(Policy):
+        raise ValueError(f"--policy must be one of {', '.join(get_args(Policy))}, got {policy!r}")
+    if file != STDIN and not Path(file).is_file():
+        raise ValueError(f"there is no file {file}")
+    held = list(lines(STDIN)) if file == STDIN else None  # which can be read only once
+
+    def records() -> Iterator[Record]:
+        return map(_record, lines(file) if held is None else held)
+
+    unaligned = sum(record.pair is not None for record in records())
+    with writable(output, [file]):
+        method = _method(aligner) if unaligned else None
+        with line_writer(output) as put:
+            for record, alignment in _aligned(records(), method):
+                found = _projected(record, alignment, cast(Policy, policy))
+                put(json.dumps(found, ensure_ascii=False))
+
+
+def _method(options: AlignerOptions) -> Method:
+    more = list(training_pairs(options.train or [], False, None))
+    with bars() as tell:
+        return chosen_method(options, more, tell)
+
+
+def _record(line: Line) -> Record:
+    try:
+        data = json.loads(line.text)
+        if not isinstance(data, dict) or ("labels" in data) == ("spans" in data):
+            raise ValueError("not one of labels and spans")
+        if "links" in data:
+            return Record(line, data, Alignment.from_dict(data), None)
+        source, target = (
+            tokenized(data[side]) if isinstance(data[side], str) else joined(data[side]) for side in SIDES
+        )
+        return Record(line, data, None, (source, target))
+    except BadLine:
+        raise
+    except KeyError as error:
+        raise BadLine(line, f"no {error}", EXPECTED) from None
+    except (TypeError, ValueError) as error:
+        raise BadLine(line, f"{error} in {line.text}", EXPECTED) from None
+
+
+def _aligned(records: Iterable[Record], method: Method | None) -> Iterator[tuple[Record, Alignment]]:
+    """The records in order, each with its alignment; those without one are aligned, many at a time."""
+    waiting: deque[Record] = deque()
+
+    def pairs() -> Iterator[tuple[Sentence, Sentence]]:
+        for record in records:
+            waiting.append(record)
+            if record.pair is not None:
+                yield record.pair
+
+    def next_ones() -> Iterator[tuple[Record, Alignment]]:
+        while waiting and (alignment := waiting[0].alignment) is not None:
+            yield waiting.popleft(), alignment
+
+    if method is None:
+        yield from ((record, cast(Alignment, record.alignment)) for record in records)
+        return
+    for alignment in method.align_many(pairs()):
+        yield from next_ones()
+        yield waiting.popleft(), alignment
+    yield from next_ones()
+
+
+def _projected(record: Record, alignment: Alignment, policy: Policy) -> dict[str, Any]:
+    texts = {f"{side}_text": text for side in SIDES if isinstance(text := record.data[side], str)}
+    data: dict[str, Any] = record.data | texts | ({} if record.alignment else alignment.to_dict())
+    try:
+        if "labels" in data:
+            tags = projected(data["labels"], alignment, policy)
+            return data | {"target_labels": tags.tags, "lost": tags.lost}
+        unit = "characters" if "source_text" in data else "words"
+        found = projected_spans(data["spans"], alignment, policy, unit)
+        return data | {"projected": found.spans, "lost": found.lost}
+    except (TypeError, ValueError) as error:
+        raise BadLine(record.line, str(error), "labels of the source that can be carried over") from None

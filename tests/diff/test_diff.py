@@ -1,0 +1,188 @@
+"""The difference of two versions of a document whose edits are known, and what holds for any two texts."""
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from otalign.diff import difference
+from otalign.difference import Difference, Passage, Piece
+from otalign.sentences import Document, document, lined
+from otalign.words import tokenized
+
+from .plain import NEW, OLD, plain_aligner
+
+ALIGNER = plain_aligner()
+FOUND = difference(OLD, NEW, ALIGNER)
+
+SENTENCES = (
+    "The cat sat on the mat.",
+    "Rain fell all night.",
+    "We left early; nobody spoke.",
+    "“Why?” asked the judge.",
+    "Two boats sank.",
+    "The end",
+    "* * *",
+)
+texts = st.lists(st.sampled_from(SENTENCES), max_size=8).map(" ".join) | st.text(max_size=60)
+
+
+def passage_of(old_sentence: int) -> Passage:
+    (found,) = (passage for passage in FOUND if old_sentence in passage.old)
+    return found
+
+
+def told(passage: Passage) -> list[tuple[str, str, str]]:
+    return [(piece.fate, FOUND.text(piece, "old"), FOUND.text(piece, "new")) for piece in passage.pieces]
+
+
+def test_every_sentence_of_the_document_finds_its_place():
+    structure = [(passage.kind, passage.old, passage.new) for passage in FOUND if passage.kind != "same"]
+    assert structure == [
+        ("edited", (1,), (1,)),
+        ("edited", (2,), (2, 3)),
+        ("edited", (6,), (7,)),
+        ("gone", (8,), ()),
+        ("new", (), (10,)),
+        ("edited", (11,), (12,)),
+        ("gone", (13,), ()),
+        ("edited", (20, 21), (16,)),
+        ("edited", (22,), (17,)),
+        ("edited", (15,), (19,)),
+        ("edited", (24,), (23,)),
+        ("edited", (26,), (25,)),
+        ("new", (), (27,)),
+        ("edited", (30,), (30,)),
+        ("edited", (31,), (31,)),
+    ]
+    assert [passage.old for passage in FOUND if passage.moved] == [(14,), (15,), (16,), (17,)]
+    assert FOUND.counts == {
+        **{"same": 18, "edited": 11, "new": 2, "gone": 2},
+        **{"moved": 4, "split": 1, "joined": 1},
+    }
+
+
+def test_a_moved_passage_is_pointed_at_where_it_stood():
+    left = [(place.number, at) for at, place in enumerate(FOUND.places) if place.left]
+    assert [FOUND.passages[number].old for number, _ in left] == [(14,), (15,), (16,), (17,)]
+    before = FOUND.places[left[0][1] - 1]
+    assert FOUND.passages[before.number].old == (13,)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        (1, [("reworded", "built", "constructed")]),
+        (6, [("reworded", "often", "frequently"), ("removed", "several", "")]),
+        (11, [("reworded", "was", "cost"), ("reworded", "cheaper", "less")]),
+        (15, [("reworded", "broke", "smashed")]),
+        (22, [("reworded", "died", "passed away")]),
+        (30, [("reworded", "collected", "raised")]),
+    ],
+)
+def test_words_are_reworded_added_and_removed(sentence, expected):
+    assert [piece for piece in told(passage_of(sentence)) if piece[0] != "kept"] == expected
+
+
+def test_what_moved_within_a_sentence_is_one_unit():
+    moved = [piece for piece in passage_of(26).pieces if piece.fate == "moved"]
+    assert {FOUND.text(piece, "old") for piece in moved} == {"in the summer", ""}
+    assert {FOUND.text(piece, "new") for piece in moved} == {"In the summer", ""}
+    assert len({piece.unit for piece in moved}) == 1
+
+
+@given(texts)
+def test_a_text_is_the_same_as_itself_whatever_the_blanks(text):
+    assert difference(text, text, ALIGNER).same
+    wide = "  ".join(document(text).sentences)
+    if document(wide).sentences == document(text).sentences:
+        assert difference(text, wide, ALIGNER).same
+
+
+@settings(max_examples=60)
+@given(texts, texts)
+def test_every_word_of_both_texts_is_in_one_piece_in_its_order(old, new):
+    found = difference(old, new, ALIGNER)
+    for side, text in (("old", old), ("new", new)):
+        passages = sorted((p for p in found if getattr(p, side)), key=lambda p: getattr(p, side))
+        pieces = [piece for passage in passages for piece in passage.pieces if piece.side(side)]
+        spans = [piece.side(side) for piece in pieces]
+        assert spans == sorted(spans)
+        assert "".join("".join(text[start:end] for start, end in spans).split()) == "".join(
+            "".join(tokenized(sentence).words)
+            if any(p.kind == "edited" and k in getattr(p, side) for p in found)
+            else "".join(sentence.split())
+            for k, sentence in enumerate(document(text).sentences)
+        ).replace(" ", "")
+
+
+@settings(max_examples=60)
+@given(texts, texts)
+def test_json_holds_all_of_it(old, new):
+    found = difference(old, new, ALIGNER)
+    data = json.loads(json.dumps(found.to_dict()))
+    assert Difference.from_dict(data) == found
+
+
+@settings(max_examples=60)
+@given(texts, texts)
+def test_places_name_each_passage_once_and_each_moved_one_twice(old, new):
+    found = difference(old, new, ALIGNER)
+    assert sorted(place.number for place in found.places if not place.left) == list(
+        range(len(found.passages))
+    )
+    assert sorted(place.number for place in found.places if place.left) == [
+        number for number, passage in enumerate(found.passages) if passage.moved
+    ]
+
+
+def test_a_sentence_a_line_is_compared_by_lines():
+    found = difference(lined("red\ngreen\nblue"), lined("red\nblue"), ALIGNER)
+    assert [(passage.kind, passage.old) for passage in found] == [
+        ("same", (0,)),
+        ("gone", (1,)),
+        ("same", (2,)),
+    ]
+
+
+def test_strangers_are_gone_and_new_however_few_they_are():
+    found = difference("Two boats sank.", "My aunt bakes bread.", ALIGNER)
+    assert [passage.kind for passage in found] == ["gone", "new"]
+
+
+def test_repeated_sentences_stay_in_their_order():
+    found = difference("Yes. No. Yes. No.", "No. Yes. No.", ALIGNER)
+    assert [(passage.kind, passage.old) for passage in found] == [
+        ("gone", (0,)),
+        *(("same", (k,)) for k in (1, 2, 3)),
+    ]
+
+
+@given(st.text("abc", max_size=8), st.text("abc", max_size=8))
+def test_as_many_identical_sentences_as_can_be_are_matched_in_order(old, new):
+    def longest(one: str, other: str) -> int:
+        if not one or not other:
+            return 0
+        if one[0] == other[0]:
+            return 1 + longest(one[1:], other[1:])
+        return max(longest(one[1:], other), longest(one, other[1:]))
+
+    found = difference(lined("\n".join(old)), lined("\n".join(new)), ALIGNER)
+    stayed = [passage for passage in found if passage.kind == "same" and not passage.moved]
+    assert len(stayed) == longest(old, new)
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (lambda: Passage((), (), ()), "a passage must have sentences on one side"),
+        (lambda: Passage((0,), (), (Piece("kept", (0, 1), None),)), "a piece that is kept cannot have"),
+        (lambda: Passage((0,), (), (Piece("lost", (0, 1), None),)), "fate must be one of"),  # pyright: ignore
+        (lambda: Difference(document("A b."), document(""), ()), "each of the 1 old sentences"),
+        (lambda: Document("abc", ((0, 9),)), "spans must be"),
+    ],
+)
+def test_what_is_no_difference_is_refused(made, message):
+    with pytest.raises(ValueError, match=message):
+        made()

@@ -1,0 +1,63 @@
+"""Docs are aligned by their tokens, blank ones included; with spaCy itself where it is installed."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from otalign.integrations.spacy import align_docs, align_many_docs
+from tests.diff.plain import plain_aligner
+
+ALIGNER = plain_aligner()
+
+
+@dataclass
+class Token:
+    text: str
+    idx: int
+
+    @property
+    def is_space(self) -> bool:
+        return self.text.isspace()
+
+
+class StandIn(list[Token]):
+    """As much of a `Doc` as is asked for."""
+
+    def __init__(self, *parts: str):
+        super().__init__()
+        self.text = ""
+        for part in parts:  # a blank at its end is `whitespace_`, and no token
+            self.append(Token(part.rstrip(" ") or part, len(self.text)))
+            self.text += part
+
+
+SOURCE = ("He ", "built ", " ", "a ", "boat", "\n")
+TARGET = ("He ", "constructed ", "a ", "red ", "boat")
+
+
+def check(source: Any, target: Any) -> None:
+    alignment = align_docs(source, target, ALIGNER)
+    assert alignment.source == tuple(token.text for token in source)
+    assert alignment.pairs == {(0, 0), (1, 1), (3, 2), (4, 4)}
+    assert alignment.source_nulls == (2, 5)
+    assert alignment.source_null_confidence
+    assert [alignment.source_null_confidence[k] for k in (2, 5)] == [1, 1]
+    for doc, spans in ((source, alignment.source_spans), (target, alignment.target_spans)):
+        assert [doc.text[start:end] for start, end in spans] == [token.text for token in doc]
+    assert list(align_many_docs([(source, target)] * 2, ALIGNER))[1].pairs == alignment.pairs
+
+
+def test_tokens_are_aligned_and_blank_ones_are_null():
+    check(StandIn(*SOURCE), StandIn(*TARGET))
+
+
+def test_docs_without_tokens_are_aligned():
+    assert align_docs(StandIn(), StandIn(), ALIGNER).shape == (0, 0)  # pyright: ignore[reportArgumentType]
+    assert align_docs(StandIn("\n"), StandIn(*TARGET), ALIGNER).shape == (1, 5)  # pyright: ignore[reportArgumentType]
+
+
+def test_docs_of_spacy_itself_are_aligned():
+    spacy = pytest.importorskip("spacy")
+    nlp = spacy.blank("en")
+    check(nlp("".join(SOURCE)), nlp("".join(TARGET)))
