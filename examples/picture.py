@@ -3,14 +3,11 @@
 import sys
 from pathlib import Path
 
-from otalign.alignment import Alignment, Link
+from otalign import Aligner
 from otalign.render.svg import svg
 
-ALIGNMENT = Alignment(
-    ("He", "bought", "a", "used", "car", "."),
-    ("He", "purchased", "a", "second-hand", "car", "yesterday", "."),
-    tuple(Link(*pair) for pair in [(0, 0), (1, 1), (2, 2), (3, 3), (4, 4), (5, 6)]),
-)
+SOURCE = "She gave up smoking last year."
+TARGET = "Last year she quit smoking for good."
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(svg(ALIGNMENT), encoding="utf-8")
+    Path(sys.argv[1]).write_text(svg(Aligner.load().align(SOURCE, TARGET)), encoding="utf-8")

@@ -149,8 +149,8 @@ def test_what_is_wrong_is_said_and_nothing_is_lost(run, tmp_path, arguments, mes
     assert (tmp_path / "source.txt").read_text().startswith(SOURCE[0])
 
 
-def test_without_a_model_the_way_out_is_told(command):
-    given = command("align", "a", "b")
+def test_where_a_method_needs_a_model_the_way_out_is_told(command):
+    given = command("align", "a", "b", "--method", "simalign")
     del given["env"]["OTALIGN_MODEL"]
     done = subprocess.run(**given, capture_output=True, text=True)
     assert done.returncode == 2
