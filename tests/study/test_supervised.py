@@ -20,7 +20,8 @@ from otalign.study.supervised.sureness import LEAST, reliability
 from otalign.study.supervised.workers import done
 
 REFIT = ("learned-refit", "learned-further-refit")
-MADE = ("uot", "learned-union", "learned-one", "learned-further", *REFIT, "ablation-layers")
+BEST = ("learned-best", "learned-best-refit")
+MADE = ("uot", "learned-union", "learned-one", "learned-further", *REFIT, *BEST, "ablation-layers")
 KINDS = ["--seeds", "2", "--rows", ",".join(MADE)]
 
 
@@ -123,6 +124,25 @@ def test_the_first_seed_chooses_by_dev_f1_and_the_others_take_it_over(whole):
         assert best["chosen"] == tried.index(max(tried)) == result["chosen"]
         assert len(result["tried"]) == (1 if result["seed"] > 1 else len(tried))
         assert result["recipe"]["learning_rate"] == ROWS["uot"].tries[best["chosen"]].learning_rate
+
+
+@pytest.mark.parametrize("row", BEST)
+def test_the_better_of_two_rows_is_that_with_the_higher_dev_f1_of_a_corpus(whole, row):
+    rows = {one["row"]: one["results"] for one in json.loads((whole / "supervised.json").read_text())["rows"]}
+
+    def dev_f1(result, corpus):
+        return np.mean([score["f1"] for score in result["dev"][corpus].values()])
+
+    for best in rows[row]:
+        corpus, seed = best["corpus"], best["seed"]
+        those = [
+            next(one for one in rows[name] if one["seed"] == seed and corpus in one["dev"])
+            for name in ROWS[row].better_of
+        ]
+        better = max(those, key=lambda one: dev_f1(one, corpus))
+        assert dev_f1(best, corpus) == dev_f1(better, corpus)
+        assert set(best["test"]) == {column.key for column in COLUMNS if column.dev == corpus}
+        assert all(better["test"][key] == figures_ for key, figures_ in best["test"].items())
 
 
 def test_one_model_of_all_corpora_has_one_threshold_a_level_unless_it_is_tuned(whole):

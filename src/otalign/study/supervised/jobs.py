@@ -42,7 +42,9 @@ class Job:
 
 
 def places(row: Row, seeds: int | None = None) -> tuple[Place, ...]:
-    """All of a row, seed by seed."""
+    """All of a row, seed by seed; none of a row that is made of others."""
+    if row.better_of:
+        return ()
     on = (ALL,) if row.together else DEVS
     return tuple(
         Place(row.name, corpus, level, seed)

@@ -29,7 +29,8 @@ TRIES: dict[str, tuple[Try, ...]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """A system. One that is `after` another is made of its models, and in the same job."""
+    """A system. One that is `after` another is made of its models, and in the same job. One that is the
+    `better_of` others has no models of its own: for each dev set it is the one that is best there."""
 
     name: str
     title: str
@@ -42,6 +43,7 @@ class Row:
     tested: bool = True
     refit: bool = False  # trained once more with the dev sets, as the row of that name has chosen by them
     after: str | None = None
+    better_of: tuple[str, ...] = ()
 
 
 def _paper(name: str, title: str, seeds: int) -> Row:
@@ -81,6 +83,14 @@ MAIN = (
         refit=True,
         after=UNION,
     ),
+    _learned("learned-best", "Learned, the better of the two on dev", 5, better_of=(UNION, FURTHER_ROW)),
+    _learned(
+        "learned-best-refit",
+        "Learned, the better of the two on dev, dev sets too",
+        5,
+        refit=True,
+        better_of=("learned-refit", "learned-further-refit"),
+    ),
 )
 ABLATION = (
     _ablated("competition", "without competition", without=("competition",)),
@@ -104,5 +114,5 @@ def chosen(patterns: str) -> tuple[str, ...]:
             found = {name for name in ROWS if fnmatch(name, pattern)}
         if not found:
             raise ValueError(f"rows must be main, all, or of {', '.join(ROWS)}; got {pattern!r}")
-        names |= found
+        names |= found.union(*(ROWS[name].better_of for name in found))
     return tuple(name for name in ROWS if name in names)

@@ -1,9 +1,9 @@
 """The supervised study from start to end: all models of some rows, each made once and kept."""
 
 from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from otalign.study.columns import COLUMNS, Column
+from otalign.study.columns import COLUMNS, DEVS, Column
 from otalign.study.supervised.ground import Ground
 from otalign.study.supervised.jobs import ordered, places
 from otalign.study.supervised.making import Failure
@@ -24,7 +24,23 @@ class Supervised:
 
     def of_row(self, row: Row) -> Iterator[Result]:
         """Seed by seed."""
+        if row.better_of:
+            yield from self._better(row)
         yield from filter(None, map(self.ground.result, places(row, self.seeds)))
+
+    def _better(self, row: Row) -> Iterator[Result]:
+        """For each seed and dev set, that of the rows whose F1 is the highest there, if all are made."""
+        known = {
+            (one.place.row, one.place.seed, corpus): _on(one, corpus, row)
+            for name in row.better_of
+            for one in self.of_row(ROWS[name])
+            for corpus in one.dev
+        }
+        for seed in range(1, (self.seeds or row.seeds) + 1):
+            for corpus in DEVS:
+                those = [known.get((name, seed, corpus)) for name in row.better_of]
+                if None not in those:
+                    yield max(filter(None, those), key=lambda one: one.dev_f1)
 
     def rows(self) -> list[Row]:
         """Those that have a result, in the order of the tables."""
@@ -38,6 +54,17 @@ class Supervised:
         """The seeds that have all of the columns."""
         known = [set(self.by_seed(row, column)) for column in columns]
         return sorted(set.intersection(*known))
+
+
+def _on(result: Result, corpus: str, row: Row) -> Result:
+    """What a result says of a dev set and the columns that it decides for, as that of another row."""
+    return replace(
+        result,
+        place=result.place._replace(row=row.name, corpus=corpus),
+        dev={corpus: result.dev[corpus]},
+        test={column.key: result.test[column.key] for column in COLUMNS if column.dev == corpus},
+        reliability={},
+    )
 
 
 def supervised(
