@@ -4,14 +4,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from array_api_compat import is_numpy_array
+
 from otalign.cost import Array, costs
 from otalign.encoders import Embeddings
 from otalign.fertility import masses
 from otalign.ot import Problem, Solver, solve
 from otalign.settings import Settings
 
-CELLS = 1 << 17  # of matrices that are solved together
-SIZE_STEP = 16  # words by which the lengths of pairs that are solved together differ at most
+CPU_CELLS, GPU_CELLS = 1 << 15, 1 << 20  # of matrices that are solved together
+SIZE_STEP = 8  # words by which the lengths of pairs that are solved together differ at most
 
 
 class Tile(NamedTuple):
@@ -24,16 +26,16 @@ class Tile(NamedTuple):
 
 
 def tiles(embeddings: Embeddings, shapes: Iterable[tuple[int, int]]) -> Iterator[tuple[list[int], Tile]]:
-    """The pairs of source, target, source, … in tiles that fit a cache, each with the pairs' places.
-
-    A pair without words on one side is in none.
+    """The pairs of source, target, source, … in tiles that fit a cache, or fill a GPU, each with the pairs'
+    places. A pair without words on one side is in none.
     """
+    cells = CPU_CELLS if is_numpy_array(embeddings.vectors) else GPU_CELLS
     groups: dict[tuple[int, int], list[int]] = defaultdict(list)
     for k, (n, m) in enumerate(shapes):
         if n and m:
             groups[-(-n // SIZE_STEP), -(-m // SIZE_STEP)].append(k)
     for (n, m), members in groups.items():
-        step = max(1, CELLS // (n * m * SIZE_STEP**2))
+        step = max(1, cells // (n * m * SIZE_STEP**2))
         for start in range(0, len(members), step):
             places = members[start : start + step]
             X, is_source = embeddings.padded([2 * k for k in places])
