@@ -3,6 +3,7 @@
 python benchmarks/diff.py MODEL                        2,000 made-up sentences, of which a third changed
 python benchmarks/diff.py MODEL --changed 1            the worst case: not one sentence stayed the same
 python benchmarks/diff.py MODEL --corpus newsela       pairs of a corpus, with a part of either side left out
+python benchmarks/diff.py MODEL --corpus wiki --split dev
 """
 
 import argparse
@@ -87,12 +88,12 @@ def versions(count: int, changed: float, draw: Random) -> tuple[str, str, list[t
     return " ".join(map(written, old)), " ".join(new), pairs
 
 
-def of_corpus(name: str, draw: Random) -> tuple[Document, Document, list[tuple[int, int]]]:
+def of_corpus(name: str, split: str, draw: Random) -> tuple[Document, Document, list[tuple[int, int]]]:
     """The sentences of a corpus as two documents; of every seventh or so one side is left out."""
     old: list[str] = []
     new: list[str] = []
     pairs: list[tuple[int, int]] = []
-    golds = {gold.source: gold for gold in load(name, "test")}  # some have several targets
+    golds = {gold.source: gold for gold in load(name, split)}  # some have several targets
     for gold in golds.values():
         fate = draw.random()
         if 0.15 <= fate < 0.85:
@@ -112,10 +113,11 @@ if __name__ == "__main__":
     parser.add_argument("--sentences", type=int, default=2000)
     parser.add_argument("--changed", type=float, default=1 / 3, help="the share that changes")
     parser.add_argument("--corpus", help="of this corpus instead of made-up sentences")
+    parser.add_argument("--split", default="test")
     parser.add_argument("--threads", type=int)
     options = parser.parse_args()
     if options.corpus:
-        before, after, partners = of_corpus(options.corpus, Random(0))
+        before, after, partners = of_corpus(options.corpus, options.split, Random(0))
     else:
         before, after, partners = versions(options.sentences, options.changed, Random(0))
     aligner = Aligner.load(options.model, threads=options.threads)
