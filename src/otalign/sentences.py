@@ -17,34 +17,23 @@ What ends a sentence:
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import pairwise
 
-Span = tuple[int, int]
+from otalign.words import Divided, Span
 
 
-@dataclass(frozen=True)
-class Document:
-    """A text and the places [start, end) of its sentences, in order and apart."""
+class Document(Divided):
+    """A text in sentences."""
 
-    text: str
-    spans: tuple[Span, ...]
-
-    def __post_init__(self):
-        bounds = [0, *chain.from_iterable(self.spans), len(self.text)]
-        if bounds != sorted(bounds):
-            raise ValueError(
-                f"spans must be (start, end), in order, apart and within the {len(self.text)} characters "
-                f"of text, got {self.spans}; document and lined make them"
-            )
+    makers = "document and lined"
 
     def __len__(self) -> int:
         return len(self.spans)
 
-    @cached_property
+    @property
     def sentences(self) -> tuple[str, ...]:
-        return tuple(self.text[start:end] for start, end in self.spans)
+        return self.parts
 
     @cached_property
     def paragraph_starts(self) -> frozenset[int]:

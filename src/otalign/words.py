@@ -28,28 +28,41 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
+from typing import ClassVar
 
 Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Sentence:
-    """A text and the places [start, end) of its words, in order and apart."""
+class Divided:
+    """A text and the places [start, end) of its parts, in order and apart."""
 
     text: str
     spans: tuple[Span, ...]
+
+    makers: ClassVar[str]  # the functions that make it
 
     def __post_init__(self):
         bounds = [0, *chain.from_iterable(self.spans), len(self.text)]
         if bounds != sorted(bounds):
             raise ValueError(
                 f"spans must be (start, end), in order, apart and within the {len(self.text)} characters "
-                f"of text, got {self.spans}; tokenized, split and joined make them"
+                f"of text, got {self.spans}; {self.makers} make them"
             )
 
     @cached_property
-    def words(self) -> tuple[str, ...]:
+    def parts(self) -> tuple[str, ...]:
         return tuple(self.text[start:end] for start, end in self.spans)
+
+
+class Sentence(Divided):
+    """A text in words."""
+
+    makers = "tokenized, split and joined"
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        return self.parts
 
 
 def tokenized(text: str) -> Sentence:
