@@ -11,6 +11,7 @@ from otalign.cli.convert import convert
 from otalign.cli.corpora import corpora
 from otalign.cli.evaluate import evaluate
 from otalign.cli.export import export
+from otalign.cli.serve import serve
 from otalign.cli.show import show
 from otalign.cli.study import study
 from otalign.cli.train import train
@@ -21,6 +22,7 @@ app = typer.Typer(
 )
 app.command()(align)
 app.command()(show)
+app.command()(serve)
 app.command()(evaluate)
 app.command()(convert)
 app.command()(tune)
