@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Collection, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Body, FastAPI, Response
 from fastapi.middleware.cors import CORSMiddleware
@@ -51,10 +51,10 @@ def app_for(
     if origins:
         app.add_middleware(CORSMiddleware, allow_origins=origins, allow_headers=["Content-Type"])
     page.serve_in(app)
-    body_type: Any = messages.request_type(choices, limits)
+    Asked = messages.request_type(choices, limits)
 
     @app.post("/v1/align", response_model=messages.OneAnswer | messages.ManyAnswers)
-    async def align(body: Annotated[body_type, Body()]) -> Response:
+    async def align(body: Annotated[Asked, Body()]) -> Response:  # pyright: ignore[reportInvalidTypeForm]
         """Align one pair, or many: the answers are those to `source` and `target`, or to `pairs`."""
         settings = messages.settings_of(body, choices)
         answers = await batches.answers(messages.asks_of(body, settings))

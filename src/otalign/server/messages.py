@@ -86,11 +86,11 @@ KINDS: dict[str, type[Said]] = {
 def request_type(choices: Choices, limits: Limits) -> Any:
     """The type of the bodies that `settings_of` and `asks_of` take."""
     text = Annotated[str, Len(0, limits.characters)]
-    sentence = _one_of(
+    either = _one_of(
         {"text": text, "words": Annotated[list[text], Len(0, limits.words)]},
         lambda value: "words" if isinstance(value, list | tuple) else "text",
     )
-    sentence = Annotated[sentence, Field(description="A text, or a list of its words.")]
+    sentence: Any = Annotated[either, Field(description="A text, or a list of its words.")]
     offered: dict[str, Any] = {name: KINDS[name] for name in choices.settings}
     known = f"problem must be given and one of {', '.join(offered)}"
     settings = _one_of(offered, lambda value: _field(value, "problem"), known) | None
@@ -98,7 +98,7 @@ def request_type(choices: Choices, limits: Limits) -> Any:
     pair: Any = create_model("Pair", __base__=Said, source=(sentence, ...), target=(sentence, ...))
     matrix = (bool, Field(False, description="Whether to tell the weights of all word pairs too."))
     one = create_model("OnePair", __base__=pair, matrix=matrix, **shared)
-    pairs = (Annotated[list[pair], Len(0, limits.pairs)], ...)
+    pairs: Any = (Annotated[list[pair], Len(0, limits.pairs)], ...)
     many = create_model("ManyPairs", __base__=Said, pairs=pairs, **shared)
     return _one_of(
         {"one": one, "many": many}, lambda body: "one" if _field(body, "pairs") is None else "many"
@@ -108,7 +108,7 @@ def request_type(choices: Choices, limits: Limits) -> Any:
 def _one_of(kinds: dict[str, Any], kind: Callable[[Any], Any], otherwise: str | None = None) -> Any:
     """A choice of types, by what `kind` says of a value; only that one tells what is wrong with it."""
     union: Any = Union[tuple(Annotated[type_, Tag(f"={name}")] for name, type_ in kinds.items())]  # noqa: UP007
-    custom = {"custom_error_type": "kind", "custom_error_message": otherwise} if otherwise else {}
+    custom: Any = {"custom_error_type": "kind", "custom_error_message": otherwise} if otherwise else {}
     return Annotated[union, Discriminator(lambda value: f"={kind(value)}", **custom)]
 
 

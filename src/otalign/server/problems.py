@@ -64,7 +64,7 @@ def busy(detail: str, after: int) -> Refused:
 def response(problem: HTTPException) -> Response:
     """What the client is sent."""
     faults = problem.errors if isinstance(problem, Refused) else ()
-    said = {"type": "about:blank", "title": HTTPStatus(problem.status_code).phrase}
+    said: dict[str, Any] = {"type": "about:blank", "title": HTTPStatus(problem.status_code).phrase}
     said |= {"status": problem.status_code, "detail": problem.detail}
     if faults:
         said["errors"] = [{"detail": detail, "pointer": pointer} for detail, pointer in faults]

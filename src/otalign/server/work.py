@@ -59,8 +59,7 @@ class Work:
     """What one thread does for all clients."""
 
     def __init__(self, aligner: Aligner, choices: Choices, words: int):
-        self.encoder, self.centre, self.pairing = aligner.encoder, aligner.centre, aligner.settings.pairing
-        self.choices, self.words = choices, words
+        self.aligner, self.choices, self.words = aligner, choices, words
         self.kept: OrderedDict[tuple[Text, Text], _Embedded] = OrderedDict()
 
     def __call__(self, asks: Sequence[Ask]) -> list[Answer | Refused]:
@@ -85,7 +84,7 @@ class Work:
         found = {key: self.kept[key] for key in pairs if key in self.kept}
         new = {key: pair for key, pair in pairs.items() if key not in found}
         if new:
-            embeddings = self.encoder.embed([*new.values()], self.pairing)
+            embeddings = self.aligner.encoder.embed([*new.values()], self.aligner.settings.pairing)
             vectors, starts = in_numpy(embeddings.vectors), embeddings.starts
             for k, (key, pair) in enumerate(new.items()):
                 found[key] = _Embedded(pair, vectors[starts[2 * k] : starts[2 * k + 2]].copy())
@@ -101,9 +100,11 @@ class Work:
     ) -> Iterator[tuple[Alignment, np.ndarray]]:
         lengths = [len(side.spans) for one in embedded for side in one.pair]
         starts = np.cumsum([0, *lengths])
-        embeddings = Embeddings(np.concatenate([one.vectors for one in embedded]), starts)
-        if settings.centring and self.centre is not None:
-            embeddings = self.centre.centred(embeddings)
+        # What has no words has no dimensions either, if it was embedded alone.
+        vectors = [one.vectors for one in embedded if len(one.vectors)] or [np.zeros((0, 1), np.float32)]
+        embeddings = Embeddings(np.concatenate(vectors), starts)
+        if settings.centring and self.aligner.centre is not None:
+            embeddings = self.aligner.centre.centred(embeddings)
         head = self.choices.head_for(settings)
         return weighed([one.pair for one in embedded], embeddings, settings, head)
 
