@@ -28,10 +28,10 @@ ASKED = [{"source": source, "target": target} for source, target in PAIRS]
 TOLERANCE = 2e-3  # between a pair alone and in a batch: sums in another order
 
 
-def plain(encoder, **settings) -> Aligner:
+def plain(aligner: Aligner, **settings) -> Aligner:
     """An aligner without a head over the same encoder, as the server has it."""
-    said = {"encoder": "tiny", "layer": 2, "centring": False}
-    return Aligner(encoder, Settings(**(said | settings)))
+    said = {"encoder": aligner.settings.encoder, "layer": 2, "centring": False}
+    return Aligner(aligner.encoder, Settings(**(said | settings)))
 
 
 def is_like(told: dict, alignment: Alignment) -> bool:
@@ -78,7 +78,7 @@ def test_many_pairs_are_answered_in_order(server, trained):
 )
 def test_each_problem_transports_the_encoders_embeddings(server, trained, asked, settings):
     reply = server.align(ASKED[0] | {"settings": asked})
-    aligner = plain(trained.encoder, **settings)
+    aligner = plain(trained, **settings)
     told = Alignment.from_dict({k: v for k, v in reply.json.items() if k not in ("settings", "signature")})
     assert told == aligner.align(*PAIRS[0])
     assert reply.json["signature"] == aligner.signature
@@ -102,7 +102,7 @@ def test_an_aligner_that_was_not_trained_offers_no_training(untrained):
         assert refused.status == 422
         assert refused.json["detail"] == "settings: problem must be given and one of bot, pot, uot, none"
         told = server.align(ASKED[0]).json
-        assert told["signature"] == plain(untrained.encoder, encoder=untrained.settings.encoder).signature
+        assert told["signature"] == plain(untrained).signature
 
 
 def test_a_kept_centre_is_used(untrained):

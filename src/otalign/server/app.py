@@ -47,9 +47,14 @@ def app_for(
         responses=problems.RESPONSES,
     )
     problems.handle_in(app)
-    app.add_middleware(Guard, limits=limits, hosts=hosts)
     if origins:
-        app.add_middleware(CORSMiddleware, allow_origins=origins, allow_headers=["Content-Type"])
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["Content-Type"],
+        )
+    app.add_middleware(Guard, limits=limits, hosts=hosts)  # the last is the outermost
     page.serve_in(app)
     Asked = messages.request_type(choices, limits)
 

@@ -11,7 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from otalign.server.problems import Refused, busy
+from otalign.server.problems import Refused, busy, failure
 from otalign.server.work import Answer, Ask
 
 BATCH = 8_192  # characters that are worked on at once: enough for the encoder to be busy, soon done
@@ -26,7 +26,7 @@ class _Request:
     def __init__(self, asks: Sequence[Ask], answered: asyncio.Future):
         self.asks, self.answered = asks, answered
         self.answers: dict[int, Answer] = {}
-        self.failure: Exception | None = None
+        self.failure: Refused | None = None
 
     @property
     def over(self) -> bool:
@@ -76,7 +76,7 @@ class Batches:
     def _run(self) -> None:
         while (batch := self._next()) is not None:
             for (request, k), answer in zip(batch, self._answers(batch), strict=True):
-                if isinstance(answer, Exception):
+                if isinstance(answer, Refused):
                     request.failure = answer
                 else:
                     request.answers[k] = answer
@@ -99,14 +99,14 @@ class Batches:
                     size += request.asks[k].size
             return batch
 
-    def _answers(self, batch: Sequence[tuple[_Request, int]]) -> Sequence[Answer | Exception]:
+    def _answers(self, batch: Sequence[tuple[_Request, int]]) -> Sequence[Answer | Refused]:
         asks = [request.asks[k] for request, k in batch]
         try:
             return self._work(asks)
         except Exception as error:
             if len(batch) == 1:
-                log.exception("a pair could not be aligned")
-                return [error]
+                log.error("a pair could not be aligned", exc_info=error)
+                return [failure()]
             return [answer for one in batch for answer in self._answers([one])]
 
 

@@ -5,13 +5,16 @@ have its own name point here, and ask as if it came from here.
 """
 
 import asyncio
+import logging
 from collections.abc import Collection
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from otalign.server.limits import Limits
-from otalign.server.problems import Refused, response
+from otalign.server.problems import Refused, failure, response
+
+log = logging.getLogger("otalign.server")
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 HEADERS = {
@@ -58,18 +61,23 @@ class Guard:
             self._check_host(Headers(scope=scope).get("host", ""))
             async with asyncio.timeout(self.limits.seconds):
                 await self.app(scope, counted, marked)
-        except Refused as refused:
-            await response(refused)(scope, receive, marked)
-        except TimeoutError:
+        except Exception as error:
             if started:
                 raise
-            late = f"within {self.limits.seconds:g} seconds"
-            refused = (
-                Refused(504, f"the request could not be answered {late}; ask for less at once")
-                if whole
-                else Refused(408, f"the request did not come in whole {late}")
-            )
-            await response(refused)(scope, receive, marked)
+            await response(self._told(error, whole))(scope, receive, marked)
+
+    def _told(self, error: Exception, whole: bool) -> Refused:
+        """What the client is told of an error; `whole` is whether all of the request had come."""
+        late = f"within {self.limits.seconds:g} seconds"
+        match error:
+            case Refused():
+                return error
+            case TimeoutError() if whole:
+                return Refused(504, f"the request could not be answered {late}; ask for less at once")
+            case TimeoutError():
+                return Refused(408, f"the request did not come in whole {late}")
+        log.error("a request has failed", exc_info=error)
+        return failure()
 
     def _check_host(self, said: str) -> None:
         name = said.rpartition(":")[0] if said.rpartition(":")[2].isdigit() else said

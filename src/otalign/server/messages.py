@@ -24,7 +24,7 @@ Positive = Annotated[float, Field(ge=1e-3, le=1e3, allow_inf_nan=False)]
 class Said(BaseModel):
     """A part of a request. What it does not know it refuses, so that a slip of the pen is noticed."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
 class _Transport(Said):

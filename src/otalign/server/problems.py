@@ -61,6 +61,11 @@ def busy(detail: str, after: int) -> Refused:
     return Refused(503, detail, headers={"Retry-After": str(after)})
 
 
+def failure() -> Refused:
+    """That something went wrong here, of which only the log says more."""
+    return Refused(500, "The server has failed at this; its log says why.")
+
+
 def response(problem: HTTPException) -> Response:
     """What the client is sent."""
     faults = problem.errors if isinstance(problem, Refused) else ()
@@ -73,7 +78,7 @@ def response(problem: HTTPException) -> Response:
 
 
 def handle_in(app: FastAPI) -> None:
-    """Tell every refusal and failure of the app so."""
+    """Tell every refusal of the app so."""
 
     async def refused(_: Request, error: Any) -> Response:
         return response(error)
@@ -81,12 +86,8 @@ def handle_in(app: FastAPI) -> None:
     async def invalid(_: Request, error: Any) -> Response:
         return response(_invalid(error))
 
-    async def failed(_: Request, error: Exception) -> Response:
-        return response(Refused(500, "The server has failed at this; its log says why."))
-
     app.add_exception_handler(HTTPException, refused)
     app.add_exception_handler(RequestValidationError, invalid)
-    app.add_exception_handler(Exception, failed)
 
 
 def _invalid(error: RequestValidationError) -> Refused:
