@@ -68,7 +68,7 @@ class Client:
 async def served(port: int, bodies: list[bytes], clients: int, bad_every: int) -> Round:
     """All bodies asked for, by so many clients, each waiting for an answer before it asks again."""
     todo = iter(enumerate(bodies))
-    answers: dict[int, list] = {}
+    answers: dict[int, bytes] = {}
     waits, errors, bad = [], [], cycle(BAD)
 
     async def work() -> None:

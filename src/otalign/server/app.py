@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import Body, FastAPI, Response
 from fastapi.middleware.cors import CORSMiddleware
 
-from otalign import __version__
+import otalign
 from otalign.aligner import Aligner, signature
 from otalign.server import messages, page, problems
 from otalign.server.batching import Batches
@@ -39,7 +39,7 @@ def app_for(
 
     app = FastAPI(
         title="otalign",
-        version=__version__,
+        version=otalign.__version__,
         description=DESCRIPTION,
         lifespan=running,
         docs_url=None,  # those pages would fetch their scripts from elsewhere
@@ -82,6 +82,6 @@ def app_for(
         """Whether the server can align."""
         if not batches.alive:
             raise problems.Refused(503, "the thread that aligns has ended")
-        return messages.Health(version=__version__)
+        return messages.Health(version=otalign.__version__)
 
     return app

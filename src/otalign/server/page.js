@@ -34,17 +34,17 @@ const about = await (await fetch("v1/aligner")).json();
 // State: the sentences, the problem, and what was chosen away from its defaults.
 
 let state = {};
-const CHOSEN = [...SLIDERS.map(({ name }) => name), "links"];
 
 function stateOf(address) {
   const said = new URLSearchParams(address);
   const problem = said.get("problem") in about.settings ? said.get("problem") : about.problem;
   const [source, target] = said.has("source") ? [said.get("source"), said.get("target") ?? ""] : EXAMPLES[0];
   const chosen = {};
-  for (const name of CHOSEN) {
-    if (!said.has(name) || !(name in about.settings[problem])) continue;
-    chosen[name] = name === "links" ? said.get(name) : Number(said.get(name));
+  for (const { name, from, to } of SLIDERS.filter(({ name }) => name in about.settings[problem])) {
+    const value = Number(said.get(name) ?? NaN);
+    if (value >= from && value <= to) chosen[name] = value;
   }
+  if (problem === "learned" && ["sure", "possible"].includes(said.get("links"))) chosen.links = said.get("links");
   return { source, target, problem, chosen };
 }
 
