@@ -9,7 +9,10 @@ from typing import Annotated
 import typer
 
 from otalign.cli.aligning import AlignerOptions, BatchSize, Device, Threads
-from otalign.encoders import BATCH_SIZE
+
+SMALL = (
+    512  # subwords: of the few pairs that come at once few are as long, and a larger batch is half padding
+)
 
 
 def serve(
@@ -42,7 +45,7 @@ def serve(
     timeout: Annotated[float, typer.Option(help="Seconds until a request must be answered.")] = 30.0,
     layer: Annotated[int | None, typer.Option(help="Of the encoder; 0 are its embeddings.")] = None,
     device: Device = None,
-    batch_size: BatchSize = BATCH_SIZE,
+    batch_size: BatchSize = SMALL,
     threads: Threads = None,
 ) -> None:
     """Serve an aligner: POST /v1/align for programs, a page on / for people.
