@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from otalign.cli.aligning import AlignerOptions, BatchSize, Device, Threads
+from otalign.server.limits import Limits
 
 SMALL = (
     512  # subwords: of the few pairs that come at once few are as long, and a larger batch is half padding
@@ -37,12 +38,16 @@ def serve(
         list[str] | None,
         typer.Option(metavar="NAME", help="Answer to this name too, that of a proxy before this server."),
     ] = None,
-    max_characters: Annotated[int, typer.Option(min=1, help="Of a sentence.")] = 4_000,
-    max_words: Annotated[int, typer.Option(min=1, help="Of a sentence.")] = 256,
-    max_pairs: Annotated[int, typer.Option(min=1, help="Of a request.")] = 256,
-    max_body: Annotated[int, typer.Option(min=1, help="Bytes of a request.")] = 1 << 20,
-    max_waiting: Annotated[int, typer.Option(min=1, help="Pairs of all requests, not begun.")] = 1_024,
-    timeout: Annotated[float, typer.Option(help="Seconds until a request must be answered.")] = 30.0,
+    max_characters: Annotated[int, typer.Option(min=1, help="Of a sentence.")] = Limits.characters,
+    max_words: Annotated[int, typer.Option(min=1, help="Of a sentence.")] = Limits.words,
+    max_pairs: Annotated[int, typer.Option(min=1, help="Of a request.")] = Limits.pairs,
+    max_body: Annotated[int, typer.Option(min=1, help="Bytes of a request.")] = Limits.body,
+    max_waiting: Annotated[
+        int, typer.Option(min=1, help="Pairs of all requests, not begun.")
+    ] = Limits.waiting,
+    timeout: Annotated[
+        float, typer.Option(help="Seconds until a request must be answered.")
+    ] = Limits.seconds,
     layer: Annotated[int | None, typer.Option(help="Of the encoder; 0 are its embeddings.")] = None,
     device: Device = None,
     batch_size: BatchSize = SMALL,
@@ -62,7 +67,6 @@ def serve(
     except ImportError as error:
         raise ImportError("serving needs fastapi and uvicorn: pip install 'otalign[serve]'") from error
     from otalign.server.guards import LOOPBACK
-    from otalign.server.limits import Limits
 
     limits = Limits(max_characters, max_words, max_pairs, max_body, timeout, max_waiting)
     options = AlignerOptions(model=model, layer=layer, device=device, batch_size=batch_size, threads=threads)
