@@ -11,9 +11,8 @@ import typer
 from otalign.cli.aligning import AlignerOptions, BatchSize, Device, Threads
 from otalign.server.limits import Limits
 
-SMALL = (
-    512  # subwords: of the few pairs that come at once few are as long, and a larger batch is half padding
-)
+# Subwords in a batch. Of the few pairs that come at once, few are as long: larger batches are half padding.
+SMALL = 512
 
 
 def serve(
