@@ -1,12 +1,17 @@
 """The screenshots of the documents, taken in a real browser: python -m tests.screenshots docs/figures
 
-They show the report of examples/alignments.jsonl beside examples/gold.tsv, so they change only with the page.
+They show the report of examples/alignments.jsonl beside examples/gold.tsv, and the server's page with the
+aligner that OTALIGN_MODEL names, or the package's own.
 """
 
+import os
 import sys
 import tempfile
 from pathlib import Path
+from urllib.parse import urlencode
 
+from otalign.aligner import Aligner
+from otalign.cli.aligning import AlignerOptions
 from otalign.corpus import read
 from otalign.render.report import report
 
@@ -14,6 +19,10 @@ from .browser import Browser, Page
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 REST = "document.getAnimations().forEach(one => one.finish())"
+SENTENCES = {
+    "source": "A woman in a red coat is selling fresh bread at the market.",
+    "target": "At the market, a woman sells bread.",
+}
 HOVERED = '.word[aria-description^="– found"]'  # "figured", of the last pair
 
 
@@ -45,6 +54,25 @@ def take(browser: Browser, folder: Path) -> None:
             phone.screenshot(folder / "report-phone.png")
 
 
+def take_page(browser: Browser, aligner: Aligner, folder: Path) -> None:
+    """Write the pictures of the server's page into a folder."""
+    from otalign.server.app import app_for
+
+    from .server.running import served
+
+    with served(app_for(aligner)) as server:
+        for name, width, height, scheme, problem in (
+            ("serve.png", 1200, 720, "light", "uot"),
+            ("serve-phone.png", 360, 740, "dark", "bot"),
+        ):
+            with browser.page(width, height) as page:
+                page.emulate(prefers_color_scheme=scheme)
+                page.open(f"{server.url}/#{urlencode(SENTENCES | {'problem': problem})}")
+                page.wait_for("document.querySelector('.link')")
+                page.evaluate(REST)
+                page.screenshot(folder / name)
+
+
 def _open(page: Page, place: Path, scheme: str) -> None:
     page.emulate(prefers_color_scheme=scheme)
     page.open(place)
@@ -54,3 +82,4 @@ def _open(page: Page, place: Path, scheme: str) -> None:
 if __name__ == "__main__":
     with Browser() as browser:
         take(browser, Path(sys.argv[1]))
+        take_page(browser, AlignerOptions(model=os.environ.get("OTALIGN_MODEL")).load(), Path(sys.argv[1]))

@@ -21,6 +21,8 @@ HEAVY = {
     "matplotlib",
     "onnxruntime",
     "fastapi",
+    "pydantic",
+    "uvicorn",
     "ray",
     "jax",
     "pandas",
@@ -31,7 +33,7 @@ HEAVY = {
 ORDER = [
     *("words", "sentences", "ot", "alignment", "difference", "projection", "corpus", "metrics", "render"),
     *("encoders", "centring", "cost", "fertility", "settings", "strengths", "head", "weights", "extract"),
-    *("models", "aligner", "diff", "peers", "tuning", "training", "study"),
+    *("models", "aligner", "diff", "peers", "tuning", "training", "study", "server"),
 ]
 
 
@@ -58,6 +60,10 @@ def test_solving_takes_no_heavy_library_along():
         "solve(np.eye(2), np.ones(2), np.ones(2), Balanced())"
     )
     assert not modules_loaded_by(solving) & HEAVY
+
+
+def test_the_command_line_takes_no_web_framework_along():
+    assert not modules_loaded_by("import otalign.cli") & {"fastapi", "uvicorn", "pydantic", "starlette"}
 
 
 def our_imports(file: Path, inside_functions: bool = True) -> set[str]:

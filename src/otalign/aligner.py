@@ -24,7 +24,7 @@ from otalign.head import Head, LearnedTransport
 from otalign.models import SETTINGS
 from otalign.settings import Learned, Settings
 from otalign.strengths import Tile, tiles
-from otalign.weights import weights
+from otalign.weights import Array, weights
 from otalign.words import Sentence, joined, tokenized
 
 Text = str | Sequence[str] | Sentence  # raw text, words, or words with their places in a text
@@ -179,18 +179,30 @@ def alignments(
     pairs: Sequence[Pair], embeddings: Embeddings, settings: Settings, head: Head | None = None
 ) -> Iterator[Alignment]:
     """The alignments of pairs whose embeddings are at hand, centred if they are to be."""
+    return (alignment for alignment, _ in weighed(pairs, embeddings, settings, head))
+
+
+def weighed(
+    pairs: Sequence[Pair], embeddings: Embeddings, settings: Settings, head: Head | None = None
+) -> Iterator[tuple[Alignment, Array]]:
+    """These alignments, each with the weights (n, m) of all its cells, also of those that are no links."""
     head = head and head.beside(embeddings.vectors)
     shapes = [(len(source.spans), len(target.spans)) for source, target in pairs]
     found = [Found.nothing(*shape) for shape in shapes]
+    cells: list[Array] = [np.zeros(shape) for shape in shapes]
     for places, tile in tiles(embeddings, shapes):
-        found_here = extract.links(weights(tile, settings, head), tile, settings.threshold)
-        for k, links in zip(places, found_here, strict=True):
-            found[k] = links
-    for (source, target), (links, nulls) in zip(pairs, found, strict=True):
-        yield Alignment(source.words, target.words, links, source.spans, target.spans, *nulls)
+        here = weights(tile, settings, head)
+        for row, (k, links) in enumerate(
+            zip(places, extract.links(here, tile, settings.threshold), strict=True)
+        ):
+            n, m = shapes[k]
+            found[k], cells[k] = links, here.links[row, :n, :m]
+    for (source, target), (links, nulls), weight in zip(pairs, found, cells, strict=True):
+        yield Alignment(source.words, target.words, links, source.spans, target.spans, *nulls), weight
 
 
-def _sentence(text: Text) -> Sentence:
+def sentence(text: Text) -> Sentence:
+    """The words of a text, with their places in it."""
     match text:
         case Sentence():
             return text
@@ -203,7 +215,7 @@ def chunks(pairs: Iterable[tuple[Text, Text]]) -> Iterator[list[Pair]]:
     """The pairs as sentences, so many at a time as are embedded together."""
     chunk, words = [], 0
     for source, target in pairs:
-        pair = _sentence(source), _sentence(target)
+        pair = sentence(source), sentence(target)
         chunk.append(pair)
         words += len(pair[0].spans) + len(pair[1].spans)
         if len(chunk) >= CHUNK_PAIRS or words >= CHUNK_WORDS:

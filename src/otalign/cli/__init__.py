@@ -14,6 +14,7 @@ from otalign.cli.evaluate import evaluate
 from otalign.cli.export import export
 from otalign.cli.models import models
 from otalign.cli.project import project
+from otalign.cli.serve import serve
 from otalign.cli.show import show
 from otalign.cli.study import study
 from otalign.cli.train import train
@@ -26,6 +27,7 @@ app.command()(align)
 app.command()(show)
 app.command()(diff)
 app.command()(project)
+app.command()(serve)
 app.command()(evaluate)
 app.command()(convert)
 app.command()(tune)

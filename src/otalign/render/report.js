@@ -1,24 +1,9 @@
 // The pairs of the report: filtered and sorted as data, drawn when they come into sight.
 
 const { scores, pairs } = JSON.parse(document.getElementById("data").textContent);
-const MARKS = { wrong: "✗", missed: "○" };
-const FAINTEST = 0.25; // the opacity of a link of weight 0, which must still be seen
 
 const percent = (share) => (100 * share).toFixed(1);
 const field = (id) => document.getElementById(id);
-
-function made(tag, classes = "", ...children) {
-  const element = document.createElement(tag);
-  element.className = classes;
-  element.append(...children); // strings become text, whatever they hold
-  return element;
-}
-
-function drawn(tag, attributes) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  return element;
-}
 
 // Pairs: an article for each, empty until it is near.
 
@@ -75,145 +60,7 @@ function figure(pair) {
   return whole;
 }
 
-function wordsOf(pair, side) {
-  const nulls = new Map(pair[`${side}Nulls`]);
-  return pair[side].map((text, place) => {
-    const word = made("button", "word", made("bdi", "", text));
-    Object.assign(word, { type: "button", tabIndex: -1, side, place });
-    if (nulls.has(place)) {
-      const verdict = nulls.get(place);
-      word.classList.add("null");
-      if (verdict in MARKS) word.classList.add(verdict);
-      word.append(made("span", "sign", `∅${MARKS[verdict] ?? ""}`));
-    }
-    word.setAttribute("aria-description", told(pair, side, place));
-    return word;
-  });
-}
-
-// Links: curves over the words' places, drawn again whenever these change.
-
-function link(figures) {
-  // First all places are read, then all curves written: in turns, each reading would lay out the page anew.
-  const measured = figures.map((figure) => ({
-    figure,
-    origin: box(figure),
-    boxes: { source: figure.words.source.map(box), target: figure.words.target.map(box) },
-  }));
-  for (const { figure, origin, boxes } of measured) {
-    const curves = figure.pair.links.flatMap((link) => curve(link, boxes, origin));
-    figure.querySelector(".links").replaceChildren(...curves);
-    if (figure.classList.contains("lit")) light(figure);
-  }
-}
-
-const box = (element) => element.getBoundingClientRect();
-
-function curve([i, j, , strength, verdict], boxes, origin) {
-  const from = boxes.source[i];
-  const to = boxes.target[j];
-  const [x, y] = [from.x + from.width / 2 - origin.x, from.bottom - origin.y];
-  const [u, v] = [to.x + to.width / 2 - origin.x, to.top - origin.y];
-  const bend = Math.max(Math.abs(v - y) / 2, 20);
-  const ends = { "data-source": i, "data-target": j };
-  const opacity = FAINTEST + (1 - FAINTEST) * strength;
-  const path = drawn("path", {
-    class: `link ${verdict ?? ""}`,
-    d: `M${x} ${y}C${x} ${y + bend} ${u} ${v - bend} ${u} ${v}`,
-    "stroke-opacity": opacity.toFixed(3),
-    ...ends,
-  });
-  if (!(verdict in MARKS)) return [path];
-  const mark = drawn("text", { class: `mark ${verdict}`, x: (x + u) / 2, y: (y + v) / 2 + 4, ...ends });
-  mark.textContent = MARKS[verdict];
-  return [path, mark];
-}
-
-// Light: the word under the pointer, or else the one with the focus, with its partners and links.
-
-const other = { source: "target", target: "source" };
-const placeIn = { source: 0, target: 1 };
-
-function partners(pair, side, place) {
-  return pair.links
-    .filter((link) => link[placeIn[side]] === place)
-    .map((link) => ({ place: link[placeIn[other[side]]], weight: link[2], verdict: link[4] }));
-}
-
-function told(pair, side, place) {
-  const said = partners(pair, side, place).map(({ place, weight, verdict }) => {
-    const notes = [weight === null ? null : weight.toFixed(2), verdict].filter(Boolean);
-    return `${pair[other[side]][place]} (${notes.join(", ")})`;
-  });
-  const verdict = new Map(pair[`${side}Nulls`]).get(place);
-  if (verdict !== undefined) said.push(verdict ? `∅ (${verdict})` : "∅");
-  const sure = pair[`${side}Confidence`]?.[place];
-  return `– ${said.join(", ")}` + (sure === undefined ? "" : `; ∅ with confidence ${sure.toFixed(2)}`);
-}
-
-function light(figure) {
-  const word = figure.querySelector(".word:hover") ?? figure.querySelector(".word:focus");
-  for (const element of figure.querySelectorAll(".on")) element.classList.remove("on");
-  figure.classList.toggle("lit", Boolean(word));
-  const detail = figure.parentElement.querySelector(".detail");
-  detail.textContent = "";
-  if (!word) return;
-  const { pair, words } = figure;
-  word.classList.add("on");
-  for (const { place } of partners(pair, word.side, word.place)) words[other[word.side]][place].classList.add("on");
-  const own = `[data-${word.side}="${word.place}"]`;
-  for (const element of figure.querySelectorAll(own)) element.classList.add("on");
-  detail.textContent = `${pair[word.side][word.place]} ${told(pair, word.side, word.place)}`;
-}
-
-for (const event of ["pointerover", "pointerout", "focusin", "focusout"]) {
-  main.addEventListener(event, ({ target }) => {
-    const figure = target.closest("figure");
-    if (figure) requestAnimationFrame(() => light(figure));
-  });
-}
-
-// Keys: arrows go along a sentence and over to the other one, / to the search.
-
-main.addEventListener("keydown", (event) => {
-  const word = event.target.closest(".word");
-  if (!word || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "Escape") word.blur();
-  const next = neighbour(word, event.key);
-  if (!next) return;
-  event.preventDefault();
-  word.tabIndex = -1;
-  next.tabIndex = 0;
-  next.focus();
-});
-
-function neighbour(word, key) {
-  const { pair, words } = word.closest("figure");
-  const row = words[word.side];
-  const onwards = pair.leftwards ? "ArrowLeft" : "ArrowRight";
-  switch (key) {
-    case "ArrowLeft":
-    case "ArrowRight":
-      return row[word.place + (key === onwards ? 1 : -1)];
-    case "Home":
-      return row[0];
-    case "End":
-      return row.at(-1);
-    case "ArrowUp":
-      return word.side === "target" && across(pair, words, word);
-    case "ArrowDown":
-      return word.side === "source" && across(pair, words, word);
-  }
-}
-
-function across(pair, words, word) {
-  const found = partners(pair, word.side, word.place).sort((a, b) => b.weight - a.weight);
-  const opposite = words[other[word.side]];
-  if (found.length) return opposite[found[0].place];
-  const here = box(word);
-  const distance = (one) => Math.hypot(box(one).x - here.x, 3 * (box(one).y - here.y));
-  return opposite.toSorted((a, b) => distance(a) - distance(b))[0];
-}
+// The key / goes to the search.
 
 document.addEventListener("keydown", (event) => {
   if (event.key !== "/" || event.target.matches("input, select")) return;

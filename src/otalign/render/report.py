@@ -1,6 +1,6 @@
 """Alignments as a page: one HTML file that asks for nothing from outside, to be read, filtered and printed.
 
-The page is `report.html` with `report.css`, `report.js` and the pairs as JSON put into it. The script draws a
+The page is `report.html` with styles, scripts and the pairs as JSON put into it. The script draws a
 pair when it comes into sight, so that thousands open at once. Words may hold anything: they are data in JSON,
 in which nothing can end the element that it stands in, and the script puts them into the page as text only.
 """
@@ -8,12 +8,12 @@ in which nothing can end the element that it stands in, and the script puts them
 import json
 from collections.abc import Iterable, Iterator
 from html import escape
-from importlib import resources
 from string import Template
 from typing import Any
 
 from otalign.alignment import Alignment, Gold, Level
 from otalign.metrics import Counts, count, per_pair, scores
+from otalign.render.assets import asset
 from otalign.render.gloss import Column, columns
 from otalign.render.layout import leftwards, word_width
 from otalign.render.verdicts import Verdicts, at_level, tallied, verdicts
@@ -38,8 +38,11 @@ def report(
     data = {"scores": None, "pairs": [*_pairs(alignments, gold, counts)]}
     if gold:
         data["scores"] = scores(counts, SCORES) | {"level": level}
-    return Template(_file("report.html")).substitute(
-        title=escape(title), style=_file("report.css"), script=_file("report.js"), data=_in_script(data)
+    return Template(asset("report.html")).substitute(
+        title=escape(title),
+        style=asset("linked.css", "report.css"),
+        script=asset("linked.js", "report.js"),
+        data=_in_script(data),
     )
 
 
@@ -101,7 +104,3 @@ def _in_script(data: Any) -> str:
     """JSON that can stand in a script element: without <, > and &, no word can end the element."""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return text.translate({ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"})
-
-
-def _file(name: str) -> str:
-    return (resources.files("otalign.render") / name).read_text(encoding="utf-8")

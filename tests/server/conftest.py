@@ -1,0 +1,32 @@
+from collections.abc import Iterator
+
+import pytest
+
+from otalign import Aligner, Settings
+from otalign.settings import Learned
+
+from ..drawn_heads import learned
+from .running import Served, served
+
+
+@pytest.fixture(scope="session")
+def untrained(exported) -> Aligner:
+    return Aligner.load(exported("bert", 2), threads=1)
+
+
+@pytest.fixture(scope="session")
+def trained(untrained) -> Aligner:
+    """Of no understanding, but one that has learned its transport."""
+    ((_, embeddings),) = untrained.embedded([("one", "two")])
+    size = embeddings.vectors.shape[1]
+    said = {"encoder": "tiny", "layer": 2, "centring": False, "trained": "on nothing"}
+    return Aligner(untrained.encoder, Settings(problem=Learned(0.4, 0.3), **said), head=learned(size=size))
+
+
+@pytest.fixture(scope="session")
+def server(trained) -> Iterator[Served]:
+    from otalign.server.app import app_for
+    from otalign.server.guards import LOOPBACK
+
+    with served(app_for(trained, hosts=LOOPBACK)) as running:
+        yield running

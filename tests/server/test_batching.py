@@ -1,0 +1,122 @@
+"""Requests that are worked on together: nothing is lost, mixed up, or done for nobody."""
+
+import asyncio
+import threading
+
+import pytest
+
+from otalign import Settings
+from otalign.server import batching
+from otalign.server.batching import Batches
+from otalign.server.problems import Refused
+from otalign.server.work import Ask
+
+SETTINGS = Settings(encoder="none", layer=0)
+
+
+def ask(text: str) -> Ask:
+    return Ask(text, "", SETTINGS)
+
+
+class Echo:
+    """Answers with what was asked, when it may, and remembers the batches."""
+
+    def __init__(self):
+        self.batches: list[list[str]] = []
+        self.may = threading.Event()
+        self.may.set()
+
+    def __call__(self, asks):
+        assert self.may.wait(10)
+        texts = [ask.source for ask in asks]
+        self.batches.append(texts)
+        if "fail" in texts:
+            raise RuntimeError("broken")
+        return [Refused(422, "no") if text == "refuse" else text for text in texts]
+
+
+def run(work, scenario, waiting: int = 100):
+    async def main():
+        batches = Batches(work, waiting)
+        batches.start()
+        try:
+            return await asyncio.wait_for(scenario(batches), 20)
+        finally:
+            work.may.set()
+            batches.stop()
+            assert not batches.alive
+
+    return asyncio.run(main())
+
+
+def test_each_gets_its_own_answers_in_order():
+    async def scenario(batches):
+        asked = [[ask(f"{k}.{part}") for part in range(k % 4)] for k in range(30)]
+        answers = await asyncio.gather(*map(batches.answers, asked))
+        assert answers == [[one.source for one in asks] for asks in asked]
+
+    echo = Echo()
+    run(echo, scenario)
+    assert len(echo.batches) < 30
+
+
+def test_what_came_in_meanwhile_is_worked_on_together_up_to_a_size(monkeypatch):
+    monkeypatch.setattr(batching, "BATCH", 10)
+    echo = Echo()
+    echo.may.clear()
+
+    async def scenario(batches):
+        first = asyncio.ensure_future(batches.answers([ask("0123456789")]))
+        await asyncio.sleep(0.05)
+        others = [asyncio.ensure_future(batches.answers([ask(text * 5)])) for text in "abc"]
+        await asyncio.sleep(0.05)
+        echo.may.set()
+        await asyncio.gather(first, *others)
+
+    run(echo, scenario)
+    assert echo.batches == [["0123456789"], ["aaaaa", "bbbbb"], ["ccccc"]]
+
+
+def test_what_fails_or_is_refused_fails_alone():
+    async def scenario(batches):
+        texts = ["a", "fail", "b", "refuse", "c"]
+        return await asyncio.gather(*(batches.answers([ask(text)]) for text in texts), return_exceptions=True)
+
+    a, failed, b, refused, c = run(Echo(), scenario)
+    assert [a, b, c] == [["a"], ["b"], ["c"]]
+    assert [failed.status_code, refused.status_code] == [500, 422]
+
+
+def test_what_nobody_waits_for_is_not_begun():
+    echo = Echo()
+    echo.may.clear()
+
+    async def scenario(batches):
+        first = asyncio.ensure_future(batches.answers([ask("first")]))
+        await asyncio.sleep(0.05)
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(batches.answers([ask("dropped")] * 3), 0.05)
+        echo.may.set()
+        assert await first == ["first"]
+        assert await batches.answers([ask("last")]) == ["last"]
+
+    run(echo, scenario)
+    assert echo.batches == [["first"], ["last"]]
+
+
+def test_a_full_queue_takes_no_more_until_it_is_shorter():
+    echo = Echo()
+    echo.may.clear()
+
+    async def scenario(batches):
+        first = asyncio.ensure_future(batches.answers([ask("first")]))
+        await asyncio.sleep(0.05)
+        second = asyncio.ensure_future(batches.answers([ask("x")] * 5))  # alone it may be as many as it likes
+        await asyncio.sleep(0.05)
+        with pytest.raises(Refused, match="5 pairs are waiting"):
+            await batches.answers([ask("y")])
+        echo.may.set()
+        await asyncio.gather(first, second)
+        assert await batches.answers([ask("y")]) == ["y"]
+
+    run(echo, scenario, waiting=3)

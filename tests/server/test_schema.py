@@ -1,0 +1,30 @@
+"""The API keeps to its own OpenAPI description, whatever schemathesis thinks of."""
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, given, settings
+from schemathesis import GenerationMode
+
+OPERATIONS = [("/v1/align", "POST"), ("/v1/aligner", "GET"), ("/healthz", "GET")]
+
+
+def test_every_operation_is_described(server):
+    schema = schemathesis.openapi.from_url(f"{server.url}/openapi.json")
+    found = [(one.ok().path, one.ok().method.upper()) for one in schema.get_all_operations()]
+    assert sorted(found) == sorted(OPERATIONS)
+
+
+@pytest.mark.parametrize("mode", GenerationMode)
+@pytest.mark.parametrize(("path", "method"), OPERATIONS)
+def test_every_answer_is_as_described(server, path, method, mode):
+    """What fits the description is answered, what does not is refused, and either looks as described."""
+    operation = schemathesis.openapi.from_url(f"{server.url}/openapi.json")[path][method]
+    if mode == GenerationMode.NEGATIVE and not operation.body:
+        pytest.skip("nothing can be wrong with a request that says nothing")
+
+    @given(operation.as_strategy(generation_mode=mode))
+    @settings(max_examples=100, suppress_health_check=list(HealthCheck))
+    def answers(case):
+        case.call_and_validate()
+
+    answers()
