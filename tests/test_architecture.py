@@ -31,7 +31,18 @@ HEAVY = {
 
 # Each part may import those before it. A part that is not listed may import any of them.
 ORDER = [
-    *("words", "sentences", "ot", "alignment", "difference", "projection", "corpus", "metrics", "render"),
+    *(
+        "arrays",
+        "words",
+        "sentences",
+        "ot",
+        "alignment",
+        "difference",
+        "projection",
+        "corpus",
+        "metrics",
+        "render",
+    ),
     *("encoders", "centring", "cost", "fertility", "settings", "strengths", "head", "weights", "extract"),
     *("models", "aligner", "diff", "peers", "tuning", "training", "study", "server"),
 ]

@@ -10,7 +10,7 @@ Pairs come in batches, padded: X (B, N, D) and Y (B, M, D) with the boolean mask
 
 from typing import Any, Literal
 
-from array_api_compat import array_namespace, device
+from otalign.arrays import array_namespace, device
 
 FLAT = 1e-6  # differences within a pair that are less, relatively, are rounding
 

@@ -7,8 +7,7 @@ share it alike.
 
 from typing import Any, Literal
 
-from array_api_compat import array_namespace
-
+from otalign.arrays import array_namespace
 from otalign.cost import norms
 from otalign.ot import Balanced, Problem
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from array_api_compat import array_namespace, device
 
+from otalign.arrays import array_namespace, device
 from otalign.cost import directions, displacement
 from otalign.strengths import Tile
 

@@ -4,8 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from array_api_compat import is_numpy_array
-
+from otalign.arrays import is_numpy_array
 from otalign.cost import Array, costs
 from otalign.encoders import Embeddings
 from otalign.fertility import masses

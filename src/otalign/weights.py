@@ -7,8 +7,7 @@ learned transport gives probabilities, and a pair may be without any link.
 
 from typing import Any, NamedTuple
 
-from array_api_compat import array_namespace
-
+from otalign.arrays import array_namespace
 from otalign.cost import scaled
 from otalign.head import LEVELS, Head, LearnedTransport, Projection
 from otalign.settings import Links, Settings

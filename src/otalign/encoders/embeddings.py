@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_numpy_array
+
+from otalign.arrays import array_namespace, device, is_numpy_array
 
 Array = Any
 

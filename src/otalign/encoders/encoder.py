@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Literal, get_args
 
 import numpy as np
-from array_api_compat import array_namespace, device
 
+from otalign.arrays import array_namespace, device
 from otalign.encoders.embeddings import Array, Embeddings, add_parts
 from otalign.encoders.subwords import Subworder
 from otalign.encoders.windows import Input, inputs

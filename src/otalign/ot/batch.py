@@ -13,7 +13,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device
+
+from otalign.arrays import array_namespace, device
 
 Array = Any  # a NumPy array or a torch tensor
 

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from array_api_compat import device
 
+from otalign.arrays import device
 from otalign.ot.batch import Batch
 from otalign.ot.problem import Balanced, Partial, Problem, Unbalanced
 from otalign.ot.transport import Transport

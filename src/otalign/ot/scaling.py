@@ -18,8 +18,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from array_api_compat import device, is_torch_array
-
+from otalign.arrays import device, is_torch_array
 from otalign.ot.arithmetic import Arithmetic, Linear, Log
 from otalign.ot.batch import Array, Batch
 from otalign.ot.problem import Problem

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import overload
 
-from array_api_compat import array_namespace, device, is_torch_array
-
+from otalign.arrays import array_namespace, device, is_torch_array
 from otalign.ot.batch import Array, Batch, as_batch, buckets
 from otalign.ot.exact import Exact
 from otalign.ot.problem import Balanced, Problem

@@ -6,8 +6,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace
 
+from otalign.arrays import array_namespace
 from otalign.ot.batch import Array
 from otalign.ot.problem import Problem, Unbalanced
 

@@ -8,8 +8,7 @@ derivations are in docs/ot.md.
 from dataclasses import dataclass
 from typing import Protocol
 
-from array_api_compat import device
-
+from otalign.arrays import device
 from otalign.ot.arithmetic import Arithmetic
 from otalign.ot.batch import Array
 from otalign.ot.problem import Balanced, Partial, Problem, Unbalanced
