@@ -128,8 +128,8 @@ def test_a_word_with_a_high_price_is_null():
     head = learned(
         price=price,
         beta=np.ones(2, np.float32),
-        calibration=np.array([[1.0, 1.0], [0.0, 0.0]], np.float32),
-        null_calibration=np.array([[1.0, 1.0], [0.0, 0.0]], np.float32),
+        calibration=np.array([[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]], np.float32),
+        null_calibration=np.array([[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]], np.float32),
     )
     of = tile([(4, 4)])
     of.X[0, :, 0], of.Y[0, :, 0] = [-1, -1, 5, -1], -1

@@ -103,8 +103,8 @@ class LearnedTransport(Head):
     wider: Array  # (9 · channels, channels)
     wider_offset: Array  # (channels,)
     seen: Array  # (channels, levels): what that adds to S
-    calibration: Array  # (2, levels): log-odds times the first, plus the second
-    null_calibration: Array  # (2, levels)
+    calibration: Array  # (3, levels): log-odds x become scale · x + bend · asinh x + shift
+    null_calibration: Array  # (3, levels)
 
     @classmethod
     def new(cls, size: int, random: np.random.Generator) -> Self:
@@ -113,7 +113,7 @@ class LearnedTransport(Head):
         def flat(value: float, *shape: int) -> np.ndarray:
             return np.full(shape, value, dtype=np.float32)
 
-        same = np.repeat(np.array([[1.0], [0.0]], dtype=np.float32), levels, axis=1)
+        same = np.repeat(np.array([[1.0], [0.0], [0.0]], dtype=np.float32), levels, axis=1)
         return cls(
             map=_drawn(random, size, size),
             offset=flat(0, size),

@@ -49,21 +49,23 @@ def probabilities(head: LearnedTransport, tile: Tile, links: Links) -> Weights:
     xp = array_namespace(tile.X)
     cells = tile.is_source[:, :, None] & tile.is_target[:, None, :]
     found = link_probabilities(head.log_odds(tile), cells, head.calibration, links)
-    scale, shift = (
-        head.null_calibration[0, LEVELS.index(links)],
-        head.null_calibration[1, LEVELS.index(links)],
-    )
-    nulls = (_sigmoid(xp, scale * null_log_odds(found, axis) + shift) for axis in (2, 1))
+    how = head.null_calibration[:, LEVELS.index(links)]
+    nulls = (_sigmoid(xp, calibrated(null_log_odds(found, axis), how)) for axis in (2, 1))
     return Weights(found, *nulls)
 
 
 def link_probabilities(log_odds: Array, cells: Array, calibration: Array, links: Links) -> Array:
     """(B, N, M), from the log-odds (levels, B, N, M) and their calibration. What is sure is possible too."""
     xp = array_namespace(log_odds)
-    scaled = (calibration[0, k] * log_odds[k] + calibration[1, k] for k in range(len(LEVELS)))
-    sure, possible = (_sigmoid(xp, odds) for odds in scaled)
+    sure, possible = (_sigmoid(xp, calibrated(log_odds[k], calibration[:, k])) for k in range(len(LEVELS)))
     found = possible if links == "possible" else xp.minimum(sure, possible)
     return xp.where(cells, found, xp.zeros_like(found))
+
+
+def calibrated(log_odds: Array, calibration: Array) -> Array:
+    """By a calibration (3,)."""
+    xp = array_namespace(log_odds)
+    return calibration[0] * log_odds + calibration[1] * xp.asinh(log_odds) + calibration[2]
 
 
 def null_log_odds(links: Array, axis: int) -> Array:

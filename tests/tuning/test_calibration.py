@@ -9,6 +9,7 @@ from otalign import Aligner, Settings, encoders
 from otalign.head import LearnedTransport
 from otalign.settings import Learned
 from otalign.tuning.calibration import UNCHANGED, Outlook, _fitted, _links, _nulls, calibrated, suited
+from otalign.weights import calibrated as calibrated_odds
 from otalign.weights import link_probabilities
 
 from ..training.examples import EMPTY, GOLDS
@@ -31,12 +32,28 @@ def log_loss(p, facts) -> float:
     return float(-np.log(np.clip(np.where(facts > 0, p, 1 - p), 1e-12, 1)).mean())
 
 
-@pytest.mark.parametrize(("scale", "shift"), [(1.0, 0.0), (0.3, -2.0), (4.0, 1.5), (0.05, -4.0)])
-def test_a_known_scale_and_shift_are_found_again(scale, shift):
+@pytest.mark.parametrize(
+    "known", [(1.0, 0.0, 0.0), (0.3, 0.0, -2.0), (0.5, 1.5, 0.5), (1.0, -0.7, 1.0), (0.05, 0.2, -4.0)]
+)
+def test_a_known_calibration_is_found_again(known):
     random = np.random.default_rng(0)
-    odds = random.normal(scale=3, size=200_000)
-    facts = (random.random(len(odds)) < sigmoid(scale * odds + shift)).astype(float)
-    np.testing.assert_allclose(_fitted(odds, facts), [scale, shift], atol=0.1)
+    odds = random.normal(scale=4, size=400_000)
+    facts = (random.random(len(odds)) < sigmoid(calibrated_odds(odds, np.array(known)))).astype(float)
+    np.testing.assert_allclose(
+        calibrated_odds(np.linspace(-8, 8), _fitted(odds, facts)),
+        calibrated_odds(np.linspace(-8, 8), np.array(known)),
+        atol=0.15,
+    )
+
+
+def test_what_is_likelier_stays_likelier():
+    """Even where the facts are the other way round at the ends, where nearly none are."""
+    random = np.random.default_rng(0)
+    odds = np.concatenate([random.normal(scale=1, size=5000), random.normal(scale=20, size=200)])
+    so = sigmoid(np.where(abs(odds) > 10, -odds, odds))
+    facts = (random.random(len(odds)) < so).astype(float)
+    found = calibrated_odds(np.linspace(-50, 50, 1001), _fitted(odds, facts))
+    assert (np.diff(found) >= 0).all()
 
 
 @pytest.mark.parametrize("size", [1, 2, 50])
@@ -58,13 +75,12 @@ def test_probabilities_are_truer_when_calibrated(tiny_model):
     for level in (0, 1):
         odds, facts = _links(seen, level)
         before, after = (
-            log_loss(sigmoid(one.calibration[0, level] * odds + one.calibration[1, level]), facts)
-            for one in (wild, head)
+            log_loss(sigmoid(calibrated_odds(odds, one.calibration[:, level])), facts) for one in (wild, head)
         )
         assert after < before
         odds, facts = _nulls(seen, head.calibration, level)
         before, after = (
-            log_loss(sigmoid(one.null_calibration[0, level] * odds + one.null_calibration[1, level]), facts)
+            log_loss(sigmoid(calibrated_odds(odds, one.null_calibration[:, level])), facts)
             for one in (wild, head)
         )
         assert after <= before

@@ -1,6 +1,7 @@
 """A trained aligner suited to dev sets: log-odds calibrated, thresholds the best, all else as it was.
 
-Calibration is a scale and a shift of the log-odds for each level, those of a logistic regression: first for
+Calibration is a logistic regression on the log-odds x and asinh x of each level: a scale, a bend, for what is
+told apart well at the ends and less so in between or the other way round, and a shift. It is fitted first for
 the links, then, with their probabilities known, for the nulls that they leave.
 """
 
@@ -22,7 +23,8 @@ from otalign.weights import link_probabilities, null_log_odds
 GOLD_LEVELS: tuple[Level, ...] = ("s", "s+p")  # the gold of each of the head's levels
 STEPS = 50  # of Newton's method, at most; ten are enough where there is anything to find
 CLOSE = 1e-7  # to the end
-UNCHANGED = np.array([1.0, 0.0])
+RANK = 1e-9  # of a matrix, below which a direction is none
+UNCHANGED = np.array([1.0, 0.0, 0.0])
 
 
 class Seen(NamedTuple):
@@ -144,26 +146,36 @@ def _fitted_levels(data: Iterable[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
 
 
 def _fitted(odds: np.ndarray, facts: np.ndarray) -> np.ndarray:
-    """The scale and shift of the log-odds under which the facts are most likely, by Newton's method.
+    """The scale, bend and shift under which the facts are most likely; without a bend where, with one, higher
+    log-odds would come to be lower ones.
 
     Facts that are all alike, or foretold without a fault, have no such: then nothing is changed.
     """
     no, yes = odds[facts == 0], odds[facts == 1]
     if not len(no) or not len(yes) or no.max() <= yes.min() or yes.max() <= no.min():
         return UNCHANGED
-    middle, spread = odds.mean(dtype=float), odds.std(dtype=float)
-    x = np.stack([(odds - middle) / spread, np.ones(len(odds))])  # (2, items)
-    at = np.zeros(2)
+    scale, bend, shift = _most_likely(np.stack([odds, np.arcsinh(odds)]), facts)
+    if scale < 0 or scale + bend <= 0:
+        bend, (scale, shift) = 0.0, _most_likely(odds[None], facts)
+    return np.array([scale, bend, shift]) if scale >= 0 < scale + bend else UNCHANGED
+
+
+def _most_likely(features: np.ndarray, facts: np.ndarray) -> np.ndarray:
+    """The weights of the features (k, items), and the shift, of a logistic regression, by Newton's method."""
+    middle, spread = features.mean(axis=1, dtype=float), features.std(axis=1, dtype=float)
+    x = np.concatenate([(features - middle[:, None]) / spread[:, None], np.ones((1, len(facts)))])
+    at = np.zeros(len(x))
     for _ in range(STEPS):
         p = 1 / (1 + np.exp(-np.clip(at @ x, -60, 60)))
-        step = np.linalg.solve((x * (p * (1 - p))) @ x.T, x @ (facts - p))
+        # Features may be as good as one: then what moves neither of them costs nothing, and is not found.
+        step = np.linalg.lstsq((x * (p * (1 - p))) @ x.T, x @ (facts - p), rcond=RANK)[0]
         while abs(step).max() > CLOSE and _unlikelihood(at + step, x, facts) > _unlikelihood(at, x, facts):
             step = step / 2  # far from the end a whole step may be too far
         if abs(step).max() <= CLOSE:
             break
         at = at + step
-    scale = at[0] / spread
-    return np.array([scale, at[1] - scale * middle]) if scale > 0 else UNCHANGED
+    weights = at[:-1] / spread
+    return np.array([*weights, at[-1] - weights @ middle])
 
 
 def _unlikelihood(at: np.ndarray, x: np.ndarray, facts: np.ndarray) -> float:
