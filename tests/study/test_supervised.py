@@ -89,8 +89,8 @@ def test_the_tables_hold_all_rows_seeds_and_columns(whole):
         assert len(lines) >= (3 if row.tested else 1)  # F1, precision, recall; dev F1
         assert all("–" not in line for line in lines)
     assert text.count("| _paper_ |") == 1
-    for name in ("Lan et al. 2021", "Nagata et al. 2020"):
-        assert f"| _{name}_ | _{paper.SUPERVISED[name][0]}_" in text
+    for name, title in paper.PEERS.items():
+        assert f"| _{title}_ | _{paper.SUPERVISED[name][0]}_" in text
     assert "± " in text
     with (whole / "supervised.csv").open() as file:
         lines = list(csv.DictReader(file))
@@ -301,7 +301,7 @@ def test_tables_and_figures_of_nothing_are_no_error(ground, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--rows", "main,potts"), "rows must be main, all, or of bot, pot, uot, learned"),
+        (("--rows", "main,potts"), "rows must be main, all, or of semi-crf, span-prediction, bot"),
         (("--precision", "int8"), "--precision must be one of float32, bfloat16, got 'int8'"),
         (("--device", "tpu"), "device must be cpu or cuda, got 'tpu'"),
         (("--data", "nowhere"), "there is no nowhere/"),

@@ -14,6 +14,7 @@ from typing import Any, Self
 HOME = Path(__file__).parent
 DEFAULT = "small"
 SETTINGS, MEASURED, CARD = "otalign.json", "measured.json", "README.md"
+PEER = "peer.json"  # the settings of a trained peer, where a folder holds one instead of an aligner
 
 
 @dataclass(frozen=True)

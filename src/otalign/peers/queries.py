@@ -5,7 +5,7 @@ sentences are too long for the encoder together, what is around the marked word 
 the other there are overlapping windows, an input each.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -84,6 +84,25 @@ def batch(of: Sequence[Query], lengths: np.ndarray, links: Sequence[np.ndarray],
     places = np.array([(query.side, query.word, query.first) for query in of])
     places = np.concatenate([numbers[:, None], places], axis=1)
     return QueryBatch(ids, mask, types, starts, ends, counts, answers, places, lengths[pairs], pairs)
+
+
+def by_pairs(of: Iterable[Query], subwords: int) -> Iterator[list[Query]]:
+    """Queries, those of a pair together, the longest first: of so many pairs as have about so many subwords,
+    padding included, or of one that has more."""
+    whole: dict[int, list[Query]] = {}
+    for query in of:
+        whole.setdefault(query.pair, []).append(query)
+    widths = {pair: max(len(query.ids) for query in asked) for pair, asked in whole.items()}
+    together: list[Query] = []
+    width = 0  # of the first, which is the longest
+    for pair in sorted(whole, key=lambda pair: -widths[pair]):
+        if together and (len(together) + len(whole[pair])) * width > subwords:
+            yield together
+            together = []
+        width = width if together else widths[pair]
+        together = together + whole[pair]
+    if together:
+        yield together
 
 
 def _bounds(subwords: Subwords) -> tuple[list[int], list[int]]:

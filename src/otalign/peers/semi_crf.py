@@ -26,6 +26,7 @@ LONGEST = 3  # words of a span
 SIZE = 256  # of a span's vector, and of what is made of two
 FARTHEST = 10  # words between two target spans that are told apart
 DROPOUT = 0.1
+CELLS = 1 << 16  # word pairs that are decoded together: of each, nine pairs of spans are in memory
 TIE = 0.01  # by which the one of two equally good gold paths is better
 
 
@@ -52,14 +53,18 @@ class SemiCrf(nn.Module):
     @torch.no_grad()
     def weights(self, tile: Tile) -> Tensor:
         """1 where there is a link, else 0, (B, N, M)."""
-        forward, backward = self._both(tile)
-        one = self._found(forward, tile.is_source, tile.Y.shape[1]).cpu()
-        other = self._found(backward, tile.is_target, tile.X.shape[1]).mT.cpu()
-        merged = torch.zeros(one.shape)
-        for b in range(len(merged)):
-            forth, back = ([(i, j) for i, j in of[b].nonzero().tolist()] for of in (one, other))
-            for i, j in symmetrised(forth, back, "grow-diag"):
-                merged[b, i, j] = 1
+        (n, m), pairs = (tile.X.shape[1], tile.Y.shape[1]), len(tile.X)
+        merged = torch.zeros(pairs, n, m)
+        step = max(1, CELLS // (n * m))
+        for first in range(0, pairs, step):
+            part = Tile(*(of[first : first + step] for of in tile))
+            forward, backward = self._both(part)
+            one = self._found(forward, part.is_source, m).cpu()
+            other = self._found(backward, part.is_target, n).mT.cpu()
+            for k, both in enumerate(zip(one, other, strict=True), first):
+                forth, back = ([(i, j) for i, j in of.nonzero().tolist()] for of in both)
+                for i, j in symmetrised(forth, back, "grow-diag"):
+                    merged[k, i, j] = 1
         return merged
 
     def _both(self, tile: Tile) -> tuple[Tensor, Tensor]:
