@@ -1,5 +1,9 @@
 """The supervised peers, trained by the loop of ours: they learn, are saved, and align as they did."""
 
+import json
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
@@ -16,13 +20,14 @@ from otalign.training.peers import MODELS, QuerySet, examples
 from .examples import EMPTY, GOLDS, LONG, SOURCES
 from .test_batches import encoder_of
 
-PAIRS = [(gold.source, gold.target) for gold in GOLDS]
+FEW = GOLDS[:4]
+PAIRS = [(gold.source, gold.target) for gold in FEW]
 QUICK = {
     "semi-crf": recipe_for("semi-crf").changed(
         learning_rate=3e-3, head_pace=1.0, batch_size=4, epochs=12, patience=None
     ),
     "span-prediction": recipe_for("span-prediction").changed(
-        learning_rate=3e-3, batch_size=16, epochs=12, patience=None
+        learning_rate=6e-3, batch_size=8, epochs=24, patience=None, average=0.9
     ),
 }
 
@@ -32,23 +37,34 @@ def trained(folder, peer, **options) -> Trained:
     return train(str(folder), options.pop("sources", SOURCES), peer, recipe, device="cpu", **options)
 
 
+@pytest.fixture(scope="module")
+def steady(tiny_model, tmp_path_factory) -> Path:
+    """A tiny model without dropout, which is much where there are 16 dimensions."""
+    folder = tmp_path_factory.mktemp("steady") / "bert"
+    shutil.copytree(tiny_model("bert"), folder)
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    (folder / "config.json").write_text(json.dumps(config))
+    return folder
+
+
 @pytest.fixture(scope="module", params=PEERS)
-def made(request, tiny_model) -> Trained:
-    return trained(tiny_model("bert"), request.param)
+def made(request, steady) -> Trained:
+    return trained(steady, request.param, sources={"examples": Source(FEW, FEW)})
 
 
 def test_it_learns_what_it_is_given(made):
     first, best = made.epochs[0], max(made.epochs, key=lambda epoch: epoch.f1)
     assert best.f1 > first.f1
     assert made.f1 == pytest.approx(best.f1)
-    assert made.f1 > 0.85
+    assert made.f1 > 0.8
     assert set(made.dev) == {"examples"}
     assert set(made.dev["examples"]) == {"s"}
 
 
 def test_it_aligns_as_well_as_its_dev_set_says(made):
     found = list(made.aligner.align_many(PAIRS))
-    assert scores(count(found, GOLDS, "s"), ["f1"])["f1"] == pytest.approx(made.f1, abs=1e-6)
+    assert scores(count(found, FEW, "s"), ["f1"])["f1"] == pytest.approx(made.f1, abs=1e-6)
 
 
 def test_saved_and_loaded_it_aligns_as_before(made, tmp_path):
@@ -103,9 +119,10 @@ def test_half_precision_gives_about_the_same_loss(tiny_model, peer):
 def test_every_query_comes_once_an_epoch_and_pairs_come_whole_on_dev_sets(tiny_model):
     set_ = QuerySet([*GOLDS, *EMPTY], encoder_of(tiny_model("bert")), "s")
     assert len(set_) == sum(sum(gold.shape) for gold in GOLDS)
-    drawn = set_.shuffled(16, np.random.default_rng(0))
-    assert sorted(np.concatenate(drawn).tolist()) == list(range(len(set_)))
-    assert max(map(len, drawn)) == 16
+    for size in (3, 16):
+        drawn = set_.shuffled(size, np.random.default_rng(0))
+        assert sorted(np.concatenate(drawn).tolist()) == list(range(len(set_)))
+        assert max(map(len, drawn)) == size
     parts = [batch.pairs.tolist() for batch in set_.by_length(2000)]
     assert len(parts) > 1
     assert sorted(pair for part in parts for pair in part) == list(range(len(GOLDS)))

@@ -1,7 +1,6 @@
 """The supervised peers in training: what the loop takes, made of the heads in `otalign.peers`."""
 
 from collections.abc import Callable, Iterator, Sequence
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from otalign.peers.semi_crf import SemiCrf
 from otalign.peers.settings import Peer
 from otalign.peers.span_prediction import QueryTensors, SpanPrediction, averaged
 from otalign.strengths import Tile
-from otalign.training.batches import LEVELS, POOL, Batch, PairSet
+from otalign.training.batches import LEVELS, Batch, PairSet, pooled
 from otalign.training.model import Learner, Tensors
 from otalign.words import joined
 
@@ -89,10 +88,7 @@ class QuerySet:
         """The numbers of all queries once, `size` at a time, at random but that those of like length come
         together."""
         order = random.permutation(len(self))
-        pools = (order[k : k + POOL * size] for k in range(0, len(order), POOL * size))
-        sorted_ = (pool[np.argsort(self.sizes[pool], kind="stable")] for pool in pools)
-        batches = list(chain(*((pool[k : k + size] for k in range(0, len(pool), size)) for pool in sorted_)))
-        return [batches[k] for k in random.permutation(len(batches))]
+        return pooled(order, self.sizes[order], size, random)
 
     def by_length(self, subwords: int) -> Iterator[QueryBatch]:
         """All queries of all pairs, the longest first, those of a pair together."""
