@@ -99,6 +99,18 @@ def test_the_tables_hold_all_rows_seeds_and_columns(whole):
     assert all(line["signature"].endswith("version:0.1.0") for line in tests)
 
 
+def test_the_peers_have_rows_of_their_own_beside_the_papers(options, tmp_path, capsys):
+    run(capsys, *options, "--rows", ",".join(paper.PEERS), "--seeds", "1", "-o", tmp_path)
+    text = (tmp_path / "supervised.md").read_text()
+    assert text.count("| _paper_ |") == len(paper.PEERS)
+    for name, title in paper.PEERS.items():
+        assert f"| {ROWS[name].title} |" in text
+        assert f"| _{title}_ |" not in text
+    results = [json.loads(path.read_text()) for path in (tmp_path / "runs").glob("*.json")]
+    assert {one["problem"]["name"] for one in results} == set(paper.PEERS)
+    assert {key for one in results for key in one["test"]} == {column.key for column in COLUMNS}
+
+
 def test_what_was_counted_is_kept_and_gives_the_figures_again(whole):
     for path in (whole / "runs").glob("*_1_*.json"):
         result = json.loads(path.read_text())

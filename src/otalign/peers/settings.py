@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from otalign.alignment import Level
 from otalign.models import PEER
 
 Peer = Literal["semi-crf", "span-prediction"]
@@ -19,9 +18,8 @@ class PeerSettings:
     method: Peer
     encoder: str
     layer: int
-    level: Level  # of the links that it has learned
     threshold: float
-    trained: str  # on what, and the seed
+    trained: str  # on what, on links of which level, and the seed
 
     def __post_init__(self):
         if self.method not in PEERS:

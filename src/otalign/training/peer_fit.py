@@ -59,9 +59,8 @@ def train_peer(
         method=peer,
         encoder=base.name,
         layer=base.layer,
-        level=level,
         threshold=threshold,
-        trained=f"{' '.join(sources)}, seed {recipe.seed}",
+        trained=f"{' '.join(sources)} {level}, seed {recipe.seed}",
     )
     base.trained = True
     base.model.eval()
