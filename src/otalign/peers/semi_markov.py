@@ -37,8 +37,8 @@ def best_path(scores: Tensor, transitions: Tensor, lengths: Tensor) -> Path:
         best = _over_paths(scores, transitions.detach().clone(), lengths.clone(), _maximum)
         (taken,) = torch.autograd.grad(best.sum(), scores)
     taken = taken > 0
-    sizes = taken.any(3).int() @ torch.arange(1, scores.shape[2] + 1, device=scores.device, dtype=torch.int32)
-    return Path(sizes.long(), taken.any(2).int().argmax(2) * (sizes > 0))
+    sizes = (taken.any(3) * torch.arange(1, scores.shape[2] + 1, device=scores.device)).sum(2)
+    return Path(sizes, taken.any(2).int().argmax(2) * (sizes > 0))
 
 
 def path_score(scores: Tensor, transitions: Tensor, path: Path) -> Tensor:
