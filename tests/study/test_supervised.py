@@ -256,8 +256,8 @@ def test_jobs_come_in_the_order_of_their_urgency_and_size():
     jobs = ordered(wanted, lambda place: len(place.corpus))
     assert sorted(place for job in jobs for place in job.places) == sorted(wanted)
     rows = list(dict.fromkeys(job.places[0].row for job in jobs))
-    assert rows[:5] == ["learned-union", "uot", "bot", "pot", "learned"]
-    assert all(row.startswith("ablation-") for row in rows[5:])
+    assert rows[:7] == ["learned-union", "uot", "bot", "pot", "learned", *paper.PEERS]
+    assert all(row.startswith("ablation-") for row in rows[7:])
     assert [len(job.places) for job in jobs[:5]] == [11] * 5  # the union, one, further, both refit
     sizes = [len(job.places[0].corpus) for job in jobs if job.places[0].row == "learned"]
     assert sizes[:4] == sorted(sizes[:4], reverse=True)

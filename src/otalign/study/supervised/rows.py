@@ -110,7 +110,15 @@ ABLATION = (
     _ablated("directions", "one direction", both_directions=False),
 )
 ROWS = {row.name: row for row in (*MAIN, *ABLATION)}
-FIRST = (UNION, "uot", "bot", "pot", "learned")  # whose jobs come first, in this order
+FIRST = (
+    UNION,
+    "uot",
+    "bot",
+    "pot",
+    "learned",
+    "semi-crf",
+    "span-prediction",
+)  # whose jobs come first, in this order
 
 
 def chosen(patterns: str) -> tuple[str, ...]:
