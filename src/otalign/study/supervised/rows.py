@@ -118,7 +118,7 @@ FIRST = (
     "learned",
     "semi-crf",
     "span-prediction",
-)  # whose jobs come first, in this order
+)  # jobs, in order
 
 
 def chosen(patterns: str) -> tuple[str, ...]:
