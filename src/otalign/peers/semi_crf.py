@@ -17,6 +17,7 @@ pairs of spans cannot all be had; of several it has the fewest spans, but a span
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
 
 from otalign.peers.semi_markov import NEVER, Path, best_path, log_partition, path_score
 from otalign.peers.symmetrise import symmetrised
@@ -70,7 +71,10 @@ class SemiCrf(nn.Module):
     def _both(self, tile: Tile) -> tuple[Tensor, Tensor]:
         """The scores of the spans of each side with those of the other, (B, N, S, S · M + 1)."""
         S, T = self._spans(tile.X), self._spans(tile.Y)
-        return self._scores(S, T, tile.is_target), self._scores(T, S, tile.is_source)
+        directions = (S, T, tile.is_target), (T, S, tile.is_source)
+        # What is made of two spans is made again for the gradient: of all pairs it is too much to keep.
+        forward, backward = (checkpoint(self._scores, *of, use_reentrant=False) for of in directions)
+        return forward, backward
 
     def _spans(self, words: Tensor) -> Tensor:
         """The spans that end with each word, (B, N, S, SIZE). One that begins before the text is none."""
