@@ -6,7 +6,7 @@ the test figures of the aligner as it is there, with the digests of the files th
 
 import json
 from dataclasses import dataclass
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 from statistics import mean
 from typing import Any, Self
@@ -53,4 +53,9 @@ def digests(folder: Path) -> dict[str, str]:
     """Of the files that decide what an aligner does."""
     told = {MEASURED, CARD}
     files = sorted(path for path in folder.iterdir() if path.is_file() and path.name not in told)
-    return {path.name: sha256(path.read_bytes()).hexdigest() for path in files}
+    return {path.name: _digest(path) for path in files}
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as stream:
+        return file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,132 @@
+"""`otalign align -o folder/`: a corpus of any size into shards, by processes here or by Ray, resumable."""
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
+
+from otalign import engines, models
+from otalign.aligner import Method
+from otalign.cli.aligning import AlignerOptions
+from otalign.cli.methods import chosen_method
+from otalign.cli.pairs import Pairs
+from otalign.corpus.text import STDIN
+from otalign.engines import Folder, Form, Work
+from otalign.engines.work import SIZE
+
+HEAD_BYTES = 1 << 20  # of a file: enough to know it by, with its size
+
+
+@dataclass(frozen=True)
+class ShardOptions:
+    """What the user said of shards and of who makes them; None is what was not said."""
+
+    engine: str | None = None
+    size: int | None = None
+    processes: int | None = None
+    resume: bool = False
+    ray_address: str | None = None
+    gpus: float | None = None
+
+    def __post_init__(self):
+        if self.engine not in (None, "local", "ray"):
+            raise ValueError(f"--engine must be local or ray, got {self.engine!r}")
+        for name in ("ray_address", "gpus"):
+            if getattr(self, name) is not None and self.engine != "ray":
+                option = "--" + name.replace("_", "-")
+                raise ValueError(f"{option} is for --engine ray; leave it out or say so")
+
+    def wanted(self, output: str | None) -> bool:
+        """Whether the output is to be in shards: a folder is named, or something said that only they have."""
+        if output and (output.endswith(("/", os.sep)) or Path(output).is_dir()):
+            return True
+        if self == ShardOptions():
+            return False
+        if not output or output == STDIN or Path(output).is_file():
+            raise ValueError(f"shards need a folder to be written to, got {output}; give -o FOLDER/")
+        return True
+
+
+def align_in_shards(
+    read: Callable[..., Pairs], aligner: AlignerOptions, folder: Folder, options: ShardOptions
+) -> None:
+    """Align the pairs that `read` gives, `pairs_of` but for whether it reads them through before."""
+    if aligner.method == "fast-align":
+        raise ValueError("--method fast-align learns from all pairs at once, so not in shards; give -o FILE")
+    said = folder.said if options.resume else None
+    pairs = read(read_before=said is None)
+    if STDIN in pairs.files and options.resume:
+        raise ValueError("--resume reads the input again from its beginning; give a file, not standard input")
+    if said is not None:
+        pairs = replace(pairs, count=said.get("pairs"))
+    processes = options.processes or 1
+    threads = max(1, (aligner.threads or _processors()) // processes)
+    work = Work(folder, partial(_loaded, replace(aligner, threads=threads)), pairs.pretokenized)
+    size = options.size or (said or {}).get("shard_size", SIZE)
+    chosen: dict[str, Any] = {"size": size, "processes": processes, "resume": options.resume}
+    about = _about(pairs, folder.form, aligner)
+    try:
+        with _bar(pairs.count) as bar:
+            task = bar.add_task("", total=pairs.count)
+            chosen["tell"] = partial(bar.advance, task)
+            if options.engine == "ray":
+                from otalign.engines import ray
+
+                ray.align(
+                    pairs.items, work, about, address=options.ray_address, gpus=options.gpus or 0, **chosen
+                )
+            else:
+                engines.align(pairs.items, work, about, threads=threads, **chosen)
+    except KeyboardInterrupt:
+        print(
+            f"otalign: interrupted; {folder.path} keeps its whole shards, --resume goes on", file=sys.stderr
+        )
+        raise typer.Exit(130) from None
+
+
+def _loaded(options: AlignerOptions) -> Method:
+    return chosen_method(options, [], lambda what, done, of: None)
+
+
+def _about(pairs: Pairs, form: Form, aligner: AlignerOptions) -> dict[str, Any]:
+    """What makes a run the same run, but the aligner's settings, which it says itself."""
+    model = models.folder(models.DEFAULT) if aligner.model is None else Path(aligner.model)
+    return {
+        "input": [_known_by(file) for file in pairs.files],
+        "pretokenized": pairs.pretokenized,
+        "pairs": pairs.count,
+        "model": models.digests(model) if model.is_dir() else str(aligner.model),
+        "batch_size": aligner.batch_size,
+        "format": form.name,
+        "weights": form.weights,
+        "nulls": form.nulls,
+    }
+
+
+def _known_by(name: str) -> dict[str, Any]:
+    """A file by its name, size and first bytes; a corpus, or standard input, by its name."""
+    file = Path(name)
+    if not file.is_file():
+        return {"name": name}
+    with file.open("rb") as stream:
+        head = sha256(stream.read(HEAD_BYTES)).hexdigest()
+    return {"name": file.name, "bytes": file.stat().st_size, "sha256_of_first_mebibyte": head}
+
+
+def _bar(total: int | None) -> Progress:
+    """Pairs done, on the error stream if it is a terminal."""
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
