@@ -18,6 +18,8 @@ from otalign.aligner import Method
 from otalign.cli.aligning import AlignerOptions
 from otalign.cli.methods import chosen_method
 from otalign.cli.pairs import Pairs
+from otalign.corpus import Reading
+from otalign.corpus.parquet import Rows
 from otalign.corpus.text import STDIN
 from otalign.engines import Folder, Form, Work
 from otalign.engines.work import SIZE
@@ -67,11 +69,20 @@ def align_in_shards(
         raise ValueError("--resume reads the input again from its beginning; give a file, not standard input")
     if said is not None:
         pairs = replace(pairs, count=said.get("pairs"))
+    if STDIN in pairs.files and options.engine == "ray":
+        raise ValueError("--engine ray reads where there is room for it; give a file, not standard input")
     processes = options.processes or 1
-    threads = max(1, (aligner.threads or _processors()) // processes)
+    threads = (
+        aligner.threads or 1  # of machines that are not this one
+        if options.ray_address
+        else max(1, (aligner.threads or _processors()) // processes)
+    )
+    if options.engine == "ray":
+        pairs, aligner, folder = _wherever_it_runs(pairs, aligner, folder)
     work = Work(folder, partial(_loaded, replace(aligner, threads=threads)), pairs.pretokenized)
     size = options.size or (said or {}).get("shard_size", SIZE)
-    chosen: dict[str, Any] = {"size": size, "processes": processes, "resume": options.resume}
+    chosen: dict[str, Any] = {"size": size, "processes": processes, "threads": threads}
+    chosen |= {"resume": options.resume}
     about = _about(pairs, folder.form, aligner)
     try:
         with _bar(pairs.count) as bar:
@@ -84,7 +95,7 @@ def align_in_shards(
                     pairs.items, work, about, address=options.ray_address, gpus=options.gpus or 0, **chosen
                 )
             else:
-                engines.align(pairs.items, work, about, threads=threads, **chosen)
+                engines.align(pairs.items, work, about, **chosen)
     except KeyboardInterrupt:
         print(
             f"otalign: interrupted; {folder.path} keeps its whole shards, --resume goes on", file=sys.stderr
@@ -94,6 +105,20 @@ def align_in_shards(
 
 def _loaded(options: AlignerOptions) -> Method:
     return chosen_method(options, [], lambda what, done, of: None)
+
+
+def _wherever_it_runs(
+    pairs: Pairs, aligner: AlignerOptions, folder: Folder
+) -> tuple[Pairs, AlignerOptions, Folder]:
+    """The same with paths that do not depend on the folder that a process is started in."""
+    items = pairs.items
+    if isinstance(items, Reading):
+        items = replace(items, paths=tuple(os.path.abspath(path) for path in items.paths))
+    elif isinstance(items, Rows):
+        items = replace(items, path=os.path.abspath(items.path))
+    if aligner.model and Path(aligner.model).is_dir():
+        aligner = replace(aligner, model=os.path.abspath(aligner.model))
+    return replace(pairs, items=items), aligner, replace(folder, path=folder.path.absolute())
 
 
 def _about(pairs: Pairs, form: Form, aligner: AlignerOptions) -> dict[str, Any]:
