@@ -74,9 +74,10 @@ def measured(corpus: Path, count: int, processes: int, size: int, options: list[
             time.sleep(WAIT)
     assert work.returncode == 0
     end = time.perf_counter()
+    written = sum(part.stat().st_size for part in folder.glob("part-*"))
     print(
         f"  at most {most / 2**20:.0f} MiB, {count / (end - first):.0f} pairs a second, "
-        f"{first - begun:.1f} s before the first of them"
+        f"{first - begun:.1f} s before the first of them, {written / count:.0f} bytes a pair"
     )
 
 
@@ -93,6 +94,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as place:
         corpus = Path(place) / "pairs.jsonl.gz"
         write_repeated(pairs(said.file), said.pairs, corpus)
+        begun = time.perf_counter()
+        count = sum(1 for _ in read(corpus, "jsonl"))
+        print(f"reading alone: {count / (time.perf_counter() - begun):.0f} pairs a second")
         for processes in said.processes:
             folder = Path(place) / f"by-{processes}"
             measured(corpus, said.pairs, processes, said.shard_size, said.options, folder)
