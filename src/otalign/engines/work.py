@@ -15,7 +15,7 @@ from otalign.corpus.items import Item, sentences
 from otalign.engines.folder import Folder
 from otalign.peers import SimAligner
 
-SIZE = 8192  # pairs of a shard: about half a minute of a core
+SIZE = 8192  # pairs of a shard: a minute or two of work
 TOLD = 512  # pairs after which progress is told
 HEAD = 65_536  # pairs at most among which the centre of a corpus is sought
 
