@@ -35,6 +35,7 @@ class Timed:
 
 def shares(aligner: Aligner, pairs: list) -> None:
     clock = Timed(aligner.encoder)
+    aligner.encoder.at_once = 1  # so that the times of batches add up
     list(aligner.align_many(pairs[:64]))  # to be warm
     print(f"{aligner.signature}\n{len(pairs)} pairs, median of {ROUNDS} rounds")
     rows = []

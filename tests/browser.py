@@ -233,12 +233,18 @@ class Page:
         return base64.b64decode(self.send("Page.printToPDF", printBackground=True)["data"])
 
     def _middle(self, selector: str) -> tuple[float, float]:
+        """Of an element, in sight, once it stands still: what is laid out anew would be missed."""
         found = self.evaluate(
-            f"(() => {{ const found = document.querySelector({json.dumps(selector)});"
+            f"(async () => {{ const found = document.querySelector({json.dumps(selector)});"
             "if (!found) return null;"
-            "found.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'});"
-            "const box = found.getBoundingClientRect();"
-            "return [box.x + box.width / 2, box.y + box.height / 2]; })()"
+            "const frame = () => new Promise(requestAnimationFrame);"
+            "for (let before;;) {"
+            "  found.scrollIntoView({block: 'center', inline: 'center', behavior: 'instant'});"
+            "  await frame(); await frame();"
+            "  const box = found.getBoundingClientRect();"
+            "  const middle = [box.x + box.width / 2, box.y + box.height / 2];"
+            "  if (String(middle) === before) return middle;"
+            "  before = String(middle); } })()"
         )
         if found is None:
             raise PageError(f"there is no {selector}")

@@ -21,7 +21,7 @@ from otalign.centring import Centre, centred
 from otalign.encoders import Embeddings, Encoder, Pairing
 from otalign.extract import Found
 from otalign.head import Head, LearnedTransport
-from otalign.models import SETTINGS
+from otalign.models import PEER, SETTINGS
 from otalign.settings import Learned, Settings
 from otalign.strengths import Tile, tiles
 from otalign.weights import Array, weights
@@ -88,6 +88,11 @@ class Aligner:
         subwords, padding included, that the encoder sees at once; None suits the device.
         """
         model = _found(model)
+        if (Path(model) / PEER).is_file():
+            raise ValueError(
+                f"{model} holds a peer that was trained, not an aligner; otalign.peers.trained.TrainedPeer "
+                "loads it, and otalign align --model takes it"
+            )
         saved = saved_settings(Path(model))
         if saved and not encoders.is_in(Path(model)):
             model, folder = saved.encoder, Path(model)

@@ -1,3 +1,5 @@
+"""A server over a tiny aligner, for the tests of its answers and of its page."""
+
 from collections.abc import Iterator
 
 import pytest

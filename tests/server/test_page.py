@@ -20,7 +20,7 @@ SHOWN = (
 )
 FRAMED = "document.querySelectorAll('td.linked').length"
 STATUS = "document.querySelector('#status').textContent"
-IDLE = "!document.body.classList.contains('waiting')"
+IDLE = "document.body.ariaBusy !== 'true'"
 
 
 @pytest.fixture
@@ -35,7 +35,6 @@ def opened(page: Page, server) -> Page:
 
 def settled(page: Page) -> None:
     """Wait until the answer to the last change is drawn."""
-    page.evaluate("new Promise(done => setTimeout(done, 170))")  # typing is sent when it pauses
     page.wait_for(f"{IDLE} && document.querySelector('figure')")
 
 

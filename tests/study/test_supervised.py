@@ -89,14 +89,26 @@ def test_the_tables_hold_all_rows_seeds_and_columns(whole):
         assert len(lines) >= (3 if row.tested else 1)  # F1, precision, recall; dev F1
         assert all("–" not in line for line in lines)
     assert text.count("| _paper_ |") == 1
-    for name in ("Lan et al. 2021", "Nagata et al. 2020"):
-        assert f"| _{name}_ | _{paper.SUPERVISED[name][0]}_" in text
+    for name, title in paper.PEERS.items():
+        assert f"| _{title}_ | _{paper.SUPERVISED[name][0]}_" in text
     assert "± " in text
     with (whole / "supervised.csv").open() as file:
         lines = list(csv.DictReader(file))
     tests = [line for line in lines if line["split"] == "test"]
     assert len(tests) == 2 * len(COLUMNS) * sum(ROWS[name].tested for name in MADE)
     assert all(line["signature"].endswith("version:0.1.0") for line in tests)
+
+
+def test_the_peers_have_rows_of_their_own_beside_the_papers(options, tmp_path, capsys):
+    run(capsys, *options, "--rows", ",".join(paper.PEERS), "--seeds", "1", "-o", tmp_path)
+    text = (tmp_path / "supervised.md").read_text()
+    assert text.count("| _paper_ |") == len(paper.PEERS)
+    for name, title in paper.PEERS.items():
+        assert f"| {ROWS[name].title} |" in text
+        assert f"| _{title}_ |" not in text
+    results = [json.loads(path.read_text()) for path in (tmp_path / "runs").glob("*.json")]
+    assert {one["problem"]["name"] for one in results} == set(paper.PEERS)
+    assert {key for one in results for key in one["test"]} == {column.key for column in COLUMNS}
 
 
 def test_what_was_counted_is_kept_and_gives_the_figures_again(whole):
@@ -244,8 +256,8 @@ def test_jobs_come_in_the_order_of_their_urgency_and_size():
     jobs = ordered(wanted, lambda place: len(place.corpus))
     assert sorted(place for job in jobs for place in job.places) == sorted(wanted)
     rows = list(dict.fromkeys(job.places[0].row for job in jobs))
-    assert rows[:5] == ["learned-union", "uot", "bot", "pot", "learned"]
-    assert all(row.startswith("ablation-") for row in rows[5:])
+    assert rows[:7] == ["learned-union", "uot", "bot", "pot", "learned", *paper.PEERS]
+    assert all(row.startswith("ablation-") for row in rows[7:])
     assert [len(job.places) for job in jobs[:5]] == [11] * 5  # the union, one, further, both refit
     sizes = [len(job.places[0].corpus) for job in jobs if job.places[0].row == "learned"]
     assert sizes[:4] == sorted(sizes[:4], reverse=True)
@@ -301,7 +313,7 @@ def test_tables_and_figures_of_nothing_are_no_error(ground, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--rows", "main,potts"), "rows must be main, all, or of bot, pot, uot, learned"),
+        (("--rows", "main,potts"), "rows must be main, all, or of semi-crf, span-prediction, bot"),
         (("--precision", "int8"), "--precision must be one of float32, bfloat16, got 'int8'"),
         (("--device", "tpu"), "device must be cpu or cuda, got 'tpu'"),
         (("--data", "nowhere"), "there is no nowhere/"),

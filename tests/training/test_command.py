@@ -142,3 +142,35 @@ def test_a_trained_aligner_can_be_suited_to_another_dev_set(run, tmp_path, monke
     assert before
     assert after
     assert (before.arrays()["map"] == after.arrays()["map"]).all()
+
+
+@pytest.mark.parametrize("peer", ["semi-crf", "span-prediction"])
+def test_a_peer_is_trained_and_aligns_like_any_other(run, tmp_path, monkeypatch, capsys, peer):
+    out, _ = run(*FILES, *QUICK, "--epochs", "1", "--method", peer, "--level", "s+p", "-o", "mine")
+    assert f"method:{peer}|" in out
+    assert "train dev s+p   F1" in out
+
+    def align(*options: str) -> tuple[int | str | None, str, str]:
+        (tmp_path / "pairs.tsv").write_text("the car\tthe old car\n", encoding="utf-8")
+        arguments = ["pairs.tsv", "--model", "mine", "--device", "cpu", *options]
+        monkeypatch.setattr("sys.argv", ["otalign", "align", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        return ended.value.code, *capsys.readouterr()
+
+    code, found, err = align("--threshold", "0")
+    assert (code, found.count("\n")) == (0, 1), err
+    assert align("--tau", "0.5")[2].endswith("--tau must be left out for mine: it has been trained\n")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--method", "crf"), "--method must be ot, semi-crf or span-prediction, got 'crf'"),
+        (("--method", "semi-crf", "--problem", "uot"), "--problem is for --method ot, not semi-crf"),
+        (("--method", "semi-crf", "--refit"), "--refit is for --method ot, not semi-crf; leave it out"),
+    ],
+)
+def test_what_a_peer_has_no_use_for_is_refused(run, options, message):
+    _, err = run(*FILES, *options, "-o", "mine", rc=2)
+    assert message in err

@@ -18,6 +18,7 @@ from otalign.cli.results import place
 from otalign.corpus import CORPORA
 from otalign.encoders import EXPORTED
 from otalign.ot import Balanced, Partial, Problem, Unbalanced
+from otalign.peers.settings import PEERS, Peer
 from otalign.settings import FRACTION, Learned
 
 if TYPE_CHECKING:
@@ -49,6 +50,10 @@ def train(
         list[Path] | None,
         typer.Option(metavar="FILE", help="Gold to choose by, for files; may be given several times."),
     ] = None,
+    method: Annotated[
+        str,
+        typer.Option(metavar=f"ot|{'|'.join(PEERS)}", help="Transport, or one of its supervised peers."),
+    ] = "ot",
     problem: Annotated[
         str, typer.Option(metavar="learned|bot|pot|uot", help="Learned transport, or one of the paper's.")
     ] = "learned",
@@ -56,7 +61,7 @@ def train(
     fraction: Annotated[float, typer.Option(help="Of pot: the share of the words to be linked.")] = FRACTION,
     level: Annotated[
         str,
-        typer.Option(metavar="s|s+p", help="Of bot, pot, uot: the links to learn; learned learns both."),
+        typer.Option(metavar="s|s+p", help="Of all but learned, which learns both: the links to learn."),
     ] = "s",
     learning_rate: Annotated[
         str | None,
@@ -108,6 +113,7 @@ def train(
 
     By default transport itself is learned: prices for words without a counterpart, competition, both levels
     of links, probabilities that are calibrated. With --problem bot, pot or uot it is the paper's recipe.
+    With --method semi-crf or span-prediction it is one of the systems that the paper compares with.
     Several corpora are learned together. With --teacher, what another aligner says of their pairs is learned
     beside the gold. Interrupted, the same command goes on after the last whole epoch.
 
@@ -116,7 +122,7 @@ def train(
     Example: otalign train mtref wiki --data corpora/ --encoder bert-base-uncased -o my-aligner/
     """
     sources = _sources(corpora, dev or [], format, data, limit)
-    chosen = _problem(problem, tau, fraction)
+    chosen = _learnt(method, problem, tau, fraction, without=without, teacher=teacher, refit=refit)
     from otalign.training import recipe_for
 
     recipe = recipe_for(chosen).changed(seed=seed, without=tuple(without or ()))
@@ -142,7 +148,7 @@ def train(
 def _best_of(
     encoder: str,
     sources: "dict[str, Source]",
-    problem: Problem | Learned,
+    problem: Problem | Learned | Peer,
     recipes: "list[Recipe]",
     options: dict[str, Any],
     told: Told,
@@ -213,6 +219,21 @@ def _sources(
     return sources
 
 
+def _learnt(method: str, problem: str, tau: float, fraction: float, **only: Any) -> Problem | Learned | Peer:
+    """What is learned; `only` are options that peers have no use for."""
+    if method == "ot":
+        return _problem(problem, tau, fraction)
+    peers: dict[str, Peer] = {name: name for name in PEERS}
+    if method not in peers:
+        raise ValueError(f"--method must be ot, {' or '.join(PEERS)}, got {method!r}")
+    if problem != "learned":
+        raise ValueError(f"--problem is for --method ot, not {method}; leave it out")
+    for name, value in only.items():
+        if value:
+            raise ValueError(f"--{name} is for --method ot, not {method}; leave it out")
+    return peers[method]
+
+
 def _problem(said: str, tau: float, fraction: float) -> Problem | Learned:
     match said:
         case "learned":
@@ -227,7 +248,7 @@ def _problem(said: str, tau: float, fraction: float) -> Problem | Learned:
 
 
 def _teacher(
-    folder: Path | None, teaching: float | None, problem: Problem | Learned, device: str | None
+    folder: Path | None, teaching: float | None, problem: Problem | Learned | Peer, device: str | None
 ) -> Aligner | None:
     """The aligner to learn from, if there is one and it can teach."""
     if folder is None:
@@ -240,6 +261,7 @@ def _teacher(
     teacher = Aligner.load(folder, device=None if exported else device)
     from otalign.training.teaching import check_teacher
 
+    assert not isinstance(problem, str)  # a peer has none, and was told so
     check_teacher(teacher, problem)
     return teacher
 
@@ -266,7 +288,7 @@ def _half(precision: str | None, device: str | None) -> bool:
 def _about(
     encoder: str,
     sources: "dict[str, Source]",
-    problem: Problem | Learned,
+    problem: Problem | Learned | Peer,
     recipe: "Recipe",
     options: dict[str, Any],
 ) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """The aligners that come with the package, each a folder beside this file, and what each was measured at.
 
-A folder holds what `Aligner.save` writes, a README.md that tells what the aligner is, and `measured.json`:
-the test figures of the aligner as it is there, with the digests of the files that they were measured with.
+A folder holds what `Aligner.save` writes, a README.md that tells what the aligner is, the licence of its
+weights, and `measured.json`: the test figures of the aligner as it is there, with the digests of the files
+that they were measured with.
 """
 
 import json
@@ -13,7 +14,8 @@ from typing import Any, Self
 
 HOME = Path(__file__).parent
 DEFAULT = "small"
-SETTINGS, MEASURED, CARD = "otalign.json", "measured.json", "README.md"
+SETTINGS, MEASURED, CARD, LICENCE = "otalign.json", "measured.json", "README.md", "LICENSE"
+PEER = "peer.json"  # the settings of a trained peer, where a folder holds one instead of an aligner
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ def folder(name: str) -> Path:
 
 def digests(folder: Path) -> dict[str, str]:
     """Of the files that decide what an aligner does."""
-    told = {MEASURED, CARD}
+    told = {MEASURED, CARD, LICENCE}
     files = sorted(path for path in folder.iterdir() if path.is_file() and path.name not in told)
     return {path.name: _digest(path) for path in files}
 

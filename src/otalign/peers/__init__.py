@@ -3,6 +3,9 @@
 `SimAlign` takes the similarities of one pair's words; `FastAlign` learns from a whole corpus of pairs, and
 `symmetrised` joins its two directions, or those of any other aligner. `SimAligner` and `FastAligner` are the
 two behind the interface of `Aligner`: sentences in, alignments out.
+
+The two that are supervised need torch and are not loaded here: `otalign.peers.trained.TrainedPeer` is one
+that `otalign.training` has made.
 """
 
 from otalign.peers.aligners import FastAligner, SimAligner

@@ -66,11 +66,13 @@ let underway = false;
 let changed = false;
 
 function send(delay) {
+  document.body.ariaBusy = "true"; // until what is shown is the answer to what was last chosen
   clearTimeout(timer);
   timer = setTimeout(ask, delay);
 }
 
 async function ask() {
+  timer = 0;
   changed = true;
   if (underway) return;
   underway = true;
@@ -84,6 +86,7 @@ async function ask() {
     }
   }
   document.body.classList.remove("waiting");
+  if (!timer) document.body.ariaBusy = "false";
   underway = false;
 }
 

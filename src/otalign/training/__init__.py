@@ -1,8 +1,9 @@
 """Supervised alignment: an encoder and a head, trained through the transport on gold links."""
 
-from otalign.training.fit import Trained, refit, train
+from otalign.training.fit import refit, train
 from otalign.training.loop import Epoch
 from otalign.training.recipe import FURTHER, PAPER, Recipe, recipe_for
 from otalign.training.sources import Source
+from otalign.training.trained import Trained
 
 __all__ = ["FURTHER", "PAPER", "Epoch", "Recipe", "Source", "Trained", "recipe_for", "refit", "train"]

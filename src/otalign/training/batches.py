@@ -121,12 +121,7 @@ class PairSet:
         pairs of like length come together."""
         order = random.permutation(len(self)) + len(self) * random.integers(self.directions, size=len(self))
         order = self._alignable(order)
-        batches = []
-        for start in range(0, len(order), POOL * size):
-            pool = order[start : start + POOL * size]
-            pool = pool[np.argsort(self._size(pool), kind="stable")]
-            batches += [pool[k : k + size] for k in range(0, len(pool), size)]
-        return [batches[k] for k in random.permutation(len(batches))]
+        return pooled(order, self._size(order), size, random)
 
     def by_length(self, subwords: int) -> Iterator[Batch]:
         """All pairs as they are, the longest first, so many at a time as have about so many subwords."""
@@ -143,6 +138,16 @@ class PairSet:
 
     def _size(self, pairs: np.ndarray) -> np.ndarray:
         return self.sizes[self.first[pairs]]
+
+
+def pooled(order: np.ndarray, sizes: np.ndarray, size: int, random: np.random.Generator) -> list[np.ndarray]:
+    """What is in an order, `size` at a time: those of like sizes together, in batches that come at random."""
+    batches = []
+    for start in range(0, len(order), POOL * size):
+        pool = slice(start, start + POOL * size)
+        ranked = order[pool][np.argsort(sizes[pool], kind="stable")]
+        batches += [ranked[k : k + size] for k in range(0, len(ranked), size)]
+    return [batches[k] for k in random.permutation(len(batches))]
 
 
 def _together(taught: Sequence[np.ndarray], pairs: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:

@@ -1,15 +1,14 @@
 """How good a model is on a dev set, at every threshold at once."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from otalign.alignment import Level
+from otalign.alignment import Gold, Level
 from otalign.encoders.embeddings import in_numpy
-from otalign.training.batches import Batch, PairSet
-from otalign.training.model import Model
+from otalign.training.model import Learner
 from otalign.tuning import THRESHOLDS
 from otalign.tuning.sweep import Curve, MarkedTile, Marks, marks
 
@@ -30,23 +29,34 @@ class Score(NamedTuple):
         return cls(*(float(of[curve.best]) for of in values))
 
 
+class Batches(Protocol):
+    """Pairs with their gold, ready to be read: `PairSet`, or what another model reads."""
+
+    @property
+    def golds(self) -> Sequence[Gold]: ...
+
+    def by_length(self, subwords: int) -> Iterable[Any]:
+        """All pairs that can be aligned, about so many subwords at a time; each batch has their numbers."""
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class DevSet:
     """Pairs with gold at some levels, in batches that are put together once."""
 
     pairs: int
     levels: tuple[Level, ...]
-    parts: list[tuple[Batch, dict[Level, Marks]]]
+    parts: list[tuple[Any, dict[Level, Marks]]]
 
     @classmethod
-    def of(cls, pairs: PairSet, levels: Sequence[Level]) -> "DevSet":
+    def of(cls, pairs: Batches, levels: Sequence[Level]) -> "DevSet":
         parts = []
         for batch in pairs.by_length(SUBWORDS):
             golds = [pairs.golds[k] for k in batch.pairs]
             parts.append((batch, {level: marks(golds, level) for level in levels}))
-        return cls(len(pairs), tuple(levels), parts)
+        return cls(len(pairs.golds), tuple(levels), parts)
 
-    def curves(self, model: Model) -> dict[Level, Curve]:
+    def curves(self, model: Learner) -> dict[Level, Curve]:
         """Precision and recall at each threshold and level."""
         at = np.array(THRESHOLDS)
         model.eval()
@@ -60,7 +70,7 @@ class DevSet:
                 rates[level][:, batch.pairs] = tally.precision, tally.recall
         return {level: Curve(at, *rates[level].mean(axis=1)) for level in self.levels}
 
-    def scores(self, model: Model) -> dict[Level, Score]:
+    def scores(self, model: Learner) -> dict[Level, Score]:
         return best_scores(self.curves(model))
 
 

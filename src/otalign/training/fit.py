@@ -1,10 +1,8 @@
 """From gold and an encoder to a trained aligner: checked before, trained, calibrated after."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from hashlib import sha256
+from dataclasses import replace
 from pathlib import Path
-from statistics import mean
 from typing import Any
 
 import numpy as np
@@ -13,43 +11,31 @@ import torch
 from otalign import head as heads
 from otalign.aligner import Aligner, saved_settings
 from otalign.alignment import Gold, Level
-from otalign.encoders import EXPORTED
 from otalign.encoders.embeddings import in_numpy
-from otalign.encoders.transformers import Transformers, depth
+from otalign.encoders.transformers import Transformers
 from otalign.head import Head, LearnedTransport, Projection
 from otalign.ot import Problem
+from otalign.peers.settings import Peer
+from otalign.peers.trained import TrainedPeer
 from otalign.settings import Learned, Settings
 from otalign.training.batches import LEVELS, PairSet
-from otalign.training.dev import DevSet, Score, best_scores
-from otalign.training.loop import Epoch, Run
+from otalign.training.beginning import Beginning
+from otalign.training.dev import DevSet, best_scores
+from otalign.training.loop import Epoch
 from otalign.training.model import Model
+from otalign.training.peer_fit import train_peer
 from otalign.training.recipe import Recipe
 from otalign.training.sources import Source, check, check_fit, known_levels
 from otalign.training.teaching import check_teacher, said_by
+from otalign.training.trained import Trained
 from otalign.tuning.calibration import best_threshold, suited
 from otalign.tuning.store import Progress, unheard
-
-
-@dataclass(frozen=True, eq=False)
-class Trained:
-    """An aligner, what each epoch came to, and how good the best one is on each dev set."""
-
-    aligner: Aligner
-    recipe: Recipe
-    level: Level
-    epochs: list[Epoch]
-    dev: dict[str, dict[Level, Score]]
-
-    @property
-    def f1(self) -> float:
-        """The mean over dev sets and levels, each at its best threshold."""
-        return mean(score.f1 for levels in self.dev.values() for score in levels.values())
 
 
 def train(
     encoder: str,
     sources: Mapping[str, Source],
-    problem: Problem | Learned,
+    problem: Problem | Learned | Peer,
     recipe: Recipe,
     *,
     level: Level = "s",
@@ -65,9 +51,16 @@ def train(
 
     `encoder` may be an aligner that was trained before the same way: then training goes on from it. The
     level says which links the paper's transports learn; a learned one learns both, of gold and, if it has a
-    teacher, of that aligner's probabilities too. Dev sets are gold alone.
+    teacher, of that aligner's probabilities too. Dev sets are gold alone. In place of a problem there may be
+    the name of a peer, which learns one level too.
     """
     check(sources)
+    if isinstance(problem, str):
+        if teacher is not None:
+            raise ValueError(f"teacher must be left out for {problem}; only a learned transport has one")
+        options: dict[str, Any] = {"half": half, "accumulate": accumulate, "checkpoint": checkpoint}
+        options |= {"progress": progress, "heard": heard}
+        return train_peer(encoder, sources, problem, recipe, level=level, device=device, **options)
     golds = [gold for source in sources.values() for gold in source.train]
     known = known_levels(sources)
     begun = _Begun(
@@ -99,6 +92,8 @@ def refit(
     Nothing is chosen any more: recipe, epochs, thresholds and calibration are those that the dev sets have
     chosen before, and so are the scores, which are not its own. A teacher is to be given again.
     """
+    if isinstance(trained.aligner, TrainedPeer):
+        raise ValueError(f"trained must be by transport to be refit, got {trained.aligner.signature}")
     golds = [gold for source in sources.values() for gold in source.train]
     more = [gold for source in sources.values() for gold in source.dev]
     known = np.concatenate([known_levels(sources), np.ones((len(more), len(LEVELS)), dtype=bool)])
@@ -127,7 +122,7 @@ def refit(
     return replace(trained, aligner=Aligner(_trained(begun.base, begun.model), settings, head=learned))
 
 
-class _Begun:
+class _Begun(Beginning):
     """A model about to be trained, with its pairs; what does not fit is said here."""
 
     def __init__(
@@ -144,20 +139,11 @@ class _Begun:
         teacher: Aligner | None,
         progress: Progress,
     ):
-        from accelerate import Accelerator
-
         assert problem is not None
-        if (Path(encoder) / EXPORTED).is_file():
-            raise ValueError(
-                f"{encoder} is exported, and has no weights to train; give what it was made from"
-            )
         check_teacher(teacher, problem)
-        self.recipe, self.progress = recipe, progress
         taught_by = teacher and teacher.signature
         about = f"{encoder} {list(names)} {golds} {problem} {recipe} {level} {taught_by}"
-        self.about = sha256(about.encode()).hexdigest()
-        self.accelerator = Accelerator(cpu=device == "cpu" or not torch.cuda.is_available())
-        self.base = _encoder(encoder, recipe.depth, str(self.accelerator.device))
+        super().__init__(encoder, recipe, device, progress, about)
         self.settings = _settings(self.base, names, problem, recipe.seed, level, teacher)
         taught = teacher and said_by(teacher, golds, progress)
         self.pairs = PairSet(
@@ -174,22 +160,8 @@ class _Begun:
         model = Model(self.base, _head(self.base, problem, recipe), self.settings, level, recipe)
         self.model = model.to(self.accelerator.device)
 
-    def run(
-        self, devs: Mapping[str, DevSet], *, half: bool, heard: Callable[[Epoch], None], **options: Any
-    ) -> list[Epoch]:
-        if half:
-            torch.set_float32_matmul_precision("high")  # where the rest is no more exact than that
-        options |= {"half": half, "about": self.about, "progress": self.progress}
-        run = Run(self.model, self.pairs, devs, self.recipe, self.accelerator, **options)
-        return run(heard)
-
-
-def _encoder(name: str, kept: int | None, device: str) -> Transformers:
-    """All of its layers, or the first so many of them."""
-    last = depth(name)
-    if kept is not None and kept > last:
-        raise ValueError(f"depth must be at most {last}, as many layers as {name} has, got {kept}")
-    return Transformers(name, kept or last, device=device, kept=kept)
+    def run(self, devs: Mapping[str, DevSet], **options: Any) -> list[Epoch]:
+        return self.trained(self.model, self.pairs, devs, **options)
 
 
 def _trained(base: Transformers, model: Model) -> Transformers:

@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 import torch
@@ -21,9 +21,8 @@ from torch import Tensor
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from otalign.alignment import Level
-from otalign.training.batches import Batch, PairSet
 from otalign.training.dev import DevSet, Score
-from otalign.training.model import Model, Tensors
+from otalign.training.model import Learner
 from otalign.training.optimising import WARM_UP, optimiser, schedule
 from otalign.training.recipe import Recipe
 from otalign.tuning.store import Progress, unheard
@@ -64,6 +63,20 @@ class Epoch:
         return cls(data["epoch"], data["loss"], dev, data["seconds"])
 
 
+class TrainSet(Protocol):
+    """What is learned from: `PairSet`, or what another model reads."""
+
+    def __len__(self) -> int: ...
+
+    def shuffled(self, size: int, random: np.random.Generator) -> list[np.ndarray]:
+        """The numbers of all examples once, `size` at a time."""
+        ...
+
+    def batch(self, examples: np.ndarray, /) -> Any:
+        """These examples, by their numbers."""
+        ...
+
+
 class Run:
     """A model in training. Where it has a file for that, it can be taken up again after the last epoch.
 
@@ -73,8 +86,8 @@ class Run:
 
     def __init__(
         self,
-        model: Model,
-        train: PairSet,
+        model: Learner,
+        train: TrainSet,
         dev: Mapping[str, DevSet],
         recipe: Recipe,
         accelerator: "Accelerator",
@@ -112,10 +125,10 @@ class Run:
         return self.epochs
 
     @property
-    def kept(self) -> Model:
+    def kept(self) -> Learner:
         """What is scored and kept: the average of the weights, once there is one."""
         begun = self.average and self.average.n_averaged > 0
-        return cast(Model, self.average.module) if self.average and begun else self.model
+        return cast(Learner, self.average.module) if self.average and begun else self.model
 
     @property
     def over(self) -> bool:
@@ -142,19 +155,19 @@ class Run:
         dev = {name: one.scores(self.kept) for name, one in self.dev.items()}
         return Epoch(number, loss, dev, round(time.perf_counter() - start, 2))
 
-    def _parts(self, pairs: np.ndarray) -> list[Batch]:
+    def _parts(self, pairs: np.ndarray) -> list[Any]:
         """What this process reads of a batch, and in how many parts. No part is empty."""
         several = self.accelerator.num_processes
         mine = pairs[self.accelerator.process_index :: several] if len(pairs) >= several else pairs
         return [self.train.batch(part) for part in np.array_split(mine, self.accumulate) if len(part)]
 
-    def _step(self, parts: Sequence[Batch]) -> Tensor:
+    def _step(self, parts: Sequence[Any]) -> Tensor:
         total = torch.zeros((), device=self.accelerator.device)
         for k, batch in enumerate(parts):
             last = k == len(parts) - 1  # gradients go between processes once a step
             with nullcontext() if last else self.accelerator.no_sync(self.module):
                 with torch.autocast(total.device.type, torch.bfloat16, enabled=self.half):
-                    loss = self.module(Tensors.of(batch, total.device)) / len(parts)
+                    loss = self.module(self.model.tensors(batch, total.device)) / len(parts)
                 self.accelerator.backward(loss)
             total += loss.detach()
         self.accelerator.clip_grad_norm_(self.module.parameters(), GRADIENT_NORM)

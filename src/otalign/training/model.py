@@ -58,16 +58,42 @@ class Tensors(NamedTuple):
         return Tile(words[:, 0, :n], words[:, 1, :m], is_word[:, 0, :n], is_word[:, 1, :m])
 
 
-class Model(nn.Module):
-    """The encoder's module, fine-tuned with the arrays of a head, at a level if the head knows but one."""
+class Learner(nn.Module):
+    """An encoder's module with something over it: what the loop trains, and the dev sets score.
 
-    def __init__(self, encoder: Transformers, head: Head, settings: Settings, level: Level, recipe: Recipe):
+    A subclass says what it reads of a batch, its loss (`forward`), and the weights that it gives to links.
+    """
+
+    def __init__(self, encoder: Transformers):
         super().__init__()
         self.encoder = encoder.model
         for name, weight in self.encoder.named_parameters():
             if name.startswith(NOT_MISSED):  # several processes would wait for gradients that never come
                 weight.requires_grad_(False)
         self.inputs = encoder.inputs
+
+    def tensors(self, batch: Any, device: Any) -> Any:
+        """What `forward` takes, on a device."""
+        return Tensors.of(batch, device)
+
+    def states(self, inputs: dict[str, Tensor], mix: Tensor | None = None) -> Tensor:
+        """What the encoder makes of its inputs, (I, L, D)."""
+        return states(self.encoder, {name: inputs[name] for name in self.inputs}, mix)
+
+    def weights(self, batch: Any) -> tuple[Tile, dict[Level, Any]]:
+        """Of the links, at each level that is learned, (B, N, M), and where there are words."""
+        raise NotImplementedError
+
+    @property
+    def device(self) -> torch.device:
+        return next(self.parameters()).device
+
+
+class Model(Learner):
+    """The encoder's module, fine-tuned with the arrays of a head, at a level if the head knows but one."""
+
+    def __init__(self, encoder: Transformers, head: Head, settings: Settings, level: Level, recipe: Recipe):
+        super().__init__(encoder)
         self.kind, self.settings = type(head), settings
         self.level: Level = level
         absent = {WITHOUT[part] for part in recipe.without}
@@ -90,8 +116,7 @@ class Model(nn.Module):
         return None if self.log_mix is None else torch.softmax(self.log_mix, 0)
 
     def tile(self, batch: Tensors) -> Tile:
-        given = {name: batch.inputs[name] for name in self.inputs}
-        return batch.tile(states(self.encoder, given, self.mix()).float())
+        return batch.tile(self.states(batch.inputs, self.mix()).float())
 
     def forward(self, batch: Tensors) -> Tensor:
         """The loss of a batch."""
@@ -114,7 +139,7 @@ class Model(nn.Module):
     @torch.inference_mode()
     def weights(self, batch: Batch) -> tuple[Tile, dict[Level, Any]]:
         """Of the links, at each level that the head knows, (B, N, M)."""
-        tile = self.tile(Tensors.of(batch, next(self.parameters()).device))
+        tile = self.tile(Tensors.of(batch, self.device))
         if self.kind is Projection:
             return tile, {self.level: weights(tile, self.settings, self.head()).links}
         head, of_levels = self.head(), zip(LEVELS, heads.LEVELS, strict=True)

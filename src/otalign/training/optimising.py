@@ -3,14 +3,14 @@
 from torch.optim import AdamW, Optimizer
 from torch.optim.lr_scheduler import LambdaLR
 
-from otalign.training.model import Model
+from otalign.training.model import Learner
 from otalign.training.recipe import Recipe
 
 WARM_UP = 0.1  # of the steps, over which the learning rate rises
 WEIGHT_DECAY = 0.01
 
 
-def optimiser(model: Model, recipe: Recipe, *, fused: bool) -> Optimizer:
+def optimiser(model: Learner, recipe: Recipe, *, fused: bool) -> Optimizer:
     learned = [weight for weight in model.parameters() if weight.requires_grad]
     within = {id(weight) for weight in model.encoder.parameters()}
     pretrained = [weight for weight in learned if id(weight) in within]

@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
 
 from otalign.ot import Problem
+from otalign.peers.settings import Peer
 from otalign.settings import Learned
 
 Optimizer = Literal["adamw", "adafactor"]
@@ -76,5 +77,14 @@ PAPER = Recipe(
 FURTHER = Recipe(learning_rate=5e-5, batch_size=16, epochs=4, average=0.97)
 
 
-def recipe_for(problem: Problem | Learned) -> Recipe:
+# The peers of the paper, with its early stopping. A step of span prediction counts queries, not pairs.
+PEER_RECIPES: dict[Peer, Recipe] = {
+    "semi-crf": PAPER.changed(learning_rate=5e-5, head_pace=10.0, optimizer="adamw", batch_size=32),
+    "span-prediction": PAPER.changed(learning_rate=5e-5, optimizer="adamw"),
+}
+
+
+def recipe_for(problem: Problem | Learned | Peer) -> Recipe:
+    if isinstance(problem, str):
+        return PEER_RECIPES[problem]
     return Recipe() if isinstance(problem, Learned) else PAPER

@@ -13,6 +13,8 @@ import torch
 
 from otalign.aligner import Aligner, saved_settings
 from otalign.metrics import Counts, count, scores, signature
+from otalign.peers.settings import PeerSettings
+from otalign.peers.trained import TrainedPeer
 from otalign.settings import Learned, Links
 from otalign.study.columns import COLUMNS, Column
 from otalign.study.supervised.ground import Ground
@@ -169,7 +171,7 @@ def _result(place: Place, ground: Ground, made: Made) -> Result | None:
     if ground.result(place):
         return None
     start, trained, row = time.perf_counter(), made.trained, ROWS[place.row]
-    counted: dict[Column, tuple[Counts, Aligner]] = {}
+    counted: dict[Column, tuple[Counts, Aligner | TrainedPeer]] = {}
     for column in place.columns:
         aligner = _for_column(trained, column, row.tuned)
         golds = ground.material.golds(column.corpus, "test")
@@ -178,7 +180,7 @@ def _result(place: Place, ground: Ground, made: Made) -> Result | None:
     result = Result(
         place,
         made.chosen,
-        trained.aligner.settings.to_dict()["problem"],
+        _problem(trained),
         row.recipe.changed(learning_rate=row.tries[made.chosen].learning_rate, seed=place.seed).to_dict(),
         made.tried,
         [epoch.to_dict() for epoch in trained.epochs],
@@ -192,9 +194,17 @@ def _result(place: Place, ground: Ground, made: Made) -> Result | None:
     return result
 
 
-def _for_column(trained: Trained, column: Column, tuned: bool) -> Aligner:
+def _problem(trained: Trained) -> dict[str, Any]:
+    """What was trained, by name, with its parameters."""
+    settings = trained.aligner.settings
+    return {"name": settings.method} if isinstance(settings, PeerSettings) else settings.to_dict()["problem"]
+
+
+def _for_column(trained: Trained, column: Column, tuned: bool) -> Aligner | TrainedPeer:
     """The aligner at the level of a column, with the threshold that is best on its dev set, or its own."""
     aligner = trained.aligner
+    if isinstance(aligner, TrainedPeer):
+        return aligner  # of one level and one dev set, those of the column
     settings = aligner.settings
     if isinstance(settings.problem, Learned):
         settings = settings.changed(links=LINKS[column.level], threshold=None)
@@ -204,7 +214,7 @@ def _for_column(trained: Trained, column: Column, tuned: bool) -> Aligner:
     return replace(aligner, settings=settings)
 
 
-def _figures(place: Place, column: Column, counts: Counts, aligner: Aligner) -> dict[str, Any]:
+def _figures(place: Place, column: Column, counts: Counts, aligner: Aligner | TrainedPeer) -> dict[str, Any]:
     more = {"row": place.row, "corpus": column.corpus, "split": "test", "tuned_on": f"{column.dev} dev"}
     if not ROWS[place.row].tuned:
         del more["tuned_on"]
@@ -218,6 +228,7 @@ def _figures(place: Place, column: Column, counts: Counts, aligner: Aligner) -> 
 
 def _reliability(trained: Trained, ground: Ground) -> dict[str, Any]:
     """Of the aligner calibrated on that corpus alone, as its thresholds are chosen for it alone."""
+    assert isinstance(trained.aligner, Aligner)
     aligner, _ = suited(trained.aligner, {RELIED_ON: ground.material.golds(RELIED_ON, "dev")})
     golds, found = ground.material.golds(RELIED_ON, "test"), {}
     for column in (c for c in COLUMNS if c.corpus == RELIED_ON):

@@ -9,14 +9,15 @@ from fnmatch import fnmatch
 from typing import NamedTuple
 
 from otalign.ot import Balanced, Partial, Problem, Unbalanced
+from otalign.peers.settings import Peer
 from otalign.settings import Learned
-from otalign.training.recipe import FURTHER, PAPER, Recipe
+from otalign.training.recipe import FURTHER, PAPER, Recipe, recipe_for
 
 
 class Try(NamedTuple):
     """What the first seed tries: the best on the dev set is taken, for the other seeds too."""
 
-    problem: Problem | Learned
+    problem: Problem | Learned | Peer
     learning_rate: float
 
 
@@ -50,6 +51,12 @@ def _paper(name: str, title: str, seeds: int) -> Row:
     return Row(name=name, title=title, tries=TRIES[name], recipe=PAPER, seeds=seeds, by_level=True)
 
 
+def _peer(name: Peer, title: str, seeds: int) -> Row:
+    recipe = recipe_for(name)
+    tries = (Try(name, recipe.learning_rate),)
+    return Row(name=name, title=title, tries=tries, recipe=recipe, seeds=seeds, by_level=True)
+
+
 def _learned(name: str, title: str, seeds: int, recipe: Recipe = Recipe(), **options) -> Row:  # noqa: B008
     tries = (Try(Learned(), recipe.learning_rate),)
     return Row(name=name, title=title, tries=tries, recipe=recipe, seeds=seeds, **options)
@@ -63,6 +70,8 @@ def _ablated(name: str, title: str, **changes) -> Row:
 
 UNION, FURTHER_ROW = "learned-union", "learned-further"
 MAIN = (
+    _peer("semi-crf", "Semi-Markov CRF (Lan et al. 2021)", 3),
+    _peer("span-prediction", "Span prediction (Nagata et al. 2020)", 3),
     _paper("bot", "BOT", 3),
     _paper("pot", "POT", 3),
     _paper("uot", "UOT", 5),
@@ -101,7 +110,15 @@ ABLATION = (
     _ablated("directions", "one direction", both_directions=False),
 )
 ROWS = {row.name: row for row in (*MAIN, *ABLATION)}
-FIRST = (UNION, "uot", "bot", "pot", "learned")  # whose jobs come first, in this order
+FIRST = (
+    UNION,
+    "uot",
+    "bot",
+    "pot",
+    "learned",
+    "semi-crf",
+    "span-prediction",
+)  # jobs, in order
 
 
 def chosen(patterns: str) -> tuple[str, ...]:

@@ -19,7 +19,6 @@ from otalign.study.supervised.study import Supervised
 Figures = dict[int, dict[str, float]]  # in percent, by seed and by the key of a column
 DEV_COLUMNS = {f"{c.dev} {c.level}": c.heading for c in COLUMNS if c.dev == c.corpus}
 TEST_COLUMNS = {column.key: column.heading for column in COLUMNS}
-OTHERS = [name for name in paper.SUPERVISED if name not in ROWS]
 
 
 def write(study: Supervised, folder: Path) -> list[Path]:
@@ -89,7 +88,10 @@ def _table(
     best = layout.best([[middle for middle, _ in of] for of in of_rows.values()])
     lines: list[tuple[str, Sequence[str]]] = []
     if with_paper:
-        lines += [(f"_{name}_", [*layout.in_italics(paper.SUPERVISED[name]), ""]) for name in OTHERS]
+        others = {name: title for name, title in paper.PEERS.items() if name not in of_rows}
+        lines += [
+            (f"_{title}_", [*layout.in_italics(paper.SUPERVISED[name]), ""]) for name, title in others.items()
+        ]
     for row in rows:
         shown = [
             layout.shown(middle, top, off) for (middle, off), top in zip(of_rows[row.name], best, strict=True)
@@ -123,7 +125,8 @@ def _choice(row: Row, first: Result | None) -> str:
     if first is None:
         return layout.MISSING
     problem, rate = row.tries[first.chosen]
-    values = ", ".join(f"{value:g}" for value in vars(problem).values() if isinstance(value, float))
+    parameters = {} if isinstance(problem, str) else vars(problem)  # of a peer there are none
+    values = ", ".join(f"{value:g}" for value in parameters.values() if isinstance(value, float))
     return f"{values.split(', ')[0]}, {rate:g}" if values else f"{rate:g}"
 
 

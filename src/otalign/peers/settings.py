@@ -1,0 +1,55 @@
+"""What is told and saved of a trained peer, without what it takes to run one."""
+
+import json
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from otalign.models import PEER
+
+Peer = Literal["semi-crf", "span-prediction"]
+PEERS: tuple[Peer, ...] = get_args(Peer)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PeerSettings:
+    """All that decides its alignments but weights. A link must weigh more than the threshold."""
+
+    method: Peer
+    encoder: str
+    layer: int
+    threshold: float
+    trained: str  # on what, on links of which level, and the seed
+
+    def __post_init__(self):
+        if self.method not in PEERS:
+            raise ValueError(f"method must be one of {', '.join(PEERS)}, got {self.method!r}")
+        if not 0 <= self.threshold <= 1:
+            raise ValueError(f"threshold must be from 0 to 1, got {self.threshold}")
+
+    def changed(self, **changes: Any) -> "PeerSettings":
+        return replace(self, **changes)
+
+    def fields(self) -> dict[str, object]:
+        """What a signature tells."""
+        return asdict(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def is_peer(folder: str | Path | None) -> bool:
+    """Whether a trained peer is saved in a folder."""
+    return folder is not None and (Path(folder) / PEER).is_file()
+
+
+def saved_settings(folder: Path) -> PeerSettings:
+    """Those of the trained peer in a folder."""
+    if not is_peer(folder):
+        raise ValueError(f"{folder} must be the folder of a trained peer, but it holds no {PEER}")
+    try:
+        data = json.loads((folder / PEER).read_text(encoding="utf-8"))
+        data.pop("version", None)
+        return PeerSettings(**data)
+    except (ValueError, TypeError, AttributeError) as error:
+        raise ValueError(f"{folder / PEER} is not what TrainedPeer.save writes: {error}") from error

@@ -1,0 +1,142 @@
+"""The supervised peers behind the interface of `Aligner`: an encoder, what was trained over it, and settings.
+
+TrainedPeer.load("crf-folder").align_many(pairs)
+
+It is a folder, saved: the files of the encoder, `peer.safetensors` and `peer.json`. It needs torch. It does
+not say how sure it is of a null.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import nn
+
+import otalign
+from otalign.aligner import Pair, Text, chunks, signature
+from otalign.alignment import Alignment, Link
+from otalign.encoders.embeddings import in_numpy
+from otalign.encoders.transformers import Transformers
+from otalign.extract import DIGITS
+from otalign.models import PEER
+from otalign.peers.queries import batch, by_pairs, queries
+from otalign.peers.semi_crf import SemiCrf
+from otalign.peers.settings import Peer, PeerSettings, saved_settings
+from otalign.peers.span_prediction import QueryTensors, SpanPrediction, averaged
+from otalign.strengths import Tile, tiles
+
+WEIGHTS = "peer.safetensors"
+HEADS: dict[Peer, type[SemiCrf] | type[SpanPrediction]] = {
+    "semi-crf": SemiCrf,
+    "span-prediction": SpanPrediction,
+}
+
+
+@dataclass(frozen=True, eq=False)
+class TrainedPeer:
+    """Aligns with what it has learned."""
+
+    encoder: Transformers
+    head: SemiCrf | SpanPrediction
+    settings: PeerSettings
+
+    @classmethod
+    def load(
+        cls,
+        folder: str | Path,
+        *,
+        device: str | None = None,
+        threads: int | None = None,
+        batch_size: int | None = None,
+        threshold: float | None = None,
+    ) -> "TrainedPeer":
+        """The one in a folder; a threshold goes before the one that its dev set has chosen."""
+        from safetensors.torch import load_file
+
+        settings = saved_settings(Path(folder))
+        if threshold is not None:
+            settings = settings.changed(threshold=threshold)
+        encoder = Transformers(
+            str(folder), settings.layer, device=device, threads=threads, batch_size=batch_size
+        )
+        head = HEADS[settings.method](encoder.model.config.hidden_size)
+        head.load_state_dict(load_file(Path(folder) / WEIGHTS))
+        return cls(encoder, head.to(encoder.device).eval(), settings)
+
+    def save(self, folder: str | Path) -> None:
+        """Write a folder that `load` takes."""
+        from safetensors.torch import save_file
+
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        self.encoder.save(folder)
+        save_file(
+            {k: v.detach().cpu().contiguous() for k, v in self.head.state_dict().items()}, folder / WEIGHTS
+        )
+        text = json.dumps(self.settings.to_dict() | {"version": otalign.__version__}, indent=2)
+        (folder / PEER).write_text(text + "\n", encoding="utf-8")
+
+    @property
+    def signature(self) -> str:
+        """`key:value|…`: all that must be told of a result for it to be got again."""
+        return signature(self.settings.fields())
+
+    def align(self, source: Text, target: Text) -> Alignment:
+        """The alignment of one pair: two texts, or two lists of words."""
+        (alignment,) = self.align_many([(source, target)])
+        return alignment
+
+    def align_many(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[Alignment]:
+        """The alignments of any number of pairs, in order, as they are asked for, a chunk held at a time."""
+        for chunk in chunks(pairs):
+            for pair, weights in zip(chunk, self._weights(chunk), strict=True):
+                yield _alignment(pair, weights, self.settings.threshold)
+
+    def _weights(self, pairs: Sequence[Pair]) -> list[np.ndarray]:
+        """Of all cells of each pair, (n, m)."""
+        made = [np.zeros((len(one.spans), len(other.spans)), dtype=np.float32) for one, other in pairs]
+        match self.head:
+            case SemiCrf():
+                parts = crf_weights(self.encoder, self.head, pairs)
+            case SpanPrediction():
+                parts = span_weights(self.encoder, self.head, pairs)
+        for places, weights in parts:
+            for k, of in zip(places, weights, strict=True):
+                n, m = made[k].shape
+                made[k] = of[:n, :m]
+        return made
+
+
+Weighed = Iterator[tuple[Sequence[int], np.ndarray]]  # numbers of pairs, and the weights (B, N, M) of each
+
+
+def crf_weights(encoder: Transformers, head: SemiCrf, pairs: Sequence[Pair]) -> Weighed:
+    embeddings = encoder.embed(pairs, "joint")
+    shapes = [(len(one.spans), len(other.spans)) for one, other in pairs]
+    for places, tile in tiles(embeddings, shapes):
+        yield places, head.weights(Tile(*(_tensor(part, head) for part in tile))).numpy()
+
+
+def span_weights(encoder: Transformers, head: SpanPrediction, pairs: Sequence[Pair]) -> Weighed:
+    lengths = np.array([(len(one.spans), len(other.spans)) for one, other in pairs])
+    links = [np.zeros(shape, dtype=np.float32) for shape in lengths]  # that there are none matters not here
+    for of in by_pairs(queries(pairs, encoder), encoder.batch_size):
+        asked = batch(of, lengths, links, encoder.pad)
+        states = _tensor(encoder.hidden(asked.ids, asked.mask, asked.types), head)
+        found = head.best_spans(states, QueryTensors.of(asked, states.device))
+        yield asked.pairs.tolist(), averaged(in_numpy(found), asked)
+
+
+def _tensor(array: object, beside: nn.Module) -> torch.Tensor:
+    return torch.as_tensor(array, device=next(beside.parameters()).device)
+
+
+def _alignment(pair: Pair, weights: np.ndarray, threshold: float) -> Alignment:
+    source, target = pair
+    i, j = np.nonzero(weights > threshold)
+    kept = np.round(weights[i, j].astype(float), DIGITS)
+    links = tuple(map(Link, i.tolist(), j.tolist(), kept.tolist()))
+    return Alignment(source.words, target.words, links, source.spans, target.spans)
