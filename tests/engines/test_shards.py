@@ -4,16 +4,21 @@ import gzip
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from otalign import Aligner
+from otalign.aligner import Text
 from otalign.alignment import Alignment
+from otalign.corpus import TextPair
+from otalign.engines import Folder, Form, Work, align
 
 WORDS = [
     "the",
@@ -184,13 +189,59 @@ def test_another_run_is_refused_and_nothing_is_changed(whole, run, corpus, tmp_p
         (("--resume", "--threshold", "0.1"), {}, "its aligner is"),
         (("--resume", "--format", "tsv"), {}, "its format is 'jsonl', and now 'tsv'"),
         (("--resume", "--pretokenized"), {}, "its pretokenized is False, and now True"),
+        (("--resume", "--shard-size", "7"), {}, "its shard_size is 20, and now 7; go on as it was begun"),
         (("--resume",), {"pairs": other}, "its input is"),
         ((), {}, "is there already and not empty; --resume goes on"),
-        (("--resume",), {"pairs": "-"}, "--resume reads the input again from its beginning"),
+        (("--resume",), {"pairs": "-"}, "--resume reads the input from its beginning"),
         (("--method", "fast-align"), {}, "--model is for --method ot or simalign"),
     ):
         assert what in run(whole, *options, rc=2, **given)
     assert bytes_of(whole) == before
+
+
+def test_a_folder_of_something_else_is_refused_before_the_work(tmp_path):
+    def refused(folder: Path, resume: bool) -> str:
+        with pytest.raises(ValueError, match=re.escape(str(folder))) as error:
+            Folder(folder, Form("jsonl")).check(resume=resume)
+        return str(error.value)
+
+    other = tmp_path / "other"
+    other.mkdir()
+    for resume in (False, True):
+        Folder(other, Form("jsonl")).check(resume=resume)  # there is nothing in it
+    (other / "otalign.json").write_text("{}")
+    assert "give the folder of a run" in refused(other, resume=True)
+    assert "another run needs a new folder" in refused(other, resume=False)
+    assert "is a file; give a folder" in refused(other / "otalign.json", resume=False)
+    for text in ("[]", "{}", "{"):
+        (other / "run.json").write_text(text)
+        assert "is not what a run writes" in refused(other, resume=True)
+
+
+def test_a_run_killed_before_it_said_what_it_is_can_be_resumed(tmp_path):
+    folder = Folder(tmp_path, Form("jsonl"))
+    (tmp_path / ".part-run.json-0000").write_bytes(b"{")
+    folder.begin({"shard_size": 1}, resume=True)
+    assert [file.name for file in tmp_path.iterdir()] == ["run.json"]
+
+
+def test_a_shard_that_kills_every_process_ends_the_run(tmp_path):
+    work = Work(Folder(tmp_path / "out", Form("jsonl")), Deadly)
+    with pytest.raises(OSError, match=r"3 processes died while they aligned part-000000\.jsonl"):
+        align([TextPair("a", "b")], work, {})
+
+
+class Deadly:
+    """A method that no process survives."""
+
+    signature = "deadly"
+
+    def align(self, source: Text, target: Text) -> Alignment:
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError
+
+    def align_many(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[Alignment]:
+        return (self.align(*pair) for pair in pairs)
 
 
 @pytest.mark.parametrize("form", ["tsv", "pharaoh", "jsonl.gz"])
@@ -227,6 +278,23 @@ def test_a_bad_line_is_named_before_the_work_and_from_a_pipe_when_whole_shards_a
         "part-000000.jsonl",
         "part-000001.jsonl",
     ]
+
+
+def test_a_peer_that_was_trained_aligns_shards_too(tiny_model, command, tmp_path):
+    from otalign.encoders.transformers import Transformers
+    from otalign.peers.semi_crf import SemiCrf
+    from otalign.peers.settings import PeerSettings
+    from otalign.peers.trained import TrainedPeer
+
+    encoder = Transformers(str(tiny_model("bert")), 2, device="cpu")
+    settings = PeerSettings(method="semi-crf", encoder="bert", layer=2, threshold=0.1, trained="on nothing")
+    peer = TrainedPeer(encoder, SemiCrf(encoder.model.config.hidden_size).eval(), settings)
+    peer.save(tmp_path / "peer")
+    options = ("--model", str(tmp_path / "peer"), "--device", "cpu", "--threads", "1")
+    subprocess.run(**command(tmp_path / "out", *options), check=True)
+    pairs = [(pair["source"], pair["target"]) for pair in drawn_pairs()]
+    expected = [alignment.pairs for alignment in peer.align_many(pairs)]
+    assert [Alignment.from_dict(json.loads(line)).pairs for line in lines_of(tmp_path / "out")] == expected
 
 
 def test_a_corpus_without_a_pair_or_a_word_is_a_run_too(run, tmp_path):

@@ -21,8 +21,8 @@ from otalign.cli.pairs import Pairs
 from otalign.corpus import Reading
 from otalign.corpus.parquet import Rows
 from otalign.corpus.text import STDIN
-from otalign.engines import Folder, Form, Work
-from otalign.engines.work import SIZE
+from otalign.engines import Folder, Form, Work, ray
+from otalign.engines.work import SIZE, Tell
 
 HEAD_BYTES = 1 << 20  # of a file: enough to know it by, with its size
 
@@ -39,6 +39,8 @@ class ShardOptions:
     gpus: float | None = None
 
     def __post_init__(self):
+        if self.gpus is not None and self.gpus < 0:
+            raise ValueError(f"--gpus must be 0 or more, got {self.gpus:g}")
         if self.engine not in (None, "local", "ray"):
             raise ValueError(f"--engine must be local or ray, got {self.engine!r}")
         for name in ("ray_address", "gpus"):
@@ -63,44 +65,41 @@ def align_in_shards(
     """Align the pairs that `read` gives, `pairs_of` but for whether it reads them through before."""
     if aligner.method == "fast-align":
         raise ValueError("--method fast-align learns from all pairs at once, so not in shards; give -o FILE")
-    said = folder.said if options.resume else None
-    pairs = read(read_before=said is None)
-    if STDIN in pairs.files and options.resume:
-        raise ValueError("--resume reads the input again from its beginning; give a file, not standard input")
-    if said is not None:
-        pairs = replace(pairs, count=said.get("pairs"))
-    if STDIN in pairs.files and options.engine == "ray":
-        raise ValueError("--engine ray reads where there is room for it; give a file, not standard input")
-    processes = options.processes or 1
-    threads = (
-        aligner.threads or 1  # of machines that are not this one
-        if options.ray_address
-        else max(1, (aligner.threads or _processors()) // processes)
-    )
-    if options.engine == "ray":
-        pairs, aligner, folder = _wherever_it_runs(pairs, aligner, folder)
-    work = Work(folder, partial(_loaded, replace(aligner, threads=threads)), pairs.pretokenized)
-    size = options.size or (said or {}).get("shard_size", SIZE)
-    chosen: dict[str, Any] = {"size": size, "processes": processes, "threads": threads}
-    chosen |= {"resume": options.resume}
-    about = _about(pairs, folder.form, aligner)
+    folder.check(resume=options.resume)
+    said = folder.said or {}
+    pairs = read(read_before=not said)
+    if STDIN in pairs.files and (options.resume or options.engine == "ray"):
+        option = "--resume" if options.resume else "--engine ray"
+        raise ValueError(f"{option} reads the input from its beginning; give a file, not standard input")
+    pairs = replace(pairs, count=pairs.count or said.get("pairs"))
     try:
         with _bar(pairs.count) as bar:
-            task = bar.add_task("", total=pairs.count)
-            chosen["tell"] = partial(bar.advance, task)
-            if options.engine == "ray":
-                from otalign.engines import ray
-
-                ray.align(
-                    pairs.items, work, about, address=options.ray_address, gpus=options.gpus or 0, **chosen
-                )
-            else:
-                engines.align(pairs.items, work, about, **chosen)
+            tell = partial(bar.advance, bar.add_task("", total=pairs.count))
+            size = options.size or said.get("shard_size", SIZE)
+            _align(pairs, aligner, folder, options, size, tell)
     except KeyboardInterrupt:
-        print(
-            f"otalign: interrupted; {folder.path} keeps its whole shards, --resume goes on", file=sys.stderr
-        )
+        told = f"otalign: interrupted; {folder.path} keeps its whole shards, --resume goes on"
+        print(told, file=sys.stderr)
         raise typer.Exit(130) from None
+
+
+def _align(
+    pairs: Pairs, aligner: AlignerOptions, folder: Folder, options: ShardOptions, size: int, tell: Tell
+) -> None:
+    """By the engine that was chosen."""
+    about = _about(pairs, folder.form, aligner)
+    processes = options.processes or 1
+    if options.ray_address:
+        threads = aligner.threads or 1  # of machines that are not this one
+    else:
+        threads = max(1, (aligner.threads or _processors()) // processes)
+    aligner = replace(aligner, threads=threads)
+    chosen: dict[str, Any] = {"processes": processes, "resume": options.resume, "size": size, "tell": tell}
+    if options.engine == "ray":
+        pairs, aligner, folder = _wherever_it_runs(pairs, aligner, folder)
+        chosen |= {"threads": threads, "gpus": options.gpus or 0, "address": options.ray_address}
+    run = ray.align if options.engine == "ray" else engines.align
+    run(pairs.items, Work(folder, partial(_loaded, aligner), pairs.pretokenized), about, **chosen)
 
 
 def _loaded(options: AlignerOptions) -> Method:

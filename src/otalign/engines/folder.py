@@ -19,7 +19,8 @@ from otalign.alignment import Alignment
 from otalign.centring import Centre
 from otalign.engines.forms import Form
 
-RUN, CENTRE = "run.json", "centre.npz"
+RUN, CENTRE, LEFTOVER = "run.json", "centre.npz", ".part-"
+TRIES = 3  # of a shard, in one run
 COUNTS = ("pairs", "shards")  # of the run: what came of it, not what it is
 
 
@@ -33,30 +34,54 @@ class Folder:
         return self.path / f"part-{number:06d}{self.form.suffix}"
 
     def write(self, number: int, alignments: Iterable[Alignment]) -> None:
-        with _whole(self.part(number)) as file:
+        """Write a shard, unless too many processes died of it: each has left something over."""
+        part = self.part(number)
+        if len(list(self.path.glob(f"{LEFTOVER}{part.name}-*"))) >= TRIES:
+            raise OSError(
+                f"{TRIES} processes died while they aligned {part.name}; with too little memory, give fewer "
+                "--processes or a smaller --batch-size"
+            )
+        with _whole(part) as file:
             self.form.write(alignments, file)
 
     @property
     def said(self) -> dict[str, Any] | None:
         """What the run in the folder says of itself; None where there is none."""
         try:
-            return json.loads((self.path / RUN).read_text(encoding="utf-8"))
+            said = json.loads((self.path / RUN).read_text(encoding="utf-8"))
+            if not isinstance(said, dict) or "shard_size" not in said:
+                raise ValueError("it has no shard_size")
         except FileNotFoundError:
             return None
         except ValueError as error:
-            raise ValueError(f"{self.path / RUN} is not what a run writes: {error}") from error
+            raise ValueError(
+                f"{self.path / RUN} is not what a run writes: {error}; give a new folder"
+            ) from error
+        return said
+
+    def check(self, *, resume: bool) -> None:
+        """See that a run may be begun here or, if so wanted, gone on with."""
+        if not self.path.exists() or (resume and self.said is not None):
+            return
+        if not self.path.is_dir():
+            raise ValueError(f"{self.path} is a file; give a folder")
+        if all(file.name.startswith(LEFTOVER) for file in self.path.iterdir()):
+            return  # killed before it said what it is
+        if resume:
+            raise ValueError(f"--resume found no {RUN} in {self.path}, so no run; give the folder of a run")
+        raise ValueError(
+            f"{self.path} is there already and not empty; --resume goes on with a run, "
+            "another run needs a new folder"
+        )
 
     def begin(self, about: Mapping[str, Any], *, resume: bool) -> None:
         """Make the folder one of this run, or see that it is: another run in it is refused."""
+        self.check(resume=resume)
         before = self.said
-        if before is None or not resume:
-            if self.path.is_dir() and any(self.path.iterdir()):
-                raise ValueError(
-                    f"{self.path} is there already and not empty; --resume goes on with a run, "
-                    "another run needs a new folder"
-                )
+        if before is None:
             self.path.mkdir(parents=True, exist_ok=True)
-            self.say(about)
+            self._clear()
+            self._say(about)
             return
         for name in sorted((before.keys() | about.keys()) - set(COUNTS)):
             if before.get(name) != about.get(name):
@@ -66,16 +91,20 @@ class Folder:
                 )
         self._clear()
 
-    def finish(self, about: Mapping[str, Any]) -> None:
+    def finish(self, about: Mapping[str, Any], pairs: int, size: int) -> None:
         """Say what came of the run. Processes that died in it may have left something over."""
+        shards = -(-pairs // size)
+        lost = [number for number in range(shards) if not self.part(number).exists()]
+        if lost:
+            raise OSError(f"{self.part(lost[0])} was written and is gone; --resume writes it again")
         self._clear()
-        self.say(about)
+        self._say({**about, "pairs": pairs, "shards": shards})
 
     def _clear(self) -> None:
-        for leftover in self.path.glob(".part-*"):
+        for leftover in self.path.glob(f"{LEFTOVER}*"):
             leftover.unlink(missing_ok=True)
 
-    def say(self, about: Mapping[str, Any]) -> None:
+    def _say(self, about: Mapping[str, Any]) -> None:
         with _whole(self.path / RUN) as file:
             file.write(json.dumps(about, indent=2, ensure_ascii=False).encode() + b"\n")
 
@@ -96,9 +125,8 @@ class Folder:
 @contextmanager
 def _whole(path: Path) -> Iterator[BinaryIO]:
     """A file that is at its place once all of it is on the disk, and not before."""
-    part = path.with_name(
-        f".part-{path.name}-{secrets.token_hex(4)}"
-    )  # two may write the same: Ray's retries
+    # Two may write the same at a time: Ray's retries.
+    part = path.with_name(f"{LEFTOVER}{path.name}-{secrets.token_hex(4)}")
     try:
         with part.open("wb") as file:
             yield file

@@ -3,15 +3,13 @@
 One reader hands a shard to each process that is free, so no more of the input is held than is being aligned.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
 from otalign.corpus.items import Item
-from otalign.engines.work import HEAD, SIZE, Shard, Work, shards
+from otalign.engines.work import HEAD, SIZE, Head, Shard, Tell, Work, shards
 from otalign.engines.workers import Crew
-
-Tell = Callable[[int], Any]  # told how many pairs more are done
 
 
 def align(
@@ -21,52 +19,38 @@ def align(
     *,
     size: int = SIZE,
     processes: int = 1,
-    threads: int = 1,
     resume: bool = False,
     tell: Tell = lambda pairs: None,
 ) -> None:
     """Align all items into the folder of the work. `about` says what the run is, the aligner aside, and must
-    not have changed when it is resumed. `threads` are those of each process."""
-    with Crew(work, processes, threads) as crew:
+    not have changed when it is resumed."""
+    pairs = 0
+
+    def told(more: int) -> None:
+        nonlocal pairs
+        pairs += more
+        tell(more)
+
+    with Crew(work, processes) as crew:
         about = {**about, "shard_size": size, "aligner": crew.signature}
         work.folder.begin(about, resume=resume)
         stream = iter(items)
-        if crew.centres:
-            stream = _centred(stream, work, crew)
-        seen = Seen()
-        for done in crew.written(missing(shards(seen.all(stream), size), work, tell)):
-            tell(done)
-        work.folder.finish({**about, "pairs": seen.pairs, "shards": -(-seen.pairs // size)})
+        if crew.centres and work.folder.centre is None:
+            head, stream = ahead(stream)
+            crew.keep_centre(head)
+        for more in crew.written(_missing(shards(stream, size), work, told)):
+            told(more)
+        work.folder.finish(about, pairs, size)
 
 
-class Seen:
-    """How many items have gone by."""
-
-    pairs = 0
-
-    def all(self, items: Iterable[Item]) -> Iterator[Item]:
-        for item in items:
-            self.pairs += 1
-            yield item
-
-
-def missing(every: Iterable[Shard], work: Work, tell: Tell) -> Iterator[Shard]:
-    """The shards that are not written yet; of the others it is told that they are done."""
-    for shard in every:
-        if work.folder.part(shard.number).exists():
-            tell(len(shard.items))
-        else:
-            yield shard
-
-
-def ahead(items: Iterator[Item], most: int) -> tuple[list[Item], Iterator[Item]]:
+def ahead(items: Iterator[Item]) -> tuple[Head, Iterator[Item]]:
     """The first items, and all of them still to come. An error among the first comes where it was met."""
     head: list[Item] = []
     try:
-        head.extend(islice(items, most))  # keeps those before an error
+        head.extend(islice(items, HEAD))  # keeps those before an error
     except ValueError as error:
-        return head, chain(head, _raising(error))
-    return head, chain(head, items)
+        return Head(head), chain(head, _raising(error))
+    return Head(head), chain(head, items)
 
 
 def _raising(error: Exception) -> Iterator[Item]:
@@ -74,13 +58,10 @@ def _raising(error: Exception) -> Iterator[Item]:
     yield  # that it is raised when it is asked for
 
 
-def _centred(items: Iterator[Item], work: Work, crew: Crew) -> Iterator[Item]:
-    """The same items, after all processes were given one centre: that of the first, kept with the run."""
-    centre = work.folder.centre
-    if centre is None:
-        head, items = ahead(items, HEAD)
-        centre = crew.centre_of(head)
-        if centre is not None:
-            work.folder.keep(centre)
-    crew.centre_on(centre)
-    return items
+def _missing(every: Iterable[Shard], work: Work, tell: Tell) -> Iterator[Shard]:
+    """The shards that are not written yet; of the others it is told that they are done."""
+    for shard in every:
+        if work.folder.part(shard.number).exists():
+            tell(len(shard.items))
+        else:
+            yield shard

@@ -10,28 +10,14 @@ import os
 import pickle
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
 from typing import Any
 
-from otalign.aligner import Aligner, Method
-from otalign.centring import Centre
 from otalign.corpus.items import Item
-from otalign.corpus.parquet import library
-from otalign.engines.local import Seen, Tell, ahead, missing
-from otalign.engines.work import (
-    HEAD,
-    SIZE,
-    Shard,
-    Work,
-    around,
-    centre_of,
-    centres_on_the_pairs_at_hand,
-    shards,
-)
-from otalign.engines.workers import ONE_THREAD
-from otalign.peers import SimAligner
-
-END = -1  # the number of a row after the last shard
+from otalign.engines.local import ahead
+from otalign.engines.work import ONE_THREAD, SIZE, Head, Ready, Shard, Tell, Work, ready, shards
+from otalign.engines.workers import OURS
 
 
 def align(
@@ -50,83 +36,79 @@ def align(
     """What `otalign.engines.align` does, by `processes` actors with so many threads and such a share of a GPU
     each, on the cluster at an address or else on one that is started here for the time."""
     share = {"num_cpus": threads, "num_gpus": gpus}
-    with _cluster(address, processes * threads + 1) as ray:  # one for the reader
-        data = _data()
-        head = ahead(iter(items), HEAD)[0] if work.folder.centre is None else []
-        prepared = ray.remote(**share)(_prepared)
-        signature, centre = ray.get(prepared.remote(work, ray.put(head), work.folder.centre))
+    with cluster(address, processes * threads + 1) as ray:  # one for the reader
+        _check_gpus(ray, gpus, address)
+        there = ray.remote(**share)
+        signature, centres = ray.get(there(_ready).remote(work))
         about = {**about, "shard_size": size, "aligner": signature}
         work.folder.begin(about, resume=resume)
-        if centre is not None:
-            work.folder.keep(centre)
-        tell(size * len(list(work.folder.path.glob("part-*"))))
-        read = data.read_datasource(_source(items, work, size), override_num_blocks=1)
-        written = read.map_batches(
-            Actor,
-            fn_constructor_args=(work, centre),
-            batch_size=1,
-            compute=data.ActorPoolStrategy(size=processes),
-            **share,
+        if centres and work.folder.centre is None:
+            head, _ = ahead(iter(items))
+            ray.get(there(_keep_centre).remote(work, head))
+        written = (
+            _data()
+            .range(1)
+            .flat_map(partial(_rows, items, work, size))
+            .map_batches(
+                Actor,
+                fn_constructor_args=(work,),
+                batch_size=1,  # a shard; it also keeps the reader out of the actors
+                compute=ray.data.ActorPoolStrategy(size=processes),
+                **share,
+            )
         )
         pairs = 0
         for row in written.iter_rows():
-            if row["number"] == END:
-                pairs = row["pairs"]
-            else:
-                tell(row["pairs"])
-        work.folder.finish({**about, "pairs": pairs, "shards": -(-pairs // size)})
+            if row["error"]:
+                raise pickle.loads(row["error"])
+            pairs += row["pairs"]
+            tell(row["pairs"])
+        work.folder.finish(about, pairs, size)
 
 
 class Actor:
-    """Aligns and writes shards, a row each, and gives back how many pairs there were."""
+    """Aligns and writes shards, a row each, and gives back how many pairs there were, and what went wrong."""
 
-    def __init__(self, work: Work, centre: Centre | None):
-        self.work, self.method = work, around(work.load(), centre)
+    def __init__(self, work: Work):
+        self.work, self.method = work, work.load()
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        (number,), (items,) = batch["number"], batch["items"]
-        if number != END:
-            self.work.write(Shard(int(number), pickle.loads(items)), self.method)
-        return {"number": batch["number"], "pairs": batch["pairs"]}
+        (number,), (pickled,) = batch["number"], batch["items"]
+        error = b""
+        try:
+            match pickle.loads(pickled):
+                case Exception() as met:
+                    raise met
+                case [*items]:
+                    self.work.write(Shard(int(number), items), self.method)
+        except OURS as met:
+            error = pickle.dumps(met)
+        return {"pairs": batch["pairs"], "error": [error]}
 
 
-def _prepared(work: Work, head: list[Item], centre: Centre | None) -> tuple[str, Centre | None]:
-    """The signature of the aligner, and the centre for all shards if there is to be one."""
-    method: Method = work.load()
-    if centre is None and centres_on_the_pairs_at_hand(method):
-        assert isinstance(method, Aligner | SimAligner)
-        centre = centre_of(method, work.pairs(head))
-    return method.signature, centre
+def _rows(items: Iterable[Item], work: Work, size: int, _: object) -> Iterator[dict[str, Any]]:
+    """A row for each shard, without items where it is written already, and one for an error. If the reader
+    is lost, Ray has it begin again and takes up after the rows that it got: so none may be left out."""
+    try:
+        for number, held in shards(items, size):
+            to_do = None if work.folder.part(number).exists() else held
+            yield {"number": number, "items": pickle.dumps(to_do), "pairs": len(held)}
+    except OURS as error:
+        yield {"number": -1, "items": pickle.dumps(error), "pairs": 0}
 
 
-def rows(items: Iterable[Item], work: Work, size: int) -> Iterator[dict[str, list[Any]]]:
-    """A row for each shard that is missing, and one after them with the number of all pairs."""
-    seen = Seen()
-    for shard in missing(shards(seen.all(items), size), work, lambda pairs: None):
-        held = pickle.dumps(list(shard.items))
-        yield {"number": [shard.number], "items": [held], "pairs": [len(shard.items)]}
-    yield {"number": [END], "items": [b""], "pairs": [seen.pairs]}
+def _ready(work: Work) -> Ready:
+    return ready(work.load())
 
 
-def _source(items: Iterable[Item], work: Work, size: int) -> Any:
-    """The rows as something that Ray Data reads: by one task, which waits while enough of them are held."""
-    table = library().table
-    task, block = import_module("ray.data.datasource").ReadTask, import_module("ray.data.block")
-
-    class Shards(import_module("ray.data").Datasource):
-        def estimate_inmemory_data_size(self) -> None:
-            return None
-
-        def get_read_tasks(self, parallelism: int, *_: Any, **__: Any) -> list[Any]:
-            unknown = block.BlockMetadata(num_rows=None, size_bytes=None, exec_stats=None)
-            return [task(lambda: map(table, rows(items, work, size)), unknown)]
-
-    return Shards()
+def _keep_centre(work: Work, head: Head) -> None:
+    work.keep_centre(head, work.load())
 
 
 @contextmanager
-def _cluster(address: str | None, processors: int) -> Iterator[Any]:
-    """Ray, started unless it is running, and silent: the caller tells of the progress."""
+def cluster(address: str | None, processors: int) -> Iterator[Any]:
+    """Ray, started unless it is running, and silent but of processes that die: the caller tells of the
+    progress. An error of a task is raised as it was there."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would call home
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     try:
@@ -134,27 +116,38 @@ def _cluster(address: str | None, processors: int) -> Iterator[Any]:
         import_module("ray.data")  # which needs more than Ray does
     except ImportError:
         raise ImportError("--engine ray needs Ray; pip install 'otalign[ray]'") from None
-    if ray.is_initialized():
-        yield ray
-        return
-    here = {} if address else {"num_cpus": processors, "include_dashboard": False}
-    ray.init(
-        address=address or "local",
-        runtime_env={"env_vars": ONE_THREAD},
-        log_to_driver=False,
-        logging_level=logging.ERROR,
-        **here,
-    )
+    started = not ray.is_initialized()
+    if started:
+        here = {} if address else {"num_cpus": processors, "include_dashboard": False}
+        ray.init(
+            address=address or "local",
+            runtime_env={"env_vars": ONE_THREAD},
+            log_to_driver=False,
+            logging_level=logging.CRITICAL,
+            **here,
+        )
     try:
         yield ray
+    except ray.exceptions.RayTaskError as error:
+        raise error.cause from None
+    except ray.exceptions.RayError as error:
+        raise OSError(f"Ray gave up, --resume goes on: {error}") from error
     finally:
-        ray.shutdown()
+        if started:
+            ray.shutdown()
+
+
+def _check_gpus(ray: Any, gpus: float, address: str | None) -> None:
+    """A cluster may grow; this machine does not, and Ray would wait."""
+    there = ray.cluster_resources().get("GPU", 0)
+    if gpus > there and not address:
+        raise ValueError(f"--gpus must be at most what is here, {there:g}, got {gpus:g}")
 
 
 def _data() -> Any:
     """Ray Data, set so that each row is handed on as soon as it is there, to whichever actor is free."""
     data: Any = import_module("ray.data")
-    logging.getLogger("ray.data").setLevel(logging.ERROR)
+    logging.getLogger("ray.data").setLevel(logging.CRITICAL)
     context = data.DataContext.get_current()
     context.enable_progress_bars = False
     context.target_min_block_size = context.target_max_block_size = 1

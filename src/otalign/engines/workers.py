@@ -3,76 +3,51 @@ another."""
 
 import os
 import signal
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
 from threading import Thread
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
-from otalign.aligner import Method
-from otalign.centring import Centre
-from otalign.corpus.items import Item
-from otalign.engines.work import Shard, Work, around, centre_of, centres_on_the_pairs_at_hand
+from otalign.engines.work import ONE_THREAD, Head, Shard, Work, ready
 
-TRIES = 3  # of a shard whose process dies
+DONE = "done"  # what a process says after what it was given
 OURS = (ValueError, OSError, ImportError)  # what the user can mend
 
-# With more threads, sums of the same numbers may be rounded otherwise, and bytes must not depend on that.
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
-
-class Ready(NamedTuple):
-    """What a process says first."""
-
-    signature: str
-    centres: bool  # on the pairs at hand, unless it is given a centre
-
-
-class Written(NamedTuple):
-    """What a process says after a shard."""
-
-    number: int
-
-
-@dataclass(frozen=True)
-class Head:
-    """The first items of a corpus, to find its centre."""
-
-    items: Sequence[Item]
+class Died(OSError):
+    """A process, at its work."""
 
 
 class Worker:
     """A process, and the shard that it is at."""
 
-    def __init__(self, work: Work, threads: int, centre: Centre | None = None):
+    def __init__(self, work: Work):
         context = get_context("spawn")
         self.shard: Shard | None = None
         self.told = 0  # pairs of it that are aligned
         self.ends, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs, work, centre), daemon=True)
-        wanted = ONE_THREAD | {"RAYON_NUM_THREADS": str(threads)}
-        before = {name: os.environ.get(name) for name in wanted}
-        os.environ.update(wanted)  # read when their libraries are loaded
-        try:
+        self.process = context.Process(target=_serve, args=(theirs, work), daemon=True)
+        with _environment(ONE_THREAD):  # read when their libraries are loaded
             self.process.start()
-        finally:
-            for name, value in before.items():
-                os.environ.pop(name) if value is None else os.environ.update({name: value})
         theirs.close()  # so that its death is heard
-
-    def heard(self) -> Any:
-        """What it says next; its error is raised here."""
-        said = self.ends.recv()
-        if isinstance(said, Exception):
-            raise said
-        return said
 
     def take(self, shard: Shard) -> None:
         self.shard, self.told = shard, 0
         with suppress(ConnectionError):  # if it has died, that is heard where it is waited for
             self.ends.send(shard)
+
+    def heard(self) -> Any:
+        """What it says next; its error is raised here."""
+        try:
+            said = self.ends.recv()
+        except (EOFError, ConnectionError):
+            self.process.join()
+            raise Died(f"a process died, exit code {self.process.exitcode}") from None
+        if isinstance(said, Exception):
+            raise said
+        return said
 
     def stop(self) -> None:
         self.process.terminate()
@@ -83,20 +58,18 @@ class Worker:
 class Crew:
     """Some processes for one run, ended with it."""
 
-    def __init__(self, work: Work, processes: int, threads: int):
+    def __init__(self, work: Work, processes: int):
         if processes < 1:
             raise ValueError(f"processes must be at least 1, got {processes}")
-        self.work, self.threads = work, threads
-        self.centre: Centre | None = None
-        self.tries: dict[int, int] = {}
+        self.work = work
+        self.again: list[Shard] = []  # given to processes that died
         self.workers: list[Worker] = []
         try:
-            self.workers += [Worker(work, threads) for _ in range(processes)]
-            said = [_first_word(worker) for worker in self.workers]
+            self.workers += [Worker(work) for _ in range(processes)]
+            (self.signature, self.centres), *_ = [worker.heard() for worker in self.workers]
         except BaseException:
             self.__exit__()
             raise
-        self.signature, self.centres = said[0]
 
     def __enter__(self) -> Self:
         return self
@@ -105,101 +78,84 @@ class Crew:
         for worker in self.workers:
             worker.stop()
 
-    def centre_of(self, items: Sequence[Item]) -> Centre | None:
-        """What a stream that begins with these items is centred on."""
-        self.workers[0].ends.send(Head(items))
-        return self.workers[0].heard()
-
-    def centre_on(self, centre: Centre | None) -> None:
-        self.centre = centre
-        for worker in self.workers:
-            worker.ends.send(centre)
+    def keep_centre(self, head: Head) -> None:
+        self.workers[0].ends.send(head)
+        self.workers[0].heard()
 
     def written(self, shards: Iterator[Shard]) -> Iterator[int]:
         """Numbers of pairs that were aligned, as they are told, until all shards are written. What goes wrong
         with the reading is raised when the shards before it are."""
-        again: list[Shard] = []
-        wrong: Exception | None = None
-        while True:
-            for worker in self.workers:
-                if worker.shard is None and wrong is None:
-                    try:
-                        shard = again.pop() if again else next(shards, None)
-                    except OURS as error:
-                        wrong, shard = error, None
-                    if shard:
-                        worker.take(shard)
-            busy: dict[Any, Worker] = {worker.ends: worker for worker in self.workers if worker.shard}
-            if not busy:
-                break
+        wrong: list[Exception] = []
+        readable = _until_wrong(shards, wrong)
+        while busy := self._busy(readable):
             for ends in wait(list(busy)):
                 worker = busy[ends]
                 try:
                     said = worker.heard()
-                except (EOFError, ConnectionError):
-                    again.append(self._replaced(worker))
+                except Died:
                     yield -worker.told
+                    self._replace(worker)
                 else:
-                    if isinstance(said, Written):
+                    if said == DONE:
                         worker.shard = None
                     else:
                         worker.told += said
                         yield said
         if wrong:
-            raise wrong
+            raise wrong[0]
 
-    def _replaced(self, worker: Worker) -> Shard:
-        """What a process that died was at, for another that stands in its place."""
-        shard = worker.shard
-        assert shard is not None
+    def _busy(self, shards: Iterator[Shard]) -> dict[Any, Worker]:
+        """Those at work, by what they are heard from; each that was free is given a shard before."""
+        for worker in self.workers:
+            if worker.shard is None and (shard := self.again.pop() if self.again else next(shards, None)):
+                worker.take(shard)
+        return {worker.ends: worker for worker in self.workers if worker.shard}
+
+    def _replace(self, worker: Worker) -> None:
+        """Put another in the place of one that died, and its shard among those to be done again."""
+        assert worker.shard is not None
+        self.again.append(worker.shard)
         worker.stop()
-        self.tries[shard.number] = self.tries.get(shard.number, 1) + 1
-        if self.tries[shard.number] > TRIES:
-            raise OSError(
-                f"processes died {TRIES} times at shard {shard.number}, exit code {worker.process.exitcode}; "
-                "with too little memory, give fewer --processes"
-            )
-        fresh = Worker(self.work, self.threads, self.centre)
-        self.workers[self.workers.index(worker)] = fresh
-        _first_word(fresh)
-        return shard
+        fresh = self.workers[self.workers.index(worker)] = Worker(self.work)
+        fresh.heard()
 
 
-def _first_word(worker: Worker) -> Ready:
+def _until_wrong(shards: Iterator[Shard], wrong: list[Exception]) -> Iterator[Shard]:
     try:
-        return worker.heard()
-    except EOFError:
-        worker.process.join()
-        raise OSError(f"a process ended before its work, exit code {worker.process.exitcode}") from None
+        yield from shards
+    except OURS as error:
+        wrong.append(error)
 
 
-def _serve(ends: Connection, work: Work, centre: Centre | None) -> None:
+@contextmanager
+def _environment(wanted: dict[str, str]) -> Iterator[None]:
+    before = {name: os.environ.get(name) for name in wanted}
+    os.environ.update(wanted)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name) if value is None else os.environ.update({name: value})
+
+
+def _serve(ends: Connection, work: Work) -> None:
     """The life of a process: shards in, files written."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it too, and ends this one
     Thread(target=_end_with_the_parent, daemon=True).start()
     try:
         method = work.load()
-        ends.send(Ready(method.signature, centres_on_the_pairs_at_hand(method)))
-        method = around(method, centre)
+        ends.send(ready(method))
         while True:
-            method = _answered(ends, ends.recv(), work, method)
+            match ends.recv():
+                case Head() as head:
+                    work.keep_centre(head, method)
+                case shard:
+                    work.write(shard, method, ends.send)
+            ends.send(DONE)
     except (EOFError, BrokenPipeError):
         return
     except OURS as error:
         ends.send(error)
-
-
-def _answered(ends: Connection, asked: Any, work: Work, method: Any) -> Method:
-    """The method to go on with, after what was asked is done."""
-    match asked:
-        case Head(items):
-            ends.send(centre_of(method, work.pairs(items)))
-        case Shard():
-            work.write(asked, method, ends.send)
-            ends.send(Written(asked.number))
-        case _:
-            return around(method, asked)
-    return method
 
 
 def _end_with_the_parent() -> None:
