@@ -55,7 +55,9 @@ class ShardOptions:
         if self == ShardOptions():
             return False
         if not output or output == STDIN or Path(output).is_file():
-            raise ValueError(f"shards need a folder to be written to, got {output}; give -o FOLDER/")
+            raise ValueError(
+                f"shards need a folder to be written to, got {output or 'none'}; give -o FOLDER/"
+            )
         return True
 
 

@@ -79,9 +79,12 @@ class Folder:
         self.check(resume=resume)
         before = self.said
         if before is None:
-            self.path.mkdir(parents=True, exist_ok=True)
+            try:
+                self.path.mkdir(parents=True, exist_ok=True)
+                self._say(about)
+            except OSError as error:
+                raise ValueError(f"cannot write into {self.path}: {error.strerror}") from error
             self._clear()
-            self._say(about)
             return
         for name in sorted((before.keys() | about.keys()) - set(COUNTS)):
             if before.get(name) != about.get(name):

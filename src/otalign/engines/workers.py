@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
-from threading import Thread
+from threading import Thread, current_thread, main_thread
 from typing import Any, Self
 
 from otalign.engines.work import ONE_THREAD, Head, Shard, Work, ready
@@ -29,7 +29,7 @@ class Worker:
         self.told = 0  # pairs of it that are aligned
         self.ends, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(theirs, work), daemon=True)
-        with _environment(ONE_THREAD):  # read when their libraries are loaded
+        with _deaf(), _environment(ONE_THREAD):  # read when their libraries are loaded
             self.process.start()
         theirs.close()  # so that its death is heard
 
@@ -138,9 +138,21 @@ def _environment(wanted: dict[str, str]) -> Iterator[None]:
             os.environ.pop(name) if value is None else os.environ.update({name: value})
 
 
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """A process that is started now does not hear an interrupt. The parent does, and ends it."""
+    if current_thread() is not main_thread():  # which alone may say so
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _serve(ends: Connection, work: Work) -> None:
     """The life of a process: shards in, files written."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears it too, and ends this one
     Thread(target=_end_with_the_parent, daemon=True).start()
     try:
         method = work.load()
