@@ -24,6 +24,7 @@ HEAVY = {
     "pydantic",
     "uvicorn",
     "ray",
+    "pyarrow",
     "jax",
     "pandas",
     "spacy",
@@ -44,7 +45,7 @@ ORDER = [
         "render",
     ),
     *("encoders", "centring", "cost", "fertility", "settings", "strengths", "head", "weights", "extract"),
-    *("models", "aligner", "diff", "peers", "tuning", "training", "study", "server"),
+    *("models", "aligner", "diff", "peers", "engines", "tuning", "training", "study", "server"),
 ]
 
 

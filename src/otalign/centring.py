@@ -70,19 +70,25 @@ def centred(
         for kept, embeddings in stream:
             yield kept, centre.centred(embeddings)
         return
-    first: deque[tuple[Kept, Embeddings]] = deque()
+    held, words = first(stream)
+    if not words:  # a stream of texts without words
+        yield from held
+        return
+    centre = Centre.of((embeddings for _, embeddings in held), whitening)
+    while held:  # given away one by one: the stream may be long
+        kept, embeddings = held.popleft()
+        yield kept, centre.centred(embeddings)
+    for kept, embeddings in stream:
+        yield kept, centre.centred(embeddings)
+
+
+def first(stream: Iterator[tuple[Kept, Embeddings]]) -> tuple[deque[tuple[Kept, Embeddings]], int]:
+    """The beginning of a stream that its centre is taken from, and how many words it has."""
+    held: deque[tuple[Kept, Embeddings]] = deque()
     words = 0
     for kept, embeddings in stream:
-        first.append((kept, embeddings))
+        held.append((kept, embeddings))
         words += embeddings.words
         if words >= WORDS:
             break
-    if not words:  # a stream of texts without words
-        yield from first
-        return
-    centre = Centre.of((embeddings for _, embeddings in first), whitening)
-    while first:  # given away one by one: the stream may be long
-        kept, embeddings = first.popleft()
-        yield kept, centre.centred(embeddings)
-    for kept, embeddings in stream:
-        yield kept, centre.centred(embeddings)
+    return held, words

@@ -1,6 +1,7 @@
 """`otalign align`: links for two sentences, for files of any size, for what comes in by a pipe."""
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,8 +11,11 @@ from otalign.cli.aligning import AlignerOptions, with_aligner_options
 from otalign.cli.corpora import DataFolder, Split
 from otalign.cli.methods import check_method, chosen_method, training_pairs
 from otalign.cli.pairs import INPUTS, pairs_of
-from otalign.cli.results import FORMATS, format_of, writable, writer
+from otalign.cli.results import FORMATS, format_of, shard_form, writable, writer
+from otalign.cli.shards import ShardOptions, align_in_shards
 from otalign.cli.terminal import bars, with_progress
+from otalign.engines import Folder
+from otalign.engines.work import SIZE
 
 
 @with_aligner_options
@@ -26,13 +30,20 @@ def align(
         ),
     ] = None,
     output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write here instead of the terminal."),
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE|FOLDER/",
+            help="Write here instead of the terminal; into a folder, in shards.",
+        ),
     ] = None,
     format: Annotated[
         str | None,
         typer.Option(
-            metavar="|".join(FORMATS), help="Of the output; else drawn on a terminal, and pharaoh elsewhere."
+            metavar="|".join(FORMATS),
+            help="Of the output; else drawn on a terminal, and pharaoh elsewhere. Of shards also jsonl.gz "
+            "or parquet; else jsonl.",
         ),
     ] = None,
     input_format: Annotated[
@@ -55,25 +66,52 @@ def align(
     ] = False,
     split: Split = "test",
     data: DataFolder = None,
+    shard_size: Annotated[
+        int | None, typer.Option(min=1, help=f"Pairs of a shard; else {SIZE:,}.", show_default=False)
+    ] = None,
+    processes: Annotated[
+        int | None, typer.Option(min=1, help="That align shards side by side, an aligner each; else one.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the run in the folder where it stopped.")
+    ] = False,
+    engine: Annotated[
+        str | None, typer.Option(metavar="local|ray", help="Who aligns shards: this machine, or Ray.")
+    ] = None,
+    ray_address: Annotated[
+        str | None, typer.Option(help="Of a Ray cluster, such as auto; else one is started here.")
+    ] = None,
+    gpus: Annotated[float | None, typer.Option(help="Of Ray: the share of a GPU that a process has.")] = None,
 ) -> None:
     """Align the words of sentence pairs: one line out for each line in, in order.
 
     A file may end in .gz or .zst. In jsonl, source and target are texts or lists of words; written, it
     holds words, links with weights, nulls, and the places of the words in the text.
 
+    Into a folder, the output is in shards of so many pairs each, the same bytes however often the work was
+    stopped and resumed, and by however many processes it was done.
+
     Of the methods, fast-align needs no model; it reads all pairs and learns from them before it aligns.
 
     Example: otalign align source.txt target.txt --model bert-base-uncased -o links.txt
     """
-    form = format_of(format, output, matrix)
+    shards = ShardOptions(engine, shard_size, processes, resume, ray_address, gpus)
+    read = partial(pairs_of, texts or [], input_format, pretokenized, split, data)
+    if shards.wanted(output):
+        check_method(aligner)
+        form = shard_form(format, weights, nulls, matrix)
+        align_in_shards(read, aligner, Folder(Path(output or ""), form), shards)
+        return
+    file = None if output is None else Path(output)
+    form = format_of(format, file, matrix)
     check_method(aligner)
-    pairs = pairs_of(texts or [], input_format, pretokenized, split, data)
+    pairs = read()
     more = list(training_pairs(aligner.train or [], pretokenized, data))
-    with writable(output, [file for part in (pairs, *more) for file in part.files]):
+    with writable(file, [name for part in (pairs, *more) for name in part.files]):
         with bars() as tell:
             alignments = chosen_method(aligner, more, tell).align_many(pairs)
         if pairs.files and form != "terminal" and sys.stderr.isatty():
             alignments = with_progress(alignments, pairs.count)
-        with writer(output, form, weights=weights, nulls=nulls, matrix=matrix) as put:
+        with writer(file, form, weights=weights, nulls=nulls, matrix=matrix) as put:
             for alignment in alignments:
                 put(alignment)

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from otalign.corpus import CORPORA, FORMATS, Item, TextPair, load, read
-from otalign.corpus.items import words_of
+from otalign.corpus.items import sentences
+from otalign.corpus.parquet import Rows
 from otalign.corpus.text import STDIN, lines
-from otalign.words import Sentence, joined, tokenized
-from otalign.words import split as split_at_blanks
+from otalign.words import Sentence
 
-INPUTS = [name for name, form in FORMATS.items() if not form.wordless]
+PARQUET = "parquet"
+INPUTS = [*(name for name, form in FORMATS.items() if not form.wordless), PARQUET]
 PACKED = (".gz", ".zst")
 
 
@@ -28,20 +29,20 @@ class Pairs:
     count: int | None = None  # if it is known
 
     def __iter__(self) -> Iterator[tuple[Sentence, Sentence]]:
-        """Texts are split as the user said; what comes as words stays so."""
-        made = split_at_blanks if self.pretokenized else tokenized
-        for item in self.items:
-            if isinstance(item, TextPair):
-                yield made(item.source), made(item.target)
-            else:
-                source, target = words_of(item)
-                yield joined(source), joined(target)
+        return (sentences(item, self.pretokenized) for item in self.items)
 
 
 def pairs_of(
-    said: Sequence[str], format: str | None, pretokenized: bool, split: str, data: Path | None
+    said: Sequence[str],
+    format: str | None,
+    pretokenized: bool,
+    split: str,
+    data: Path | None,
+    *,
+    read_before: bool = True,
 ) -> Pairs:
-    """What the arguments of a command stand for; `split` and `data` are for a corpus."""
+    """What the arguments of a command stand for; `split` and `data` are for a corpus. Files that were read
+    through for an earlier run need not be again."""
     if len(said) > 2:
         raise ValueError(
             f"give two sentences, two files or one file, got {len(said)} of them; "
@@ -60,10 +61,11 @@ def pairs_of(
     for file in files:
         if not Path(file).is_file():
             raise ValueError(f"there is no file {file}")
-    if len(files) == 2 and format in (None, "parallel"):
+    if len(files) == 2 and format in (None, "parallel") and read_before:
         _check_equal_lengths(files)
-    reading = read(files, format or _guessed(files))
-    return Pairs(reading, pretokenized, files, sum(1 for _ in reading))
+    form = format or _guessed(files)
+    reading = Rows(files[0]) if form == PARQUET else read(files, form)
+    return Pairs(reading, pretokenized, files, sum(1 for _ in reading) if read_before else None)
 
 
 def _names_a_file(text: str) -> bool:
@@ -72,7 +74,7 @@ def _names_a_file(text: str) -> bool:
         there = Path(text).is_file()
     except (OSError, ValueError):  # too long for a name, or a letter that none may have
         return False
-    looks_so = Path(text).suffix.lower() in (".txt", ".tsv", ".jsonl", *PACKED)
+    looks_so = Path(text).suffix.lower() in (".txt", ".tsv", ".jsonl", ".parquet", *PACKED)
     return there or (looks_so and " " not in text)
 
 
@@ -82,6 +84,8 @@ def _guessed(files: Sequence[str]) -> str:
     name = Path(files[0])
     while name.suffix in PACKED:
         name = name.with_suffix("")
+    if name.suffix == ".parquet":
+        return PARQUET
     return "jsonl" if name.suffix in (".jsonl", ".json") else "tsv"
 
 

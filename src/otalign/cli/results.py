@@ -3,7 +3,6 @@
 That the place can be written is found out before the work; what stood there is lost only once it begins.
 """
 
-import json
 import os
 import signal
 import sys
@@ -15,11 +14,13 @@ from typing import BinaryIO
 from rich.console import Console
 
 from otalign.alignment import Alignment
+from otalign.corpus.parquet import library
 from otalign.corpus.text import opened
+from otalign.engines.forms import LINES, SUFFIXES, Form
 from otalign.render.matrix import matrix as grid
 from otalign.render.terminal import drawn
 
-FORMATS = ("pharaoh", "jsonl", "tsv", "terminal")
+FORMATS = (*LINES, "terminal")
 Put = Callable[[Alignment], None]
 
 
@@ -36,6 +37,17 @@ def format_of(said: str | None, output: Path | None, matrix: bool) -> str:
     if said == "terminal" and output is not None:
         raise ValueError("--format terminal draws on a terminal, so leave out --output")
     return said
+
+
+def shard_form(said: str | None, weights: bool, nulls: bool, matrix: bool) -> Form:
+    """The form of shards, as said or else that which holds everything."""
+    if matrix:
+        raise ValueError("--matrix is drawn on the terminal, so leave out --output")
+    if said is not None and said not in SUFFIXES:
+        raise ValueError(f"--format of shards must be one of {', '.join(SUFFIXES)}, got {said!r}")
+    if said == "parquet":
+        library()  # without pyarrow it fails, and should before the work
+    return Form(said or "jsonl", weights, nulls)
 
 
 def make_writable(folder: Path) -> None:
@@ -76,14 +88,9 @@ def writer(output: Path | None, form: str, *, weights: bool, nulls: bool, matrix
         console = Console(highlight=False)
         yield lambda alignment: console.print((grid if matrix else drawn)(alignment), "")
         return
-
-    def text(alignment: Alignment) -> str:
-        if form == "jsonl":
-            return json.dumps(alignment.to_dict(), ensure_ascii=False)
-        return "\t".join(_cells(alignment, form == "tsv", weights, nulls))
-
+    line = Form(form, weights, nulls).line
     with line_writer(output) as put:
-        yield lambda alignment: put(text(alignment))
+        yield lambda alignment: put(line(alignment))
 
 
 @contextmanager
@@ -95,21 +102,6 @@ def line_writer(output: Path | None) -> Iterator[Callable[[str], None]]:
     finally:
         if output is not None:
             file.close()
-
-
-def _cells(alignment: Alignment, words: bool, weights: bool, nulls: bool) -> Iterator[str]:
-    if words:
-        yield from (" ".join(map(_on_a_line, side)) for side in (alignment.source, alignment.target))
-    yield alignment.pharaoh()
-    if weights:
-        yield " ".join(f"{link.weight:g}" for link in alignment.links)
-    if nulls:
-        yield from (" ".join(map(str, side)) for side in (alignment.source_nulls, alignment.target_nulls))
-
-
-def _on_a_line(word: str) -> str:
-    """A word of a table has no tab or line end, which only words from jsonl can have."""
-    return word.translate({ord(letter): " " for letter in "\t\n\r"})
 
 
 def _write_whole(file: BinaryIO, line: str) -> None:

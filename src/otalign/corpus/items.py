@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 from otalign.alignment import Alignment, Gold, Link, Links, Pairs
 from otalign.corpus.text import NO_LINE, BadLine, Line, joined, split
+from otalign.words import Sentence, tokenized
+from otalign.words import joined as sentence_of
+from otalign.words import split as split_at_blanks
 
 
 class TextPair(NamedTuple):
@@ -49,6 +52,15 @@ def words_of(item: Item) -> tuple[Words, Words]:
         case Links():
             raise ValueError("these links have no words; give words= where they are read")
     return item.source, item.target
+
+
+def sentences(item: Item, pretokenized: bool = False) -> tuple[Sentence, Sentence]:
+    """Both sentences, to be aligned. Texts are split, if `pretokenized` at blanks alone; words stay words."""
+    if isinstance(item, TextPair):
+        made = split_at_blanks if pretokenized else tokenized
+        return made(item.source), made(item.target)
+    source, target = words_of(item)
+    return sentence_of(source), sentence_of(target)
 
 
 def text_of(item: Item) -> TextPair:

@@ -7,7 +7,7 @@ that they were measured with.
 
 import json
 from dataclasses import dataclass
-from hashlib import sha256
+from hashlib import file_digest
 from pathlib import Path
 from statistics import mean
 from typing import Any, Self
@@ -55,4 +55,9 @@ def digests(folder: Path) -> dict[str, str]:
     """Of the files that decide what an aligner does."""
     told = {MEASURED, CARD, LICENCE}
     files = sorted(path for path in folder.iterdir() if path.is_file() and path.name not in told)
-    return {path.name: sha256(path.read_bytes()).hexdigest() for path in files}
+    return {path.name: _digest(path) for path in files}
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as stream:
+        return file_digest(stream, "sha256").hexdigest()

@@ -1,0 +1,160 @@
+"""Pairs a second, and memory that does not grow with the corpus: `otalign align -o folder/`, repeated pairs.
+
+PYTHONPATH=src python benchmarks/stream.py --pairs 100000 --processes 1 2
+PYTHONPATH=src python benchmarks/stream.py PAIRS.tsv --pairs 1000000 --kill -- --model FOLDER --device cuda
+
+Memory is what a run and all processes that it started hold, read from /proc, so on Linux alone; what they
+share counts for each. With --kill another run is killed twice, resumed, and must give the same bytes.
+Everything is written where TMPDIR says.
+"""
+
+import argparse
+import filecmp
+import gzip
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from otalign.corpus import CORPORA, load, read
+from otalign.corpus.items import TextPair, words_of
+
+EXAMPLES = Path(__file__).parent.parent / "examples" / "pairs.tsv"
+WAIT = 0.2  # seconds between two looks at the memory
+KILLED_AT = (0.3, 0.7)  # of the corpus
+
+
+def pairs(said: str) -> list[TextPair]:
+    """Those of a corpus's dev set, or of a file."""
+    items = load(said, "dev") if said in CORPORA else read(said, "jsonl" if "jsonl" in said else "tsv")
+    return [
+        item if isinstance(item, TextPair) else TextPair(*map(" ".join, words_of(item))) for item in items
+    ]
+
+
+def write_repeated(these: list[TextPair], count: int, file: Path) -> None:
+    lines = [(json.dumps(pair._asdict()) + "\n").encode() for pair in these]
+    with gzip.open(file, "wb", 1) as packed:
+        packed.writelines(itertools.islice(itertools.cycle(lines), count))
+
+
+def status(pid: int | str) -> dict[str, int]:
+    """The numbers that the system tells of a process; none if it has ended."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return {}
+    fields = (line.replace(":", " ").split()[:2] for line in lines)
+    return {
+        name: int(value) for name, value in (field for field in fields if len(field) == 2) if value.isdigit()
+    }
+
+
+def resident(pid: int) -> int:
+    """Bytes of memory that a process and all that it started hold now."""
+    told = {int(name): status(name) for name in os.listdir("/proc") if name.isdigit()}
+    family = {pid}
+    while more := {one for one, said in told.items() if said.get("PPid") in family} - family:
+        family |= more
+    return sum(told.get(one, {}).get("VmRSS", 0) << 10 for one in family)
+
+
+@dataclass(frozen=True)
+class Run:
+    """`otalign align` on a corpus of so many pairs, into a folder."""
+
+    corpus: Path
+    count: int
+    size: int
+    processes: int
+    options: Sequence[str]
+    folder: Path
+
+    def started(self, *more: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "otalign", "align", str(self.corpus), "-o", f"{self.folder}/"]
+        command += ["--processes", str(self.processes), "--shard-size", str(self.size)]
+        return subprocess.Popen([*command, *more, *self.options])
+
+    @property
+    def done(self) -> float:
+        """The share of the pairs that is written."""
+        return min(1.0, self.size * len(list(self.folder.glob("part-*"))) / self.count)
+
+
+def measured(run: Run) -> None:
+    begun, first = time.perf_counter(), 0.0
+    most = [0] * 11  # bytes, by tenths of the pairs that were written then
+    with run.started() as work:
+        while work.poll() is None:
+            tenth = int(10 * run.done)
+            most[tenth] = max(most[tenth], resident(work.pid))
+            first = first or (time.perf_counter() if (run.folder / "run.json").exists() else 0.0)
+            time.sleep(WAIT)
+    if work.returncode:
+        sys.exit(work.returncode)
+    end = time.perf_counter()
+    written = sum(part.stat().st_size for part in run.folder.glob("part-*"))
+    print(f"{run.processes} process(es), {run.count:,} pairs in shards of {run.size:,}")
+    print(f"  {run.count / (end - first):.0f} pairs a second, {first - begun:.1f} s before the first of them")
+    print(f"  {written / run.count:.0f} bytes a pair, {written / 2**20:,.0f} MiB of shards")
+    print(f"  memory at most {max(most) / 2**20:,.0f} MiB; by tenths of the pairs, MiB:")
+    print("  ", *(f"{bytes / 2**20:,.0f}" if bytes else "-" for bytes in most[:10]), flush=True)
+
+
+def killed_and_resumed(run: Run, whole: Path) -> None:
+    for share in KILLED_AT:
+        with run.started("--resume") as work:
+            while run.done < share and work.poll() is None:
+                time.sleep(WAIT / 10)
+            work.send_signal(signal.SIGKILL)
+        assert work.returncode == -signal.SIGKILL, "the run ended before it was killed; give more --pairs"
+        print(f"  killed at {run.done:.0%}", flush=True)
+    with run.started("--resume") as work:
+        pass
+    names = sorted(path.name for path in whole.iterdir())
+    assert work.returncode == 0
+    assert names == sorted(path.name for path in run.folder.iterdir())
+    assert filecmp.cmpfiles(whole, run.folder, names, shallow=False)[0] == names
+    print(f"  resumed: {len(names)} files, byte for byte those of the run that was not killed", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("file", nargs="?", default=str(EXAMPLES), help="tsv, jsonl, or a corpus by name")
+    parser.add_argument("--pairs", type=int, default=10_000)
+    parser.add_argument("--processes", type=int, nargs="+", default=[1])
+    parser.add_argument("--shard-size", type=int, help="else 8192, or less so that there are 40 shards")
+    parser.add_argument("--kill", action="store_true", help="also kill, resume and compare")
+    own, options = split_at_dashes(sys.argv[1:])
+    said = parser.parse_args(own)
+    size = said.shard_size or max(1, min(8192, said.pairs // 40))
+    with tempfile.TemporaryDirectory() as place:
+        corpus = Path(place) / "pairs.jsonl.gz"
+        write_repeated(pairs(said.file), said.pairs, corpus)
+        begun = time.perf_counter()
+        count = sum(1 for _ in read(corpus, "jsonl"))
+        print(f"reading alone: {count / (time.perf_counter() - begun):,.0f} pairs a second", flush=True)
+        for processes in said.processes:
+            whole, killed = Path(place) / f"by-{processes}", Path(place) / f"killed-{processes}"
+            measured(Run(corpus, count, size, processes, options, whole))
+            if said.kill:
+                killed_and_resumed(Run(corpus, count, size, processes, options, killed), whole)
+
+
+def split_at_dashes(said: list[str]) -> tuple[list[str], list[str]]:
+    """Our own options, and those of `otalign align` after --."""
+    place = said.index("--") if "--" in said else len(said)
+    return said[:place], said[place + 1 :]
+
+
+if __name__ == "__main__":
+    main()

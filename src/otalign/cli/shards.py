@@ -1,0 +1,158 @@
+"""`otalign align -o folder/`: a corpus of any size into shards, by processes here or by Ray, resumable."""
+
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
+
+from otalign import engines, models
+from otalign.aligner import Method
+from otalign.cli.aligning import AlignerOptions
+from otalign.cli.methods import chosen_method
+from otalign.cli.pairs import Pairs
+from otalign.corpus import Reading
+from otalign.corpus.parquet import Rows
+from otalign.corpus.text import STDIN
+from otalign.engines import Folder, Form, Work, ray
+from otalign.engines.work import SIZE, Tell
+
+HEAD_BYTES = 1 << 20  # of a file: enough to know it by, with its size
+
+
+@dataclass(frozen=True)
+class ShardOptions:
+    """What the user said of shards and of who makes them; None is what was not said."""
+
+    engine: str | None = None
+    size: int | None = None
+    processes: int | None = None
+    resume: bool = False
+    ray_address: str | None = None
+    gpus: float | None = None
+
+    def __post_init__(self):
+        if self.gpus is not None and self.gpus < 0:
+            raise ValueError(f"--gpus must be 0 or more, got {self.gpus:g}")
+        if self.engine not in (None, "local", "ray"):
+            raise ValueError(f"--engine must be local or ray, got {self.engine!r}")
+        for name in ("ray_address", "gpus"):
+            if getattr(self, name) is not None and self.engine != "ray":
+                option = "--" + name.replace("_", "-")
+                raise ValueError(f"{option} is for --engine ray; leave it out or say so")
+
+    def wanted(self, output: str | None) -> bool:
+        """Whether the output is to be in shards: a folder is named, or something said that only they have."""
+        if output and (output.endswith(("/", os.sep)) or Path(output).is_dir()):
+            return True
+        if self == ShardOptions():
+            return False
+        if not output or output == STDIN or Path(output).is_file():
+            raise ValueError(
+                f"shards need a folder to be written to, got {output or 'none'}; give -o FOLDER/"
+            )
+        return True
+
+
+def align_in_shards(
+    read: Callable[..., Pairs], aligner: AlignerOptions, folder: Folder, options: ShardOptions
+) -> None:
+    """Align the pairs that `read` gives, `pairs_of` but for whether it reads them through before."""
+    if aligner.method == "fast-align":
+        raise ValueError("--method fast-align learns from all pairs at once, so not in shards; give -o FILE")
+    folder.check(resume=options.resume)
+    said = folder.said or {}
+    pairs = read(read_before=not said)
+    if STDIN in pairs.files and (options.resume or options.engine == "ray"):
+        option = "--resume" if options.resume else "--engine ray"
+        raise ValueError(f"{option} reads the input from its beginning; give a file, not standard input")
+    pairs = replace(pairs, count=pairs.count or said.get("pairs"))
+    try:
+        with _bar(pairs.count) as bar:
+            tell = partial(bar.advance, bar.add_task("", total=pairs.count))
+            size = options.size or said.get("shard_size", SIZE)
+            _align(pairs, aligner, folder, options, size, tell)
+    except KeyboardInterrupt:
+        told = f"otalign: interrupted; {folder.path} keeps its whole shards, --resume goes on"
+        print(told, file=sys.stderr)
+        raise typer.Exit(130) from None
+
+
+def _align(
+    pairs: Pairs, aligner: AlignerOptions, folder: Folder, options: ShardOptions, size: int, tell: Tell
+) -> None:
+    """By the engine that was chosen."""
+    about = _about(pairs, folder.form, aligner)
+    processes = options.processes or 1
+    if options.ray_address:
+        threads = aligner.threads or 1  # of machines that are not this one
+    else:
+        threads = max(1, (aligner.threads or _processors()) // processes)
+    aligner = replace(aligner, threads=threads)
+    chosen: dict[str, Any] = {"processes": processes, "resume": options.resume, "size": size, "tell": tell}
+    if options.engine == "ray":
+        pairs, aligner, folder = _wherever_it_runs(pairs, aligner, folder)
+        chosen |= {"threads": threads, "gpus": options.gpus or 0, "address": options.ray_address}
+    run = ray.align if options.engine == "ray" else engines.align
+    run(pairs.items, Work(folder, partial(_loaded, aligner), pairs.pretokenized), about, **chosen)
+
+
+def _loaded(options: AlignerOptions) -> Method:
+    return chosen_method(options, [], lambda what, done, of: None)
+
+
+def _wherever_it_runs(
+    pairs: Pairs, aligner: AlignerOptions, folder: Folder
+) -> tuple[Pairs, AlignerOptions, Folder]:
+    """The same with paths that do not depend on the folder that a process is started in."""
+    items = pairs.items
+    if isinstance(items, Reading):
+        items = replace(items, paths=tuple(os.path.abspath(path) for path in items.paths))
+    elif isinstance(items, Rows):
+        items = replace(items, path=os.path.abspath(items.path))
+    if aligner.model and Path(aligner.model).is_dir():
+        aligner = replace(aligner, model=os.path.abspath(aligner.model))
+    return replace(pairs, items=items), aligner, replace(folder, path=folder.path.absolute())
+
+
+def _about(pairs: Pairs, form: Form, aligner: AlignerOptions) -> dict[str, Any]:
+    """What makes a run the same run, but the aligner's settings, which it says itself."""
+    model = models.folder(models.DEFAULT) if aligner.model is None else Path(aligner.model)
+    return {
+        "input": [_known_by(file) for file in pairs.files],
+        "pretokenized": pairs.pretokenized,
+        "pairs": pairs.count,
+        "model": models.digests(model) if model.is_dir() else str(aligner.model),
+        "batch_size": aligner.batch_size,
+        "format": form.name,
+        "weights": form.weights,
+        "nulls": form.nulls,
+    }
+
+
+def _known_by(name: str) -> dict[str, Any]:
+    """A file by its name, size and first bytes; a corpus, or standard input, by its name."""
+    file = Path(name)
+    if not file.is_file():
+        return {"name": name}
+    with file.open("rb") as stream:
+        head = sha256(stream.read(HEAD_BYTES)).hexdigest()
+    return {"name": file.name, "bytes": file.stat().st_size, "sha256_of_first_mebibyte": head}
+
+
+def _bar(total: int | None) -> Progress:
+    """Pairs done, on the error stream if it is a terminal."""
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    console = Console(stderr=True)
+    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,67 @@
+"""A corpus aligned shard by shard by processes of this machine, in memory that does not grow with it.
+
+One reader hands a shard to each process that is free, so no more of the input is held than is being aligned.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain, islice
+from typing import Any
+
+from otalign.corpus.items import Item
+from otalign.engines.work import HEAD, SIZE, Head, Shard, Tell, Work, shards
+from otalign.engines.workers import Crew
+
+
+def align(
+    items: Iterable[Item],
+    work: Work,
+    about: Mapping[str, Any],
+    *,
+    size: int = SIZE,
+    processes: int = 1,
+    resume: bool = False,
+    tell: Tell = lambda pairs: None,
+) -> None:
+    """Align all items into the folder of the work. `about` says what the run is, the aligner aside, and must
+    not have changed when it is resumed."""
+    pairs = 0
+
+    def told(more: int) -> None:
+        nonlocal pairs
+        pairs += more
+        tell(more)
+
+    with Crew(work, processes) as crew:
+        about = {**about, "shard_size": size, "aligner": crew.signature}
+        work.folder.begin(about, resume=resume)
+        stream = iter(items)
+        if crew.centres and work.folder.centre is None:
+            head, stream = ahead(stream)
+            crew.keep_centre(head)
+        for more in crew.written(_missing(shards(stream, size), work, told)):
+            told(more)
+        work.folder.finish(about, pairs, size)
+
+
+def ahead(items: Iterator[Item]) -> tuple[Head, Iterator[Item]]:
+    """The first items, and all of them still to come. An error among the first comes where it was met."""
+    head: list[Item] = []
+    try:
+        head.extend(islice(items, HEAD))  # keeps those before an error
+    except ValueError as error:
+        return Head(head), chain(head, _raising(error))
+    return Head(head), chain(head, items)
+
+
+def _raising(error: Exception) -> Iterator[Item]:
+    raise error
+    yield  # that it is raised when it is asked for
+
+
+def _missing(every: Iterable[Shard], work: Work, tell: Tell) -> Iterator[Shard]:
+    """The shards that are not written yet; of the others it is told that they are done."""
+    for shard in every:
+        if work.folder.part(shard.number).exists():
+            tell(len(shard.items))
+        else:
+            yield shard

@@ -1,0 +1,137 @@
+"""Ray writes what the local run writes, also when an actor and the reader are killed while they work."""
+
+import json
+import os
+import signal
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from otalign import Aligner
+from otalign.alignment import Alignment
+from otalign.corpus import TextPair, read
+from otalign.corpus.parquet import Rows
+from otalign.engines import Folder, Form, Work, align, ray
+
+from .test_shards import SIZE, bytes_of, drawn_pairs
+
+pytest.importorskip("ray.data", reason="Ray is not installed")
+arrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+# Ray's own, of which there are many.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+ITEMS = [TextPair(pair["source"], pair["target"]) for pair in drawn_pairs()]
+DEADLY = 60  # the pair at which a process that aligns is killed
+DEADLY_WORDS = tuple(ITEMS[DEADLY].source.split())
+
+
+def die_once(grave: Path) -> None:
+    if not grave.exists():
+        grave.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+@dataclass(frozen=True)
+class Mortal:
+    """An aligner whose process is killed in the middle of a shard, the first time."""
+
+    aligner: Aligner
+    graves: Path
+
+    @property
+    def signature(self) -> str:
+        return self.aligner.signature
+
+    def align(self, source, target) -> Alignment:
+        return self.aligner.align(source, target)
+
+    def align_many(self, pairs: Iterable) -> Iterator[Alignment]:
+        (self.graves / f"aligned-by-{os.getpid()}").touch()
+        for alignment in self.aligner.align_many(pairs):
+            yield alignment
+            if alignment.source == DEADLY_WORDS:
+                die_once(self.graves / "aligner")
+
+
+@dataclass(frozen=True)
+class MortalItems:
+    """The items of a file, whose reader is killed at one of them, the first time, after others were aligned.
+    The driver reads them too, and lives."""
+
+    items: Iterable[TextPair]
+    graves: Path
+    driver: int
+
+    def __iter__(self) -> Iterator[TextPair]:
+        for k, item in enumerate(self.items):
+            if k == 8 * SIZE and os.getpid() != self.driver:
+                for _ in range(600):
+                    if (self.graves / "aligner").exists():
+                        break
+                    time.sleep(0.1)
+                die_once(self.graves / "reader")
+            yield item
+
+
+@dataclass(frozen=True)
+class Loading:
+    """What loads the aligner in each process."""
+
+    model: Path
+    graves: Path | None = None
+
+    def __call__(self):
+        aligner = Aligner.load(self.model, threads=1, centring=False)
+        return aligner if self.graves is None else Mortal(aligner, self.graves)
+
+
+@pytest.fixture(scope="module")
+def int8(exported) -> Path:
+    return exported("bert", 2, int8=True)
+
+
+def inputs(form: str, folder: Path) -> Iterable[TextPair]:
+    """The items in a file of their own."""
+    if form == "jsonl":
+        file = folder / "pairs.jsonl"
+        file.write_text("".join(json.dumps(item._asdict()) + "\n" for item in ITEMS))
+        return read(file, "jsonl")
+    parquet.write_table(arrow.Table.from_pylist([item._asdict() for item in ITEMS]), folder / "pairs.parquet")
+    return Rows(folder / "pairs.parquet")
+
+
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+def test_two_actors_one_of_them_and_the_reader_killed_lose_and_double_nothing(int8, form, tmp_path):
+    align(ITEMS, Work(Folder(tmp_path / "local", Form(form)), Loading(int8)), {}, size=SIZE)
+    expected = bytes_of(tmp_path / "local")
+
+    (graves := tmp_path / "graves").mkdir()
+    told, work = [], Work(Folder(tmp_path / "out", Form(form)), Loading(int8, graves))
+    items = MortalItems(inputs(form, tmp_path), graves, os.getpid())
+    ray.align(items, work, {}, size=SIZE, processes=2, tell=told.append)
+    assert (graves / "aligner").exists()
+    assert (graves / "reader").exists()
+    assert len(list(graves.glob("aligned-by-*"))) == 3  # two, and one in the place of one
+    assert bytes_of(tmp_path / "out") == expected
+    assert sum(told) == len(ITEMS)
+
+    for number in (2, 7):
+        work.folder.part(number).unlink()
+    ray.align(items, work, {}, size=SIZE, processes=2, resume=True)
+    assert bytes_of(tmp_path / "out") == expected
+
+
+def test_what_is_wrong_is_raised_as_it_was_there(int8, tmp_path):
+    (tmp_path / "bad.jsonl").write_text('{"source": "a", "target": "b"}\n' * SIZE + "{\n")
+    work = Work(Folder(tmp_path / "out", Form("jsonl")), Loading(int8))
+    with ray.cluster(None, 2):
+        with pytest.raises(ValueError, match=rf"bad\.jsonl, line {SIZE + 1}: found"):
+            ray.align(read(tmp_path / "bad.jsonl", "jsonl"), work, {}, size=SIZE)
+        with pytest.raises(ValueError, match="not-there"):
+            ray.align(ITEMS, replace(work, load=Loading(Path("not-there"))), {})
+        with pytest.raises(ValueError, match="--gpus must be at most what is here, 0, got 1000"):
+            ray.align(ITEMS, work, {}, gpus=1000)

@@ -1,0 +1,306 @@
+"""`otalign align -o folder/`: the bytes of its shards depend on the input and the aligner alone."""
+
+import gzip
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import pytest
+
+from otalign import Aligner
+from otalign.aligner import Text
+from otalign.alignment import Alignment
+from otalign.corpus import TextPair
+from otalign.engines import Folder, Form, Work, align
+
+WORDS = [
+    "the",
+    "a",
+    "he",
+    "she",
+    "bought",
+    "sold",
+    "old",
+    "new",
+    "car",
+    "house",
+    "rain",
+    "fell",
+    "on",
+    "town",
+]
+PAIRS, SIZE = 230, 20
+
+
+def drawn_pairs() -> list[dict]:
+    draw = random.Random(7)
+    pairs = []
+    for _ in range(PAIRS):
+        source = draw.choices(WORDS, k=draw.randint(0, 12))
+        target = draw.sample(source, k=draw.randint(0, len(source)))
+        pairs.append({"source": " ".join(source), "target": " ".join(target)})
+    return pairs
+
+
+@pytest.fixture(scope="session")
+def int8(exported) -> Path:
+    """An encoder whose numbers depend on what is batched together; the aligner over it centres."""
+    return exported("bert", 2, int8=True)
+
+
+@pytest.fixture(scope="session")
+def corpus(tmp_path_factory) -> Path:
+    file = tmp_path_factory.mktemp("corpus") / "pairs.jsonl.gz"
+    file.write_bytes(gzip.compress("".join(json.dumps(pair) + "\n" for pair in drawn_pairs()).encode()))
+    return file
+
+
+@pytest.fixture(scope="session")
+def command(int8, corpus):
+    """What to hand to subprocess, for shards of the corpus in a folder."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("OTALIGN")}
+
+    def command(folder: Path, *options: str, pairs: Path | str = corpus) -> dict:
+        arguments = [
+            str(pairs),
+            "-o",
+            f"{folder}/",
+            "--shard-size",
+            str(SIZE),
+            "--model",
+            str(int8),
+            *options,
+        ]
+        return {"args": [sys.executable, "-m", "otalign", "align", *arguments], "env": environment}
+
+    return command
+
+
+@pytest.fixture(scope="session")
+def run(command):
+    def run(folder: Path, *options: str, rc: int = 0, stdin: bytes = b"", **given) -> str:
+        done = subprocess.run(**command(folder, *options, **given), input=stdin, capture_output=True)
+        assert done.returncode == rc, done.stderr.decode()
+        return done.stderr.decode()
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def whole(run, tmp_path_factory) -> Path:
+    """A run that nothing disturbed."""
+    folder = tmp_path_factory.mktemp("shards") / "whole"
+    assert run(folder) == ""
+    return folder
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_shard_is_what_its_pairs_give_by_themselves_around_the_centre_of_the_corpus(whole, int8):
+    pairs = [(pair["source"], pair["target"]) for pair in drawn_pairs()]
+    aligner = Aligner.load(int8).centred_on(pairs)  # all of them, since they are few
+    parts = sorted(whole.glob("part-*"))
+    assert [part.name for part in parts] == [f"part-{k:06d}.jsonl" for k in range(-(-PAIRS // SIZE))]
+    for k, part in enumerate(parts):
+        expected = list(aligner.align_many(pairs[k * SIZE : (k + 1) * SIZE]))
+        found = [Alignment.from_dict(json.loads(line)) for line in part.read_text().splitlines()]
+        assert found == expected
+
+
+def test_two_processes_write_what_one_writes(whole, run, tmp_path):
+    run(tmp_path / "two", "--processes", "2")
+    assert bytes_of(tmp_path / "two") == bytes_of(whole)
+
+
+def test_a_run_killed_at_any_moment_and_resumed_writes_the_same_bytes(whole, command, run, tmp_path):
+    draw, folder = random.Random(3), tmp_path / "killed"
+    kills = 0
+    for _ in range(4):
+        before = len(list(folder.glob("part-*")))
+        with subprocess.Popen(**command(folder, "--resume", "--processes", "2")) as work:
+            end = time.monotonic() + 60
+            while len(list(folder.glob("part-*"))) <= before and work.poll() is None:
+                assert time.monotonic() < end
+                time.sleep(0.001)
+            time.sleep(draw.uniform(0, 0.05))
+            work.send_signal(signal.SIGKILL)
+            kills += work.wait() == -signal.SIGKILL
+    assert kills
+    (folder / ".part-part-000001.jsonl-0000").write_bytes(b"half of a sha")  # as a power cut may leave it
+    run(folder, "--resume")
+    assert bytes_of(folder) == bytes_of(whole)
+
+
+def test_an_interrupt_leaves_whole_shards_and_says_how_to_go_on(whole, command, run, tmp_path):
+    folder = tmp_path / "interrupted"
+    with subprocess.Popen(
+        **command(folder),
+        stderr=subprocess.PIPE,
+        # Tests that run in the background are deaf to it, and so would this be.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    ) as work:
+        end = time.monotonic() + 60
+        while not list(folder.glob("part-*")) and time.monotonic() < end:
+            time.sleep(0.001)
+        work.send_signal(signal.SIGINT)
+        assert work.wait(timeout=60) == 130
+        assert work.stderr
+        assert b"keeps its whole shards, --resume goes on" in work.stderr.read()
+    expected = bytes_of(whole)
+    for part in folder.glob("part-*"):
+        assert part.read_bytes() == expected[part.name]
+    run(folder, "--resume")
+    assert bytes_of(folder) == expected
+
+
+def test_a_process_that_dies_costs_nothing_but_its_time(whole, command, tmp_path):
+    folder = tmp_path / "one-dies"
+    with subprocess.Popen(**command(folder, "--processes", "2")) as work:
+        end = time.monotonic() + 60
+        while not list(folder.glob("part-*")) and time.monotonic() < end:
+            time.sleep(0.001)
+        children = Path(f"/proc/{work.pid}/task/{work.pid}/children")
+        if not children.exists():
+            pytest.skip("the system does not tell which processes are whose")
+        aligning = [int(pid) for pid in children.read_text().split() if b"spawn_main" in cmdline(int(pid))]
+        os.kill(aligning[0], signal.SIGKILL)
+        assert work.wait(timeout=60) == 0
+    assert bytes_of(folder) == bytes_of(whole)
+
+
+def cmdline(pid: int) -> bytes:
+    return Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
+def test_another_run_is_refused_and_nothing_is_changed(whole, run, corpus, tmp_path):
+    before = bytes_of(whole)
+    other = tmp_path / corpus.name
+    other.write_bytes(gzip.compress(gzip.decompress(corpus.read_bytes()) + b'{"source": "", "target": ""}\n'))
+    for options, given, what in (
+        (("--resume", "--threshold", "0.1"), {}, "its aligner is"),
+        (("--resume", "--format", "tsv"), {}, "its format is 'jsonl', and now 'tsv'"),
+        (("--resume", "--pretokenized"), {}, "its pretokenized is False, and now True"),
+        (("--resume", "--shard-size", "7"), {}, "its shard_size is 20, and now 7; go on as it was begun"),
+        (("--resume",), {"pairs": other}, "its input is"),
+        ((), {}, "is there already and not empty; --resume goes on"),
+        (("--resume",), {"pairs": "-"}, "--resume reads the input from its beginning"),
+        (("--method", "fast-align"), {}, "--model is for --method ot or simalign"),
+    ):
+        assert what in run(whole, *options, rc=2, **given)
+    assert bytes_of(whole) == before
+
+
+def test_a_folder_of_something_else_is_refused_before_the_work(tmp_path):
+    def refused(folder: Path, resume: bool) -> str:
+        with pytest.raises(ValueError, match=re.escape(str(folder))) as error:
+            Folder(folder, Form("jsonl")).check(resume=resume)
+        return str(error.value)
+
+    other = tmp_path / "other"
+    other.mkdir()
+    for resume in (False, True):
+        Folder(other, Form("jsonl")).check(resume=resume)  # there is nothing in it
+    (other / "otalign.json").write_text("{}")
+    assert "give the folder of a run" in refused(other, resume=True)
+    assert "another run needs a new folder" in refused(other, resume=False)
+    assert "is a file; give a folder" in refused(other / "otalign.json", resume=False)
+    for text in ("[]", "{}", "{"):
+        (other / "run.json").write_text(text)
+        assert "is not what a run writes" in refused(other, resume=True)
+
+
+def test_a_run_killed_before_it_said_what_it_is_can_be_resumed(tmp_path):
+    folder = Folder(tmp_path, Form("jsonl"))
+    (tmp_path / ".part-run.json-0000").write_bytes(b"{")
+    folder.begin({"shard_size": 1}, resume=True)
+    assert [file.name for file in tmp_path.iterdir()] == ["run.json"]
+
+
+def test_a_shard_that_kills_every_process_ends_the_run(tmp_path):
+    work = Work(Folder(tmp_path / "out", Form("jsonl")), Deadly)
+    with pytest.raises(OSError, match=r"3 processes died while they aligned part-000000\.jsonl"):
+        align([TextPair("a", "b")], work, {})
+
+
+class Deadly:
+    """A method that no process survives."""
+
+    signature = "deadly"
+
+    def align(self, source: Text, target: Text) -> Alignment:
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise AssertionError
+
+    def align_many(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[Alignment]:
+        return (self.align(*pair) for pair in pairs)
+
+
+@pytest.mark.parametrize("form", ["tsv", "pharaoh", "jsonl.gz"])
+def test_every_format_holds_the_same_links_and_comes_again_byte_for_byte(whole, run, tmp_path, form):
+    parts = []
+    for folder in (tmp_path / "first", tmp_path / "second"):
+        run(folder, "--format", form)
+        parts.append([part.read_bytes() for part in sorted(folder.glob("part-*"))])
+    assert parts[0] == parts[1]
+    expected = [Alignment.from_dict(json.loads(line)) for line in lines_of(whole)]
+    if form == "jsonl.gz":
+        assert b"".join(map(gzip.decompress, parts[0])).splitlines() == lines_of(whole)
+    else:
+        found = [line.split("\t")[-1] for line in b"".join(parts[0]).decode().splitlines()]
+        assert found == [alignment.pharaoh() for alignment in expected]
+
+
+def lines_of(folder: Path) -> list[bytes]:
+    return b"".join(part.read_bytes() for part in sorted(folder.glob("part-*"))).splitlines()
+
+
+def test_a_bad_line_is_named_before_the_work_and_from_a_pipe_when_whole_shards_are_written(
+    whole, run, corpus, tmp_path
+):
+    lines = gzip.decompress(corpus.read_bytes()).splitlines(keepends=True)
+    lines[2 * SIZE + 3] = b"{\n"
+    bad = tmp_path / "bad.jsonl"
+    bad.write_bytes(b"".join(lines))
+    assert f"bad.jsonl, line {2 * SIZE + 4}: found" in run(tmp_path / "none", pairs=bad, rc=2)
+    assert not (tmp_path / "none").exists()
+    said = run(tmp_path / "two", "--from", "jsonl", pairs="-", stdin=bad.read_bytes(), rc=2)
+    assert f"standard input, line {2 * SIZE + 4}: found" in said
+    assert sorted(part.name for part in (tmp_path / "two").glob("part-*")) == [
+        "part-000000.jsonl",
+        "part-000001.jsonl",
+    ]
+
+
+def test_a_peer_that_was_trained_aligns_shards_too(tiny_model, command, tmp_path):
+    from otalign.encoders.transformers import Transformers
+    from otalign.peers.semi_crf import SemiCrf
+    from otalign.peers.settings import PeerSettings
+    from otalign.peers.trained import TrainedPeer
+
+    encoder = Transformers(str(tiny_model("bert")), 2, device="cpu")
+    settings = PeerSettings(method="semi-crf", encoder="bert", layer=2, threshold=0.1, trained="on nothing")
+    peer = TrainedPeer(encoder, SemiCrf(encoder.model.config.hidden_size).eval(), settings)
+    peer.save(tmp_path / "peer")
+    options = ("--model", str(tmp_path / "peer"), "--device", "cpu", "--threads", "1")
+    subprocess.run(**command(tmp_path / "out", *options), check=True)
+    pairs = [(pair["source"], pair["target"]) for pair in drawn_pairs()]
+    expected = [alignment.pairs for alignment in peer.align_many(pairs)]
+    assert [Alignment.from_dict(json.loads(line)).pairs for line in lines_of(tmp_path / "out")] == expected
+
+
+def test_a_corpus_without_a_pair_or_a_word_is_a_run_too(run, tmp_path):
+    (tmp_path / "nothing.tsv").write_text("")
+    run(tmp_path / "nothing", pairs=tmp_path / "nothing.tsv")
+    assert json.loads((tmp_path / "nothing" / "run.json").read_text())["shards"] == 0
+    (tmp_path / "blank.tsv").write_text("\n" * (SIZE + 1))
+    run(tmp_path / "blank", "--format", "pharaoh", pairs=tmp_path / "blank.tsv")
+    assert lines_of(tmp_path / "blank") == [b""] * (SIZE + 1)
