@@ -17,7 +17,7 @@ demo: $(DEMO)/ready
 	$(DEMO)/bin/otalign align examples/pairs.tsv --format terminal
 
 test: $(DEV)/ready
-	$(DEV)/bin/python -m pytest
+	$(DEV)/bin/python -m pytest -n auto
 
 lint: $(DEV)/ready
 	$(DEV)/bin/ruff check
