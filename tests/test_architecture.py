@@ -44,7 +44,7 @@ ORDER = [
         "render",
     ),
     *("encoders", "centring", "cost", "fertility", "settings", "strengths", "head", "weights", "extract"),
-    *("models", "aligner", "diff", "peers", "tuning", "training", "study", "server"),
+    *("models", "ahead", "aligner", "diff", "peers", "tuning", "training", "study", "server"),
 ]
 
 
