@@ -4,6 +4,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields
 from functools import cache
 from itertools import count, islice, product
 
@@ -11,8 +12,8 @@ import numpy as np
 import pytest
 
 import otalign
+from otalign import ahead, centring
 from otalign import aligner as module
-from otalign import centring
 from otalign.aligner import Aligner
 from otalign.alignment import Alignment
 from otalign.encoders import load
@@ -141,6 +142,31 @@ def test_alignments_come_in_order_and_are_those_of_one_pair_at_a_time(aligner, m
         monkeypatch.setattr(module, "CHUNK_PAIRS", chunk)
         for found, expected in zip(aligner.align_many(pairs), one_by_one, strict=True):
             close(found, expected)
+
+
+def test_workers_that_tokenise_ahead_change_nothing(aligner, monkeypatch):
+    monkeypatch.setattr(ahead, "TASK_PAIRS", 5)
+    monkeypatch.setattr(module, "CHUNK_WORDS", 100)
+    pairs = [("", "the car"), *((" ".join(s.words), " ".join(t.words)) for s, t in drawn_pairs(40, seed=2))]
+    for found, expected in zip(aligner.align_many(pairs, workers=1), aligner.align_many(pairs), strict=True):
+        close(found, expected)
+
+
+def test_alignments_are_as_if_they_had_been_checked(aligner):
+    for found in aligner.align_many(PAIRS):
+        assert found == Alignment(*(getattr(found, field.name) for field in fields(found)))
+
+
+def test_embeddings_of_a_model_in_half_precision_are_float32_and_alike(bert):
+    exact, rough = (
+        Aligner.load(bert, layer=2, device="cpu", precision=precision).encoder.embed(PAIRS, "joint").vectors
+        for precision in ("float32", "bfloat16")
+    )
+    assert rough.dtype == np.float32
+    np.testing.assert_allclose(rough, exact, atol=0.05 * abs(exact).max())
+    assert (rough != exact).any()
+    with pytest.raises(ValueError, match="precision must be 'float32' or 'bfloat16', got 'int4'"):
+        Aligner.load(bert, layer=2, device="cpu", precision="int4")  # pyright: ignore[reportArgumentType]
 
 
 def test_an_answer_comes_after_one_chunk_of_a_stream_without_end(aligner, monkeypatch):

@@ -45,7 +45,7 @@ ORDER = [
         "render",
     ),
     *("encoders", "centring", "cost", "fertility", "settings", "strengths", "head", "weights", "extract"),
-    *("models", "aligner", "diff", "peers", "engines", "tuning", "training", "study", "server"),
+    *("models", "ahead", "aligner", "diff", "peers", "engines", "tuning", "training", "study", "server"),
 ]
 
 

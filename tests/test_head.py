@@ -77,6 +77,15 @@ def symmetric(kernel: np.ndarray) -> np.ndarray:
     return ((cells + cells.transpose(1, 0, 2, 3)) / 2).reshape(kernel.shape)
 
 
+@pytest.mark.parametrize("cells", [1, 6, 13, 24])
+def test_a_long_pair_is_the_same_in_strips(cells, monkeypatch):
+    head, of = learned(3), tile(seed=3)
+    alone = Tile(*(part[:1] for part in of))
+    whole = head.log_odds(alone)
+    monkeypatch.setattr(heads, "STRIP_CELLS", cells)
+    np.testing.assert_allclose(head.log_odds(alone), whole, atol=1e-5, rtol=1e-5)
+
+
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kernels", ["symmetric", "unseen"])
 def test_swapping_the_sentences_transposes_the_log_odds(kernels, seed):

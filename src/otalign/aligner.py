@@ -14,21 +14,18 @@ from typing import Any, Protocol
 import numpy as np
 
 import otalign
-from otalign import encoders, extract, models
+from otalign import ahead, encoders, extract, models
 from otalign import head as heads
 from otalign.alignment import Alignment
 from otalign.centring import Centre, centred
-from otalign.encoders import Embeddings, Encoder, Pairing
+from otalign.encoders import Embeddings, Encoder, Pairing, Precision
 from otalign.extract import Found
 from otalign.head import Head, LearnedTransport
 from otalign.models import PEER, SETTINGS
 from otalign.settings import Learned, Settings
-from otalign.strengths import Tile, tiles
-from otalign.weights import Array, weights
-from otalign.words import Sentence, joined, tokenized
-
-Text = str | Sequence[str] | Sentence  # raw text, words, or words with their places in a text
-Pair = tuple[Sentence, Sentence]
+from otalign.strengths import CELL_BYTES, LEARNED_CELL_BYTES, Tile, tiles
+from otalign.weights import Array, Weights, weights
+from otalign.words import Pair, Text, sentence
 
 CHUNK_PAIRS, CHUNK_WORDS = 1024, 16_384  # at most, embedded together: enough to find pairs of like length
 MEAN, STRETCH = "mean.npy", "stretch.npy"
@@ -79,13 +76,15 @@ class Aligner:
         device: str | None = None,
         threads: int | None = None,
         batch_size: int | None = None,
+        precision: Precision = "float32",
         **settings: Any,
     ) -> "Aligner":
         """The aligner that comes with the package, by name or the default, or one that is in a folder, or one
         over an encoder: a folder, or a name on the Hugging Face hub.
 
         `settings` are those of `Settings`, and go before what the folder says. `batch_size` counts the
-        subwords, padding included, that the encoder sees at once; None suits the device.
+        subwords, padding included, that the encoder sees at once; None suits the device. `precision` is that
+        in which it works: float32, or bfloat16, which a GPU is several times faster in.
         """
         model = _found(model)
         if (Path(model) / PEER).is_file():
@@ -102,7 +101,9 @@ class Aligner:
             layer = saved.layer
         if saved and saved.trained and layer != saved.layer:
             raise ValueError(f"layer must be {saved.layer}, with which {folder} was trained, got {layer}")
-        encoder = encoders.load(model, layer, device=device, threads=threads, batch_size=batch_size)
+        encoder = encoders.load(
+            model, layer, device=device, threads=threads, batch_size=batch_size, precision=precision
+        )
         settings["layer"] = encoder.layer
         if saved and isinstance(saved.problem, Learned):
             _check_learned(model, saved, settings)
@@ -141,14 +142,19 @@ class Aligner:
         (alignment,) = self.align_many([(source, target)])
         return alignment
 
-    def align_many(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[Alignment]:
-        """The alignments of any number of pairs, in order, as they are asked for, a chunk held at a time."""
-        for chunk, embeddings in self.embedded(pairs):
+    def align_many(self, pairs: Iterable[tuple[Text, Text]], *, workers: int = 0) -> Iterator[Alignment]:
+        """The alignments of any number of pairs, in order, as they are asked for, a chunk held at a time.
+
+        So many worker processes find words and subwords ahead of a GPU; on a CPU they help nothing.
+        """
+        for chunk, embeddings in self.embedded(pairs, workers):
             yield from alignments(chunk, embeddings, self.settings, self.head)
 
-    def embedded(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[tuple[list[Pair], Embeddings]]:
+    def embedded(
+        self, pairs: Iterable[tuple[Text, Text]], workers: int = 0
+    ) -> Iterator[tuple[list[Pair], Embeddings]]:
         """The pairs as sentences with their embeddings, a chunk at a time, centred if they are to be."""
-        stream = embedded(pairs, self.encoder, self.settings.pairing)
+        stream = embedded(pairs, self.encoder, self.settings.pairing, workers)
         return centred(stream, self.centre, self.settings.whitening) if self.settings.centring else stream
 
     def tiles(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[tuple[list[int], Tile, Head | None]]:
@@ -157,8 +163,7 @@ class Aligner:
         first = 0
         for chunk, embeddings in self.embedded(pairs):
             head = self.head and self.head.beside(embeddings.vectors)
-            shapes = [(len(source.spans), len(target.spans)) for source, target in chunk]
-            for places, tile in tiles(embeddings, shapes):
+            for places, tile in tiles(embeddings, _shapes(chunk)):
                 yield [first + k for k in places], tile, head
             first += len(chunk)
 
@@ -184,46 +189,59 @@ def alignments(
     pairs: Sequence[Pair], embeddings: Embeddings, settings: Settings, head: Head | None = None
 ) -> Iterator[Alignment]:
     """The alignments of pairs whose embeddings are at hand, centred if they are to be."""
-    return (alignment for alignment, _ in weighed(pairs, embeddings, settings, head))
+    found = [Found.nothing(*shape) for shape in _shapes(pairs)]
+    for places, tile, here in _tiles(pairs, embeddings, settings, head):
+        for k, links in zip(places, extract.links(here, tile, settings.threshold), strict=True):
+            found[k] = links
+    return map(_alignment, pairs, found)
 
 
 def weighed(
     pairs: Sequence[Pair], embeddings: Embeddings, settings: Settings, head: Head | None = None
 ) -> Iterator[tuple[Alignment, Array]]:
     """These alignments, each with the weights (n, m) of all its cells, also of those that are no links."""
-    head = head and head.beside(embeddings.vectors)
-    shapes = [(len(source.spans), len(target.spans)) for source, target in pairs]
-    found = [Found.nothing(*shape) for shape in shapes]
-    cells: list[Array] = [np.zeros(shape) for shape in shapes]
-    for places, tile in tiles(embeddings, shapes):
-        here = weights(tile, settings, head)
-        for row, (k, links) in enumerate(
-            zip(places, extract.links(here, tile, settings.threshold), strict=True)
+    shapes = _shapes(pairs)
+    found = [(Found.nothing(*shape), np.zeros(shape)) for shape in shapes]
+    for places, tile, here in _tiles(pairs, embeddings, settings, head):
+        for k, links, cells in zip(
+            places, extract.links(here, tile, settings.threshold), here.links, strict=True
         ):
             n, m = shapes[k]
-            found[k], cells[k] = links, here.links[row, :n, :m]
-    for (source, target), (links, nulls), weight in zip(pairs, found, cells, strict=True):
-        yield Alignment(source.words, target.words, links, source.spans, target.spans, *nulls), weight
+            found[k] = links, cells[:n, :m]
+    return ((_alignment(pair, links), cells) for pair, (links, cells) in zip(pairs, found, strict=True))
 
 
-def sentence(text: Text) -> Sentence:
-    """The words of a text, with their places in it."""
-    match text:
-        case Sentence():
-            return text
-        case str():
-            return tokenized(text)
-    return joined(text)
+def _tiles(
+    pairs: Sequence[Pair], embeddings: Embeddings, settings: Settings, head: Head | None
+) -> Iterator[tuple[list[int], Tile, Weights]]:
+    """The pairs in tiles, with their places and weights."""
+    head = head and head.beside(embeddings.vectors)
+    learned = isinstance(head, LearnedTransport)
+    for places, tile in tiles(embeddings, _shapes(pairs), LEARNED_CELL_BYTES if learned else CELL_BYTES):
+        yield places, tile, weights(tile, settings, head)
 
 
-def chunks(pairs: Iterable[tuple[Text, Text]]) -> Iterator[list[Pair]]:
-    """The pairs as sentences, so many at a time as are embedded together."""
+def _shapes(pairs: Sequence[Pair]) -> list[tuple[int, int]]:
+    return [(len(source.spans), len(target.spans)) for source, target in pairs]
+
+
+def _alignment(pair: Pair, found: Found) -> Alignment:
+    source, target = pair
+    links, nulls = found
+    return Alignment.trusted(source.words, target.words, links, source.spans, target.spans, *nulls)
+
+
+def chunks(pairs: Iterable[tuple[Text, Text]], most_words: int | None = None) -> Iterator[list[Pair]]:
+    """The pairs as sentences, so many at a time as are embedded together: those that suit a CPU, or have no
+    more than so many words."""
+    most_pairs = CHUNK_PAIRS if most_words is None else most_words
+    most_words = CHUNK_WORDS if most_words is None else most_words
     chunk, words = [], 0
     for source, target in pairs:
         pair = sentence(source), sentence(target)
         chunk.append(pair)
         words += len(pair[0].spans) + len(pair[1].spans)
-        if len(chunk) >= CHUNK_PAIRS or words >= CHUNK_WORDS:
+        if len(chunk) >= most_pairs or words >= most_words:
             yield chunk
             chunk, words = [], 0
     if chunk:
@@ -231,10 +249,15 @@ def chunks(pairs: Iterable[tuple[Text, Text]]) -> Iterator[list[Pair]]:
 
 
 def embedded(
-    pairs: Iterable[tuple[Text, Text]], encoder: Encoder, pairing: Pairing
+    pairs: Iterable[tuple[Text, Text]], encoder: Encoder, pairing: Pairing, workers: int = 0
 ) -> Iterator[tuple[list[Pair], Embeddings]]:
     """The pairs as sentences with their embeddings, a chunk at a time, not centred."""
-    for chunk in chunks(pairs):
+    if workers:
+        at_once = encoder.words_at_once or CHUNK_WORDS
+        for chunk, prepared in ahead.prepared(pairs, encoder.reader, pairing, workers, at_once):
+            yield chunk, encoder.embed_prepared(prepared)
+        return
+    for chunk in chunks(pairs, encoder.words_at_once):
         yield chunk, encoder.embed(chunk, pairing)
 
 

@@ -10,8 +10,25 @@ import array_api_compat
 import numpy as np
 from array_api_compat import device, is_numpy_array, is_torch_array
 
-__all__ = ["array_namespace", "device", "is_numpy_array", "is_torch_array"]
+__all__ = ["array_namespace", "beside", "device", "is_numpy_array", "is_torch_array", "memory"]
 
 
 def array_namespace(*arrays: Any) -> Any:
     return np if all(map(is_numpy_array, arrays)) else array_api_compat.array_namespace(*arrays)
+
+
+def beside(x: np.ndarray, other: Any) -> Any:
+    """A NumPy array in the library and at the place of another. A GPU gets it without being waited for."""
+    xp, at = array_namespace(other), device(other)
+    if getattr(other, "is_cuda", False):
+        return xp.asarray(x).pin_memory().to(at, non_blocking=True)
+    return xp.asarray(x, device=at)
+
+
+def memory(x: Any) -> int | None:
+    """Bytes that the GPU has on which an array lies, if it lies on one whose memory is known."""
+    if not getattr(x, "is_cuda", False):
+        return None
+    import torch
+
+    return torch.cuda.get_device_properties(x.device).total_memory

@@ -1,10 +1,11 @@
 """Weights → links above a threshold, and how sure the nulls are, as plain values."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from otalign.alignment import Link
+from otalign.arrays import array_namespace
 from otalign.encoders.embeddings import in_numpy
 from otalign.strengths import Tile
 from otalign.weights import Weights
@@ -24,13 +25,29 @@ class Found(NamedTuple):
         return cls((), ((1.0,) * n, (1.0,) * m))
 
 
+class Cells(NamedTuple):
+    """Those of a tile that are links, in order, where the weights are."""
+
+    pair: Any
+    source: Any
+    target: Any
+    weight: Any
+
+
+def cells(weights: Weights, threshold: float) -> Cells:
+    """Those above the threshold: of all that was worked out on a GPU, the little that must leave it."""
+    strong = weights.links
+    pair, i, j = array_namespace(strong).nonzero(strong > threshold)
+    return Cells(pair, i, j, strong[pair, i, j])
+
+
 def links(weights: Weights, tile: Tile, threshold: float) -> list[Found]:
     """The links above the threshold, pair by pair."""
-    strong, *nulls = (in_numpy(part) for part in weights)
+    pair, i, j, weight = (in_numpy(part) for part in cells(weights, threshold))
+    nulls = [in_numpy(part) for part in (weights.source_nulls, weights.target_nulls)]
     lengths = [in_numpy(is_word).sum(-1).tolist() for is_word in (tile.is_source, tile.is_target)]
-    pair, i, j = np.nonzero(strong > threshold)
-    kept = np.round(strong[pair, i, j].astype(float), DIGITS)  # digits of float32 would come out as noise
-    ends = np.cumsum(np.bincount(pair, minlength=len(strong))).tolist()
+    kept = np.round(weight.astype(float), DIGITS)  # digits of float32 would come out as noise
+    ends = np.cumsum(np.bincount(pair, minlength=len(nulls[0]))).tolist()
     found = tuple(map(Link, i.tolist(), j.tolist(), kept.tolist()))
     sure = [np.round(side.astype(float), DIGITS).tolist() for side in nulls]
     return [

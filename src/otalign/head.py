@@ -23,6 +23,8 @@ LEVELS = (
 )  # what a learned transport tells apart: each possible link includes the sure ones
 CHANNELS = 16  # of what is seen in a cell's neighbourhood
 FILE = "head.safetensors"
+STRIP_CELLS = 1 << 18  # of one pair, looked at together
+REACH = 2  # cells that a cell is seen from
 FAR = -1e4  # the similarity to what is no word
 
 
@@ -154,6 +156,17 @@ class LearnedTransport(Head):
         chosen = (_softmax(xp, sure, 2) + _softmax(xp, sure, 1)) / 2
         apart = xp.astype(xp.abs(displacement(xp, tile.is_source, tile.is_target)), S.dtype)[..., None]
         there = xp.concat([S * words, chosen * words, apart * words, words], axis=-1)
+        pairs, rows, columns = S.shape[:3]
+        # Two long texts in strips: what is seen around their cells would fill a machine's memory.
+        step = max(1, STRIP_CELLS // columns) if pairs == 1 else rows
+        strips = []
+        for start in range(0, rows, step):
+            low, high = max(0, start - REACH), start + step + REACH
+            seen = self._seen(xp, there[:, low:high, ...], words[:, low:high, ...])
+            strips.append(seen[:, start - low : start - low + step, ...])
+        return strips[0] if len(strips) == 1 else xp.concat(strips, axis=1)
+
+    def _seen(self, xp: Any, there: Array, words: Array) -> Array:
         first = words * _relu(xp, _around(xp, there) @ self.near + self.near_offset)
         second = first + words * _relu(xp, _around(xp, first) @ self.wider + self.wider_offset)
         return second @ self.seen

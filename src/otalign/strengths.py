@@ -4,15 +4,19 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from otalign.arrays import is_numpy_array
+from otalign.arrays import memory
 from otalign.cost import Array, costs
 from otalign.encoders import Embeddings
 from otalign.fertility import masses
 from otalign.ot import Problem, Solver, solve
 from otalign.settings import Settings
 
-CPU_CELLS, GPU_CELLS = 1 << 15, 1 << 20  # of matrices that are solved together
-SIZE_STEP = 8  # words by which the lengths of pairs that are solved together differ at most
+CPU_CELLS = 1 << 15  # of matrices that are solved together
+CELL_BYTES = 1 << 7  # that a cell takes of a GPU's memory while it is solved, …
+LEARNED_CELL_BYTES = 1 << 11  # … or while a head looks at what is around it, …
+ROOM = 1 / 32  # … and the part of that memory which those solved together may take
+# Words by which the lengths of pairs solved together differ at most: a GPU had rather pad than start anew.
+CPU_STEP, GPU_STEP = 8, 16
 
 
 class Tile(NamedTuple):
@@ -24,19 +28,23 @@ class Tile(NamedTuple):
     is_target: Array  # (B, M)
 
 
-def tiles(embeddings: Embeddings, shapes: Iterable[tuple[int, int]]) -> Iterator[tuple[list[int], Tile]]:
+def tiles(
+    embeddings: Embeddings, shapes: Iterable[tuple[int, int]], cell_bytes: int = LEARNED_CELL_BYTES
+) -> Iterator[tuple[list[int], Tile]]:
     """The pairs of source, target, source, … in tiles that fit a cache, or fill a GPU, each with the pairs'
-    places. A pair without words on one side is in none.
+    places. A pair without words on one side is in none. `cell_bytes` counts what a GPU must hold for a cell.
     """
-    cells = CPU_CELLS if is_numpy_array(embeddings.vectors) else GPU_CELLS
+    there = memory(embeddings.vectors)
+    step = CPU_STEP if there is None else GPU_STEP
+    cells = CPU_CELLS if there is None else int(ROOM * there) // cell_bytes
     groups: dict[tuple[int, int], list[int]] = defaultdict(list)
     for k, (n, m) in enumerate(shapes):
         if n and m:
-            groups[-(-n // SIZE_STEP), -(-m // SIZE_STEP)].append(k)
+            groups[-(-n // step), -(-m // step)].append(k)
     for (n, m), members in groups.items():
-        step = max(1, cells // (n * m * SIZE_STEP**2))
-        for start in range(0, len(members), step):
-            places = members[start : start + step]
+        together = max(1, cells // (n * m * step**2))
+        for start in range(0, len(members), together):
+            places = members[start : start + together]
             X, is_source = embeddings.padded([2 * k for k in places])
             Y, is_target = embeddings.padded([2 * k + 1 for k in places])
             yield places, Tile(X, Y, is_source, is_target)
@@ -67,4 +75,8 @@ def instance(tile: Tile, settings: Settings) -> Instance:
 
 def solution(of: Instance, problem: Problem | None, solver: Solver) -> Array:
     """The strengths under a problem of the kind that the instance was made for."""
-    return 1 - of.C if problem is None else solve(of.C, of.a, of.b, problem, solver).plan
+    if problem is None:
+        return 1 - of.C
+    if memory(of.C) is not None and not of.C.requires_grad:  # a GPU is twice as fast, and tol is far above
+        of = Instance(*(x if x is None else x.float() for x in of))
+    return solve(of.C, of.a, of.b, problem, solver).plan

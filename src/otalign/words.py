@@ -82,6 +82,20 @@ def joined(words: Sequence[str]) -> Sentence:
     return Sentence(" ".join(words), tuple(_places(words)))
 
 
+Text = str | Sequence[str] | Sentence  # raw text, words, or words with their places in a text
+Pair = tuple[Sentence, Sentence]
+
+
+def sentence(text: Text) -> Sentence:
+    """The words of a text, with their places in it."""
+    match text:
+        case Sentence():
+            return text
+        case str():
+            return tokenized(text)
+    return joined(text)
+
+
 def _places(words: Iterable[str]) -> Iterator[Span]:
     start = 0
     for word in words:

@@ -3,9 +3,10 @@
 from pathlib import Path
 
 from otalign.encoders.embeddings import Embeddings
-from otalign.encoders.encoder import Encoder, Pairing
+from otalign.encoders.encoder import Encoder, Precision
+from otalign.encoders.prepared import Pairing, Prepared, Reader
 
-__all__ = ["Embeddings", "Encoder", "Pairing", "is_in", "layers", "load"]
+__all__ = ["Embeddings", "Encoder", "Pairing", "Precision", "Prepared", "Reader", "is_in", "layers", "load"]
 
 EXPORTED, HUGGING_FACE = "encoder.onnx", "config.json"  # by which the two kinds of folder are known
 
@@ -35,16 +36,22 @@ def load(
     device: str | None = None,
     threads: int | None = None,
     batch_size: int | None = None,
+    precision: Precision = "float32",
 ) -> Encoder:
     """The encoder in a folder, exported or of Hugging Face, or of that name on the hub, at a layer.
 
     `batch_size` counts the subwords, padding included, that the model sees at once; None suits the device.
+    `precision` is that in which a model of Hugging Face works, float32 or, faster on a GPU, bfloat16.
     """
     from otalign.encoders.onnx import Onnx
     from otalign.encoders.transformers import Transformers
 
     if not (Path(model) / EXPORTED).is_file():
-        return Transformers(str(model), layer, device=device, threads=threads, batch_size=batch_size)
+        return Transformers(
+            str(model), layer, device=device, threads=threads, batch_size=batch_size, precision=precision
+        )
+    if precision != "float32":
+        raise ValueError(f"precision was chosen when {model} was exported; leave {precision!r} out")
     if device not in (None, "cpu"):
         raise ValueError(f"device must be 'cpu' for the exported encoder {model}, got {device!r}")
     encoder = Onnx(model, threads=threads, batch_size=batch_size)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from otalign.arrays import array_namespace, device, is_numpy_array
+from otalign.arrays import array_namespace, beside, device, is_numpy_array
 
 Array = Any
 
@@ -52,13 +52,13 @@ class Embeddings:
 
     def padded(self, sentences: Sequence[int]) -> tuple[Array, Array]:
         """Those of several sentences (B, N, D), and the mask (B, N) of what is a word."""
-        xp, at = array_namespace(self.vectors), device(self.vectors)
+        xp = array_namespace(self.vectors)
         starts, ends = self.starts[sentences], self.starts[np.add(sentences, 1)]
         steps = np.arange((ends - starts).max())
         is_word = steps < (ends - starts)[:, None]
         rows = np.where(is_word, starts[:, None] + steps, 0)
-        taken = xp.take(self.vectors, xp.asarray(rows.reshape(-1), device=at), axis=0)
-        return xp.reshape(taken, (*rows.shape, -1)), xp.asarray(is_word, device=at)
+        taken = xp.take(self.vectors, beside(rows.reshape(-1), self.vectors), axis=0)
+        return xp.reshape(taken, (*rows.shape, -1)), beside(is_word, self.vectors)
 
 
 def in_numpy(x: Array) -> np.ndarray:
@@ -67,14 +67,14 @@ def in_numpy(x: Array) -> np.ndarray:
 
 def add_parts(vectors: Array, states: Array, places: np.ndarray, words: np.ndarray, weights: np.ndarray):
     """Add weight · state to the vectors (words, D) of words, for places in states (B, L, D) end to end."""
-    xp, at = array_namespace(states), device(states)
+    xp = array_namespace(states)
     states = xp.reshape(states, (-1, states.shape[-1]))
     if is_numpy_array(states):
         # NumPy adds once to a row that is named twice. So the first parts of all words, then the second, …
         for one in _apart(words):
             vectors[words[one]] += states[places[one]] * weights[one, None]
     else:
-        places, words, weights = (xp.asarray(x, device=at) for x in (places, words, weights))
+        places, words, weights = (beside(x, states) for x in (places, words, weights))
         vectors.index_add_(0, words, states[places] * xp.astype(weights, states.dtype)[:, None])
 
 

@@ -56,6 +56,10 @@ class Subworder:
         tokenizer.encode_special_tokens = True
         self.tokenizer = tokenizer
 
+    def __reduce__(self):
+        """For another process. What is set above is not all in what a tokeniser writes of itself."""
+        return Subworder, (self.tokenizer,)
+
     def __call__(self, sentences: Sequence[Sentence]) -> list[Subwords]:
         encodings = self.tokenizer.encode_batch([s.text for s in sentences], add_special_tokens=False)
         return [

@@ -11,11 +11,11 @@ from functools import partial
 from inspect import signature
 from pathlib import Path
 from shutil import copyfile
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
-from otalign.encoders.encoder import CPU_BATCH, GPU_BATCH, INPUTS, Encoder
+from otalign.encoders.encoder import CPU_BATCH, GPU_BATCH, INPUTS, Encoder, Precision
 from otalign.encoders.onnx import MODEL as EXPORTED
 from otalign.encoders.subwords import Subworder
 
@@ -26,6 +26,10 @@ PARTS = ("*.json", "*.safetensors", "*.txt", "*.model", MIX)  # the files of a s
 TOKENIZER_PARTS = ("tokenizer*", "vocab*", "merges*", "special_tokens*", "added_tokens*", "*.model")
 NEEDS = "the encoder {} needs torch and transformers: pip install 'otalign[torch]'"
 UNREADABLE = "{} cannot be read as a Hugging Face encoder: {}"
+
+# Of a GPU's memory, the part that the embeddings of one chunk take, and the words of which there is no use
+# for more: so many that a GPU is busy with those of like length.
+ROOM, MOST_WORDS = 1 / 16, 1 << 21
 
 # While several layers are asked for: what the blocks on the way are given, for each thread its own.
 PASSED: ContextVar[dict[int, Any] | None] = ContextVar("PASSED", default=None)
@@ -43,8 +47,11 @@ class Transformers(Encoder):
         device: str | None = None,
         threads: int | None = None,
         batch_size: int | None = None,
+        precision: Precision = "float32",
         kept: int | None = None,
     ):
+        if precision not in get_args(Precision):
+            raise ValueError(f"precision must be 'float32' or 'bfloat16', got {precision!r}")
         model, tokenizer, self.origin = _loaded(name, kept)
         self.folder = Path(name) if Path(name).is_dir() else None
         self.device = _device(device)
@@ -76,21 +83,24 @@ class Transformers(Encoder):
             block.register_forward_pre_hook(partial(_note, k), with_kwargs=True)
         if layer < len(blocks):
             blocks[layer].register_forward_pre_hook(_stop, with_kwargs=True)
-        self.model = model.to(self.device).eval()
+        import torch
+
+        self.model = model.to(self.device, getattr(torch, precision)).eval()
+        if self.device.startswith("cuda"):
+            there = torch.cuda.get_device_properties(self.device).total_memory
+            self.words_at_once = min(MOST_WORDS, int(ROOM * there) // (4 * model.config.hidden_size))
         self.trained = False  # whether the weights are no longer those that were read
         if threads:
-            import torch
-
             torch.set_num_threads(threads)
 
     def hidden(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> Any:
         import torch
 
         given = dict[str, np.ndarray](zip(INPUTS, (ids, mask, types), strict=True))
-        tensors = {name: torch.from_numpy(given[name]).to(self.device) for name in self.inputs}
-        mix = None if self.mix is None else torch.from_numpy(self.mix).to(self.device)
+        tensors = {name: self._sent(torch.from_numpy(given[name])) for name in self.inputs}
+        mix = None if self.mix is None else self._sent(torch.from_numpy(self.mix))
         with torch.inference_mode():
-            return self._lent(states(self.model, tensors, mix))
+            return self._lent(states(self.model, tensors, mix).float())
 
     def hidden_layers(
         self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray, layers: Sequence[int]
@@ -106,7 +116,13 @@ class Transformers(Encoder):
             top = self.hidden(ids, mask, types)
         finally:
             PASSED.reset(token)
-        return [top if layer == self.layer else self._lent(passed[layer]) for layer in layers]
+        return [top if layer == self.layer else self._lent(passed[layer].float()) for layer in layers]
+
+    def _sent(self, tensor: Any) -> Any:
+        """To the device; a GPU that can is not waited for."""
+        if self.device.startswith("cuda"):
+            return tensor.pin_memory().to(self.device, non_blocking=True)
+        return tensor.to(self.device)
 
     def _lent(self, states: Any) -> Any:
         """NumPy is quicker with what follows on the CPU; Apple's GPUs have no float64 for it."""

@@ -28,6 +28,8 @@ from otalign.ot.updates import Updates, updates
 # After how many more iterations convergence is looked at. A look costs about as much as one or two of
 # them, so it comes rarer as the loop gets longer: at most a quarter of the iterations are for nothing.
 LOOK_AFTER = 5
+# Entries of the kernels over which a GPU needs longer for an operation than its host to start one.
+GPU_ENTRIES = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -100,9 +102,9 @@ class Entropic:
     def _at_rest(self, factors: "Factors", step: Updates) -> list[Array]:
         """u and v where they no longer move, whether they came to rest, and after how many iterations.
 
-        Each problem is noted down at its own rest, whatever the others do. On the host the loop goes on
-        without those that rest as soon as they are the larger part; a GPU is done sooner with them than
-        without, where starting an operation takes longer than the operation.
+        Each problem is noted down at its own rest, whatever the others do. The loop goes on without those
+        that rest as soon as they are the larger part; but a GPU is done sooner with them than without, where
+        starting an operation takes longer than the operation.
         """
         of, xp = step.of, step.of.xp
         on_host = str(device(factors.K)) == "cpu"
@@ -122,10 +124,12 @@ class Entropic:
             count = int(xp.count_nonzero(rests))
             if count == rests.shape[0]:
                 break
-            if on_host and 2 * count > rests.shape[0]:
+            entries = math.prod(factors.K.shape)
+            if (on_host or entries > GPU_ENTRIES) and 2 * count > rests.shape[0]:
                 found = (going, u, v, rests, iterations)
-                parts.append(tuple(x[rests] for x in found))
-                going, u, v, rests, iterations, *moving = (x[~rests] for x in (*found, *factors))
+                resting, others = xp.nonzero(rests)[0], xp.nonzero(~rests)[0]
+                parts.append(tuple(x[resting] for x in found))
+                going, u, v, rests, iterations, *moving = (x[others] for x in (*found, *factors))
                 factors = Factors(*moving)
         return _in_order(xp, [*parts, (going, u, v, rests, iterations)])
 

@@ -1,4 +1,4 @@
-"""From vectors to links, beside simalign 0.4 (`pip install simalign==0.4`): python benchmarks/simalign.py
+"""From vectors to links, beside simalign 0.4 (`pip install simalign==0.4`): python benchmarks/matchings.py
 
 Both get the same vectors, all links are compared, and the time of each is that of one pass over all pairs.
 Vectors are drawn, or with `--encoder FOLDER` those of a Hugging Face encoder for the first test pairs of a
@@ -7,7 +7,6 @@ corpus (OTALIGN_DATA says where it lies).
 
 import argparse
 import importlib
-import sys
 import time
 from itertools import pairwise
 from typing import Any
@@ -22,16 +21,11 @@ MATCHINGS = (("inter", ArgMax()), ("itermax", IterMax()), ("mwmf", Match()))
 
 
 def peer() -> Any:
-    """simalign's aligner. This file is called like its package, and Python looks beside a script first."""
-    beside, *sys.path = sys.path
+    """simalign's aligner."""
     try:
         return importlib.import_module("simalign").SentenceAligner
     except ImportError as error:
-        raise SystemExit(
-            f"this benchmark runs beside simalign: pip install simalign==0.4 ({error})"
-        ) from error
-    finally:
-        sys.path.insert(0, beside)
+        raise SystemExit(f"this runs beside simalign: pip install simalign==0.4 ({error})") from error
 
 
 def drawn_vectors(count: int) -> Vectors:

@@ -1,0 +1,175 @@
+"""Time and memory by length: python benchmarks/lengths.py --encoder FOLDER --figure FILE.svg
+
+Pairs of 10 to 3,000 words a side, made up, aligned by the aligner that comes with the package and, with
+`--encoder`, by the unsupervised defaults over an encoder. Each length has a process of its own, so that its
+memory is its own: the most that was held, less what was held before the pair was read. The time is that of
+the best of a few rounds.
+"""
+
+import json
+import resource
+import subprocess
+import sys
+import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from otalign import Aligner
+
+LENGTHS = (10, 30, 100, 300, 1000, 3000)
+ROUNDS, ENOUGH = 3, 5.0  # rounds, unless one takes more than so many seconds
+VOCABULARY = [
+    "harbour",
+    "boats",
+    "drift",
+    "slowly",
+    "under",
+    "a",
+    "pale",
+    "morning",
+    "sky",
+    "while",
+    "gulls",
+    "argue",
+    "over",
+    "scraps",
+    "and",
+    "nobody",
+    "on",
+    "the",
+    "quay",
+    "seems",
+    "to",
+    "mind",
+    "much",
+    "because",
+    "rain",
+    "is",
+    "coming",
+    "from",
+    "behind",
+    "those",
+    "hills",
+    "as",
+    "it",
+    "did",
+    "last",
+    "week",
+    "when",
+    "two",
+    "old",
+    "friends",
+    "met",
+    "here",
+    "to",
+    "mend",
+    "nets",
+    "drink",
+    "tea",
+    "and",
+    "talk",
+    "about",
+    "prices",
+    "weather",
+    "children",
+    "distant",
+    "cities",
+]
+
+
+class Cost(NamedTuple):
+    words: int
+    seconds: float
+    mebibytes: float
+
+
+def pair(words: int) -> tuple[list[str], list[str]]:
+    """A sentence of so many words, and the same with one in five replaced and near ones swapped."""
+    draw = np.random.default_rng(words)
+    source = [VOCABULARY[k] for k in draw.integers(len(VOCABULARY), size=words)]
+    moved = np.argsort(np.arange(words) + draw.normal(0, 1.5, words))
+    other = draw.integers(len(VOCABULARY), size=words)
+    target = [VOCABULARY[other[k]] if draw.random() < 0.2 else source[k] for k in moved]
+    return source, target
+
+
+def cost(model: str, words: int) -> Cost:
+    """Of one length, in this process."""
+    aligner = Aligner.load(model, threads=2)
+    aligner.align(*pair(5))  # to be warm
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    taken = []
+    while len(taken) < ROUNDS and sum(taken) < ENOUGH:
+        start = time.perf_counter()
+        aligner.align(*pair(words))
+        taken.append(time.perf_counter() - start)
+    held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    return Cost(words, min(taken), held / 1024)
+
+
+def costs(model: str) -> list[Cost]:
+    """Of all lengths, each from a process of its own."""
+    found = []
+    for words in LENGTHS:
+        command = [sys.executable, __file__, "--model", model, "--one", str(words)]
+        ran = subprocess.run(command, capture_output=True, text=True)
+        if ran.returncode:
+            print(f"{words:8,} words: failed, {ran.stderr.strip().splitlines()[-1:]}")
+            continue
+        found.append(Cost(*json.loads(ran.stdout)))
+        last, before = found[-1], found[-2] if len(found) > 1 else None
+        grown = (
+            f"{np.log(last.seconds / before.seconds) / np.log(words / before.words):8.1f}" if before else ""
+        )
+        print(f"{words:8,}{1000 * last.seconds:12,.0f} ms{last.mebibytes:10,.0f} MiB{grown}", flush=True)
+    return found
+
+
+def drawn(by_model: dict[str, list[Cost]], path: Path) -> None:
+    """Time and memory over the words, with a line that grows as n · m."""
+    from otalign.render.canvas import FAINT, blank, write
+
+    figure, axes = blank(7.0, 2.8, 2)
+    for axis, name, unit in zip(axes, ("seconds", "mebibytes"), ("seconds", "MiB"), strict=True):
+        ends = []
+        for (model, found), look in zip(by_model.items(), ("#0072B2", "#D55E00"), strict=False):
+            values = [max(getattr(one, name), 1e-3) for one in found]
+            marker = "os"[len(ends)]
+            axis.plot(
+                [one.words for one in found], values, color=look, marker=marker, markersize=4, label=model
+            )
+            ends.append((found[-1].words, values[-1]))
+        words, top = max(ends, key=lambda end: end[1])
+        line = [top * (n / words) ** 2 for n in LENGTHS[2:]]
+        axis.plot(LENGTHS[2:], line, color=FAINT, linestyle=":", label="as n · m grows")
+        axis.set(xscale="log", yscale="log", xlabel="Words a side", ylabel=unit, xticks=LENGTHS)
+        axis.set_xticklabels([f"{n:,}" for n in LENGTHS])
+        axis.minorticks_off()
+    axes[0].legend(frameon=False, fontsize=8)
+    write(figure, path)
+
+
+def main() -> None:
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("--model", default="small", help="a trained aligner; else the one that is shipped")
+    parser.add_argument("--encoder", help="a folder, for the unsupervised defaults")
+    parser.add_argument("--figure", type=Path)
+    parser.add_argument("--one", type=int, help="words: measure in this process, print JSON")
+    said = parser.parse_args()
+    if said.one:
+        print(json.dumps(cost(said.model, said.one)))
+        return
+    by_model = {}
+    for name, model in (("trained, small", said.model), ("unsupervised", said.encoder)):
+        if model:
+            print(f"{name}: words a side, time, memory, exponent of the time's growth (n · m: 2)")
+            by_model[name] = costs(model)
+    if said.figure:
+        drawn(by_model, said.figure)
+
+
+if __name__ == "__main__":
+    main()

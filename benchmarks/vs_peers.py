@@ -1,0 +1,188 @@
+"""From text to links beside other tools: python benchmarks/vs_peers.py ENCODER [--layer 4] [--data corpora/]
+
+ENCODER is a Hugging Face folder. All read the same pairs with the same weights at the same layer, on the same
+threads, and take turns; of each the median round counts, and of a ratio the median over rounds. Beside ours,
+exported to float32 and int8 and in torch, stand
+
+- simalign 0.4, IterMax (`pip install simalign==0.4`; left out where it is not installed), a pair at a time;
+- a plain loop over transformers and POT: a pair at a time, entropic partial transport, a threshold;
+- the encoder alone: our batches through the same model, and nothing after it.
+
+F1 is that of sure links with nulls. That of simalign is not ours to tune: it encodes each sentence alone.
+"""
+
+import os
+import sys
+import time
+import warnings
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from otalign import Aligner
+from otalign.aligner import chunks
+from otalign.alignment import Alignment, Gold, Link
+from otalign.corpus import load
+from otalign.encoders.export import export
+from otalign.encoders.transformers import Transformers
+from otalign.metrics import count, scores
+from otalign.ot import Entropic
+
+sys.path = [place for place in sys.path if place != str(Path(__file__).parent)]  # `import ot` means POT
+
+Words = Sequence[str]
+System = Callable[[Sequence[Gold]], Any]  # gives alignments, or nothing where there are none
+
+
+def alignment(gold: Gold, links: Any) -> Alignment:
+    return Alignment(gold.source, gold.target, tuple(Link(int(i), int(j)) for i, j in links))
+
+
+def ours(aligner: Aligner) -> System:
+    return lambda golds: list(aligner.align_many((gold.source, gold.target) for gold in golds))
+
+
+def encoder_alone(aligner: Aligner, golds: Sequence[Gold]) -> System:
+    """The batches of these pairs, made before the clock runs."""
+    encoder = aligner.encoder
+    pairs = ((gold.source, gold.target) for gold in golds)
+    ready = [encoder.reader.prepared(chunk, aligner.settings.pairing).batches for chunk in chunks(pairs)]
+
+    def run(_: Sequence[Gold]) -> None:
+        with ThreadPoolExecutor(encoder.at_once) as threads:
+            for batches in ready:
+                states = threads.map(
+                    lambda batch: encoder.hidden(batch.ids, batch.mask, batch.types), batches
+                )
+                deque(states, maxlen=0)
+
+    return run
+
+
+def simalign(encoder: str, layer: int) -> System | None:
+    try:
+        from simalign import SentenceAligner  # pyright: ignore[reportMissingImports]
+    except ImportError as error:
+        print(f"without simalign: {error}; pip install simalign==0.4")
+        return None
+    tool = SentenceAligner(model=encoder, token_type="word", matching_methods="i", layer=layer)
+
+    def links(gold: Gold) -> Any:
+        return tool.get_word_aligns(list(gold.source), list(gold.target))["itermax"]
+
+    return lambda golds: [alignment(gold, links(gold)) for gold in golds]
+
+
+def plain_loop(encoder: str, aligner: Aligner) -> System:
+    """As a script does it, with the problem, the entropy, the tolerance and the threshold of ours."""
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    import ot
+
+    tokenizer = AutoTokenizer.from_pretrained(encoder, local_files_only=True)
+    model = AutoModel.from_pretrained(encoder, local_files_only=True).eval()
+    settings, solver = aligner.settings, aligner.settings.solver
+    assert isinstance(solver, Entropic)
+
+    def vectors(gold: Gold) -> list[np.ndarray]:
+        read = tokenizer(
+            [list(gold.source)],
+            [list(gold.target)],
+            is_split_into_words=True,
+            return_tensors="pt",
+            truncation=True,
+        )
+        with torch.inference_mode():
+            states = model(**read, output_hidden_states=True).hidden_states[settings.layer][0].numpy()
+        owners = list(zip(read.word_ids(0), read.sequence_ids(0), strict=True))
+        sides = []
+        for side, words in enumerate((gold.source, gold.target)):
+            places = [[k for k, owner in enumerate(owners) if owner == (i, side)] for i in range(len(words))]
+            sides.append(np.stack([states[at or [0]].mean(0) for at in places]) - states.mean(0))
+        return sides
+
+    def links(gold: Gold) -> Any:
+        X, Y = (side / np.linalg.norm(side, axis=1, keepdims=True) for side in vectors(gold))
+        C = (1 - X @ Y.T).astype(np.float64) / 2
+        C = (C - C.min()) / max(C.max() - C.min(), 1e-9)
+        a, b = np.ones(len(X)), np.ones(len(Y))
+        P = ot.partial.entropic_partial_wasserstein(
+            a, b, C, solver.eps, m=min(len(X), len(Y)), numItermax=solver.max_iterations, stopThr=solver.tol
+        )
+        return np.argwhere(settings.threshold * P.max() < P)
+
+    return lambda golds: [alignment(gold, links(gold)) for gold in golds]
+
+
+def measured(systems: dict[str, System], golds: Sequence[Gold], rounds: int) -> dict[str, np.ndarray]:
+    """Pairs a second of each, by round; they take turns."""
+    rates = {name: [] for name in systems}
+    for system in systems.values():
+        system(golds[:8])  # to be warm
+    for _ in range(rounds):
+        for name, system in systems.items():
+            start = time.perf_counter()
+            system(golds)
+            rates[name].append(len(golds) / (time.perf_counter() - start))
+    return {name: np.array(found) for name, found in rates.items()}
+
+
+def compare(
+    aligners: dict[str, Aligner], peers: dict[str, System], golds: Sequence[Gold], rounds: int
+) -> None:
+    alone = {name: encoder_alone(aligner, golds) for name, aligner in aligners.items()}
+    systems = {name: ours(aligner) for name, aligner in aligners.items()} | peers
+    rates = measured(systems | {f"{name}, alone": system for name, system in alone.items()}, golds, rounds)
+    columns = "".join(f"{f'× {name.split()[0]}':>12}" for name in peers)
+    print(f"{'':24}{'pairs/s':>9}{columns}{'of encoder alone':>19}{'F1':>8}")
+    for name, system in systems.items():
+        ratios = "".join(f"{np.median(rates[name] / rates[peer]):12.1f}" for peer in peers)
+        share = f"{np.median(rates[name] / rates[f'{name}, alone']):.0%}" if name in alone else ""
+        f1 = scores(count(system(golds), golds, "s"), ["f1"])["f1"]
+        print(f"{name:24}{np.median(rates[name]):9.1f}{ratios}{share:>19}{100 * f1:8.2f}")
+    for name in alone:
+        print(f"{f'{name}, alone':24}{np.median(rates[f'{name}, alone']):9.1f}")
+
+
+def main() -> None:
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("encoder", help="a Hugging Face folder")
+    parser.add_argument("--layer", type=int, default=4)
+    parser.add_argument("--corpora", nargs="+", default=["mtref", "wiki"])
+    parser.add_argument("--split", default="test")
+    parser.add_argument("--pairs", type=int, default=200)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--data", type=Path)
+    said = parser.parse_args()
+    os.environ.setdefault("RAYON_NUM_THREADS", str(said.threads))  # of the tokenisers
+    warnings.simplefilter("ignore")  # POT warns where it stops early
+    with TemporaryDirectory() as made:
+        folders = {"otalign, float32": Path(made, "float32"), "otalign, int8": Path(made, "int8")}
+        for name, folder in folders.items():
+            print(export(Transformers(said.encoder, said.layer, device="cpu"), folder, int8="int8" in name))
+        aligners = {name: Aligner.load(folder, threads=said.threads) for name, folder in folders.items()}
+        torch = Aligner.load(said.encoder, layer=said.layer, device="cpu", threads=said.threads)
+        aligners["otalign, torch float32"] = torch
+        peers = {
+            "simalign 0.4": simalign(said.encoder, said.layer),
+            "POT, a plain loop": plain_loop(said.encoder, torch),
+        }
+        for corpus in said.corpora:
+            golds = load(corpus, said.split, said.data)[: said.pairs]
+            print(
+                f"\n{corpus} {said.split}, {len(golds)} pairs, layer {said.layer}, "
+                f"{said.threads} threads, {said.rounds} rounds"
+            )
+            compare(aligners, {name: peer for name, peer in peers.items() if peer}, golds, said.rounds)
+
+
+if __name__ == "__main__":
+    main()

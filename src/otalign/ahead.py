@@ -1,0 +1,67 @@
+"""Sentence pairs prepared for an encoder ahead of it, in processes of their own.
+
+Where a GPU aligns tens of thousands of pairs a second, one process can no longer find their words and
+subwords fast enough. Workers get texts and an encoder's `Reader`, and no model.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from itertools import islice
+from multiprocessing import get_context
+
+from otalign.encoders import Pairing, Prepared, Reader
+from otalign.words import Pair, Text, sentence
+
+TASK_PAIRS = 4096  # enough to find some of like length
+AHEAD = 2  # tasks for each worker that are begun before they are asked for
+
+Task = tuple[list[Pair], Prepared]
+
+
+def prepared(
+    pairs: Iterable[tuple[Text, Text]], reader: Reader, pairing: Pairing, workers: int, words: int
+) -> Iterator[Task]:
+    """The pairs as sentences, with what the model reads of them, in order, some `words` words at a time."""
+    held: list[Task] = []
+    for task in _tasks(pairs, reader, pairing, workers):
+        held.append(task)
+        if sum(part.words for _, part in held) >= words:
+            yield _joined(held)
+            held = []
+    if held:
+        yield _joined(held)
+
+
+def _tasks(
+    pairs: Iterable[tuple[Text, Text]], reader: Reader, pairing: Pairing, workers: int
+) -> Iterator[Task]:
+    # Spawned, not forked: a process that uses a GPU or threads must not be copied.
+    with ProcessPoolExecutor(
+        workers, get_context("spawn"), initializer=_begin, initargs=(reader, pairing)
+    ) as pool:
+        begun: deque[Future[Task]] = deque()
+        stream = iter(pairs)
+        while some := tuple(islice(stream, TASK_PAIRS)):
+            begun.append(pool.submit(_done, some))
+            if len(begun) > AHEAD * workers:
+                yield begun.popleft().result()
+        while begun:
+            yield begun.popleft().result()
+
+
+def _joined(tasks: list[Task]) -> Task:
+    return [pair for some, _ in tasks for pair in some], Prepared.joined([part for _, part in tasks])
+
+
+_of_this_worker: list[tuple[Reader, Pairing]] = []
+
+
+def _begin(reader: Reader, pairing: Pairing) -> None:
+    _of_this_worker.append((reader, pairing))
+
+
+def _done(pairs: tuple[tuple[Text, Text], ...]) -> Task:
+    ((reader, pairing),) = _of_this_worker
+    sentences = [(sentence(source), sentence(target)) for source, target in pairs]
+    return sentences, reader.prepared(sentences, pairing)

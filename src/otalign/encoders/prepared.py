@@ -1,0 +1,110 @@
+"""Sentence pairs as a model reads them, in arrays: all that is done before the model, maybe elsewhere.
+
+What is prepared holds no model, so that another process can do it ahead; `otalign.ahead` does.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+
+from otalign.encoders.subwords import Subworder
+from otalign.encoders.windows import Input, inputs
+from otalign.words import Sentence
+
+Pairing = Literal["joint", "separate"]
+
+
+class Batch(NamedTuple):
+    """What the model reads at once (B, L), and which of its states are part of which word's embedding."""
+
+    ids: np.ndarray
+    mask: np.ndarray  # 1 where there is a subword
+    types: np.ndarray
+    places: np.ndarray  # in the states, laid end to end, and for each …
+    words: np.ndarray  # … the word that it is part of, counted through all sentences …
+    weights: np.ndarray  # … and its share in that word's embedding
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """The words of sentence k are those from `starts[k]` to `starts[k + 1]`."""
+
+    batches: Sequence[Batch]
+    starts: np.ndarray  # (sentences + 1,)
+
+    @property
+    def words(self) -> int:
+        return int(self.starts[-1])
+
+    @classmethod
+    def joined(cls, parts: Sequence["Prepared"]) -> "Prepared":
+        """The sentences of all parts, one part after the other."""
+        before = [0, *accumulate(part.words for part in parts)]
+        return cls(
+            [
+                batch._replace(words=batch.words + first)
+                for part, first in zip(parts, before, strict=False)
+                for batch in part.batches
+            ],
+            np.concatenate([[0], *(part.starts[1:] + k for part, k in zip(parts, before, strict=False))]),
+        )
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Makes of sentences what one model reads."""
+
+    subworder: Subworder
+    limit: int  # subwords that the model takes at once, special ones included
+    pad: int  # the id that fills a batch
+    batch_size: int  # subwords of a batch, padding included
+
+    def prepared(self, pairs: Sequence[tuple[Sentence, Sentence]], pairing: Pairing) -> Prepared:
+        """Source, target, source, target, … in batches by length."""
+        if pairing not in get_args(Pairing):
+            raise ValueError(f"pairing must be 'joint' or 'separate', got {pairing!r}")
+        sentences = [sentence for pair in pairs for sentence in pair]
+        starts = np.array([0, *accumulate(len(sentence.spans) for sentence in sentences)])
+        found = batches(self.as_inputs(sentences, pairing), self.batch_size)
+        return Prepared([self._batch(one, starts) for one in found], starts)
+
+    def as_inputs(self, sentences: Sequence[Sentence], pairing: Pairing) -> Iterator[Input]:
+        together, frame = {"joint": (2, self.subworder.pair), "separate": (1, self.subworder.single)}[pairing]
+        subwords = self.subworder(sentences)
+        for first in range(0, len(sentences), together):
+            for one in inputs(subwords[first : first + together], first, frame, self.limit):
+                if any(len(piece.words) for piece in one.pieces):  # an empty text may not even have a frame
+                    yield one
+
+    def _batch(self, these: Sequence[Input], starts: np.ndarray) -> Batch:
+        longest = max(len(one.ids) for one in these)
+        ids = np.full((len(these), longest), self.pad, dtype=np.int64)
+        mask, types = np.zeros_like(ids), np.zeros_like(ids)
+        for k, one in enumerate(these):
+            ids[k, : len(one.ids)] = one.ids
+            types[k, : len(one.ids)] = one.types
+            mask[k, : len(one.ids)] = 1
+        pieces = [(k * longest, piece) for k, one in enumerate(these) for piece in one.pieces]
+        return Batch(
+            ids,
+            mask,
+            types,
+            np.concatenate([piece.places + before for before, piece in pieces]),
+            np.concatenate([piece.words + starts[piece.sentence] for _, piece in pieces]),
+            np.concatenate([piece.weights for _, piece in pieces]).astype(np.float32),
+        )
+
+
+def batches(inputs: Iterable[Input], size: int) -> Iterator[list[Input]]:
+    """Inputs by length, the longest first, so many at once that padded they hold at most `size` subwords."""
+    batch: list[Input] = []
+    for one in sorted(inputs, key=lambda one: len(one.ids), reverse=True):
+        if batch and (len(batch) + 1) * len(batch[0].ids) > size:
+            yield batch
+            batch = []
+        batch.append(one)
+    if batch:
+        yield batch
