@@ -30,6 +30,8 @@ MEANING = {word: synonyms[0] for synonyms in SYNONYMS for word in synonyms}
 class PlainEncoder:
     """A random vector for each meaning, and a little of the place in the sentence to tell twins apart."""
 
+    words_at_once = None
+
     def embed(self, pairs: Sequence, pairing: str) -> Embeddings:
         sentences = [sentence for pair in pairs for sentence in pair]
         starts = np.array([0, *accumulate(len(sentence.spans) for sentence in sentences)])
