@@ -32,7 +32,7 @@ from otalign.encoders.transformers import Transformers, states
 from otalign.head import LearnedTransport
 from otalign.metrics import count, scores
 from otalign.settings import Settings
-from otalign.strengths import CELL_BYTES, LEARNED_CELL_BYTES, Tile, instance, solution, tiles
+from otalign.strengths import LEARNED, TRANSPORT, Tile, instance, solution, tiles
 from otalign.weights import Weights, scaled_weights, weights
 
 STAGES: tuple[str, ...] = ("encoder", "words and centring", "tiles", "costs", "solver", "links")
@@ -109,8 +109,8 @@ def links(aligner: Aligner, shapes: Shapes, prepared: Prepared, clock: Callable[
     head = aligner.head and aligner.head.beside(embeddings.vectors)
     clock("words and centring")
     found = []
-    room = LEARNED_CELL_BYTES if isinstance(head, LearnedTransport) else CELL_BYTES
-    for _, tile in tiles(embeddings, shapes, room):
+    most = LEARNED if isinstance(head, LearnedTransport) else TRANSPORT
+    for _, tile in tiles(embeddings, shapes, most):
         clock("tiles")
         here = weights(tile, aligner.settings, head) if head else solved(tile, aligner.settings, clock)
         clock("solver")

@@ -445,5 +445,5 @@ def test_the_signature_says_all_that_is_needed(aligner):
     assert aligner.signature == (
         f"encoder:{aligner.encoder.name}|layer:2|pairing:joint|centring:True|whitening:0.5|cost:cosine|"
         "smoothing:0.15|distortion:0.2|fertility:uniform|problem:pot|fraction:1.0|solver:entropic|eps:0.1|"
-        f"tol:0.0001|max_iterations:1000|threshold:0.34|version:{otalign.__version__}"
+        f"tol:0.001|max_iterations:1000|threshold:0.34|version:{otalign.__version__}"
     )

@@ -23,7 +23,7 @@ from otalign.extract import Found
 from otalign.head import Head, LearnedTransport
 from otalign.models import PEER, SETTINGS
 from otalign.settings import Learned, Settings
-from otalign.strengths import CELL_BYTES, LEARNED_CELL_BYTES, Tile, tiles
+from otalign.strengths import LEARNED, TRANSPORT, Tile, tiles
 from otalign.weights import Array, Weights, weights
 from otalign.words import Pair, Text, sentence
 
@@ -216,8 +216,8 @@ def _tiles(
 ) -> Iterator[tuple[list[int], Tile, Weights]]:
     """The pairs in tiles, with their places and weights."""
     head = head and head.beside(embeddings.vectors)
-    learned = isinstance(head, LearnedTransport)
-    for places, tile in tiles(embeddings, _shapes(pairs), LEARNED_CELL_BYTES if learned else CELL_BYTES):
+    most = LEARNED if isinstance(head, LearnedTransport) else TRANSPORT
+    for places, tile in tiles(embeddings, _shapes(pairs), most):
         yield places, tile, weights(tile, settings, head)
 
 

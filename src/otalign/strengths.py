@@ -11,12 +11,21 @@ from otalign.fertility import masses
 from otalign.ot import Problem, Solver, solve
 from otalign.settings import Settings
 
-CPU_CELLS = 1 << 15  # of matrices that are solved together
-CELL_BYTES = 1 << 7  # that a cell takes of a GPU's memory while it is solved, …
-LEARNED_CELL_BYTES = 1 << 11  # … or while a head looks at what is around it, …
-ROOM = 1 / 32  # … and the part of that memory which those solved together may take
-# Words by which the lengths of pairs solved together differ at most: a GPU had rather pad than start anew.
-CPU_STEP, GPU_STEP = 8, 16
+ROOM = 1 / 32  # of a GPU's memory, for what is solved together
+
+
+class Together(NamedTuple):
+    """What is solved together: padding costs, and so does starting an operation anew."""
+
+    cells: int  # at most, on a CPU
+    cell_bytes: int  # that a cell takes of a GPU's memory meanwhile
+    step: int  # words by which lengths differ at most
+
+
+# Transport is all small operations in a loop, which many cells make worth starting. A head makes so much of
+# each cell that a cache holds few of them, and padding is not for nothing.
+TRANSPORT = Together(1 << 17, 1 << 7, 24)
+LEARNED = Together(1 << 15, 1 << 11, 8)
 
 
 class Tile(NamedTuple):
@@ -29,20 +38,21 @@ class Tile(NamedTuple):
 
 
 def tiles(
-    embeddings: Embeddings, shapes: Iterable[tuple[int, int]], cell_bytes: int = LEARNED_CELL_BYTES
+    embeddings: Embeddings, shapes: Iterable[tuple[int, int]], most: Together = LEARNED
 ) -> Iterator[tuple[list[int], Tile]]:
     """The pairs of source, target, source, … in tiles that fit a cache, or fill a GPU, each with the pairs'
-    places. A pair without words on one side is in none. `cell_bytes` counts what a GPU must hold for a cell.
+    places. A pair without words on one side is in none.
     """
     there = memory(embeddings.vectors)
-    step = CPU_STEP if there is None else GPU_STEP
-    cells = CPU_CELLS if there is None else int(ROOM * there) // cell_bytes
+    cells = most.cells if there is None else int(ROOM * there) // most.cell_bytes
     groups: dict[tuple[int, int], list[int]] = defaultdict(list)
+    shapes = list(shapes)
     for k, (n, m) in enumerate(shapes):
         if n and m:
-            groups[-(-n // step), -(-m // step)].append(k)
-    for (n, m), members in groups.items():
-        together = max(1, cells // (n * m * step**2))
+            groups[-(-n // most.step), -(-m // most.step)].append(k)
+    for members in groups.values():
+        n, m = (max(shapes[k][side] for k in members) for side in (0, 1))
+        together = max(1, cells // (n * m))
         for start in range(0, len(members), together):
             places = members[start : start + together]
             X, is_source = embeddings.padded([2 * k for k in places])

@@ -13,7 +13,7 @@ from otalign.aligner import Aligner
 from otalign.ot import Balanced, Entropic, Exact, Partial, Problem, Unbalanced
 from otalign.peers import Symmetrisation
 from otalign.peers.aligners import MATCHINGS
-from otalign.settings import FRACTION, TAU
+from otalign.settings import FRACTION, TAU, Settings
 
 SYMMETRISATIONS = get_args(Symmetrisation)
 
@@ -155,7 +155,7 @@ class AlignerOptions:
             raise ValueError("--exact has no entropy, so leave out --epsilon")
         if self.exact:
             return {"solver": Exact()}
-        return {} if self.epsilon is None else {"solver": Entropic(self.epsilon)}
+        return {} if self.epsilon is None else {"solver": Entropic(self.epsilon, tol=Settings.solver.tol)}
 
 
 def with_aligner_options(command: Callable[..., None]) -> Callable[..., None]:

@@ -65,17 +65,33 @@ def in_numpy(x: Array) -> np.ndarray:
     return x.cpu().numpy() if hasattr(x, "cpu") else np.asarray(x)
 
 
-def add_parts(vectors: Array, states: Array, places: np.ndarray, words: np.ndarray, weights: np.ndarray):
-    """Add weight · state to the vectors (words, D) of words, for places in states (B, L, D) end to end."""
-    xp = array_namespace(states)
-    states = xp.reshape(states, (-1, states.shape[-1]))
-    if is_numpy_array(states):
+def word_parts(
+    states: Array, places: np.ndarray, words: np.ndarray, weights: np.ndarray
+) -> tuple[np.ndarray, Array]:
+    """Words, and the sum of weight · state for each (words, D), over places in states (B, L, D) end to end.
+    A word whose places are not one after the other comes more than once, and on a GPU any word may."""
+    states = states.reshape(-1, states.shape[-1])
+    if not is_numpy_array(states):
+        at, shares = beside(places, states), beside(weights, states)
+        return words, states[at] * shares.to(states.dtype)[:, None]
+    starts = np.flatnonzero(np.diff(words, prepend=-1))
+    lengths = np.diff(starts, append=len(words))
+    sums = states[places[starts]] * weights[starts, None]
+    for k in range(1, lengths.max(initial=0)):
+        longer = np.flatnonzero(lengths > k)
+        at = starts[longer] + k
+        sums[longer] += states[places[at]] * weights[at, None]
+    return words[starts], sums
+
+
+def add_parts(vectors: Array, words: np.ndarray, parts: Array) -> None:
+    """Add parts to the vectors (words, D) of these words."""
+    if is_numpy_array(vectors):
         # NumPy adds once to a row that is named twice. So the first parts of all words, then the second, …
         for one in _apart(words):
-            vectors[words[one]] += states[places[one]] * weights[one, None]
+            vectors[words[one]] += parts[one]
     else:
-        places, words, weights = (beside(x, states) for x in (places, words, weights))
-        vectors.index_add_(0, words, states[places] * xp.astype(weights, states.dtype)[:, None])
+        vectors.index_add_(0, beside(words, vectors), parts)
 
 
 def _apart(words: np.ndarray) -> Iterator[np.ndarray]:

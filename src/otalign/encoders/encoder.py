@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 
 from otalign.arrays import array_namespace, device
-from otalign.encoders.embeddings import Array, Embeddings, add_parts
+from otalign.encoders.embeddings import Array, Embeddings, add_parts, word_parts
 from otalign.encoders.prepared import Batch, Pairing, Prepared, Reader
 from otalign.encoders.subwords import Subworder
 from otalign.encoders.windows import Input
@@ -23,6 +23,7 @@ Precision = Literal["float32", "bfloat16"]  # in which a model works; embeddings
 
 # Subwords. On a CPU, states that fit a cache are made faster; a GPU is idle if it is given so few.
 CPU_BATCH, GPU_BATCH = 1024, 32_768
+Parts = tuple[np.ndarray, Array]  # words, and vectors to be added to theirs
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")  # the names that models have for theirs
 
 
@@ -87,24 +88,25 @@ class Encoder(ABC):
 
     def _embedded(self, prepared: Prepared, layers: Sequence[int]) -> dict[int, Embeddings]:
         vectors: dict[int, Array] = {}  # made when the first batch says of what library, type and width
-        for batch, found in self._read(prepared.batches, layers):
-            for layer, states in zip(layers, found, strict=True):
+        for found in self._read(prepared.batches, layers):
+            for layer, (words, parts) in zip(layers, found, strict=True):
                 if layer not in vectors:
-                    size = (prepared.words, states.shape[-1])
-                    xp, at = array_namespace(states), device(states)
-                    vectors[layer] = xp.zeros(size, dtype=states.dtype, device=at)
-                add_parts(vectors[layer], states, batch.places, batch.words, batch.weights)
+                    size = (prepared.words, parts.shape[-1])
+                    xp, at = array_namespace(parts), device(parts)
+                    vectors[layer] = xp.zeros(size, dtype=parts.dtype, device=at)
+                add_parts(vectors[layer], words, parts)
         nothing = np.zeros((0, 1), dtype=np.float32)
         return {layer: Embeddings(vectors.get(layer, nothing), prepared.starts) for layer in layers}
 
-    def _read(self, these: Sequence[Batch], layers: Sequence[int]) -> Iterator[tuple[Batch, list[Array]]]:
-        """Each batch with its states at these layers, in order; `at_once` of them are run side by side."""
+    def _read(self, these: Sequence[Batch], layers: Sequence[int]) -> Iterator[list[Parts]]:
+        """Of each batch, what it adds to words at these layers, in order; `at_once` are run side by side."""
 
-        def states(batch: Batch) -> list[Array]:
-            return self.hidden_layers(batch.ids, batch.mask, batch.types, layers)
+        def parts(batch: Batch) -> list[Parts]:
+            found = self.hidden_layers(batch.ids, batch.mask, batch.types, layers)
+            return [word_parts(states, batch.places, batch.words, batch.weights) for states in found]
 
         if self.at_once == 1:  # one by one: a GPU need not hold the states of all
-            yield from ((batch, states(batch)) for batch in these)
+            yield from map(parts, these)
             return
         with ThreadPoolExecutor(max(1, min(self.at_once, len(these)))) as threads:
-            yield from zip(these, threads.map(states, these), strict=True)
+            yield from threads.map(parts, these)

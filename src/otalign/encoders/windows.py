@@ -39,12 +39,13 @@ def inputs(sentences: Sequence[Subwords], first: int, frame: Frame, limit: int) 
     of the first sentence. The weights of a word, over all its pieces, add up to one."""
     lengths = [len(sentence.ids) for sentence in sentences]
     cuts = windows(lengths, limit - frame.size)
-    shares = [_shares(length, [window[k] for window in cuts]) for k, length in enumerate(lengths)]
+    several = len(cuts) > 1
+    shares = [_shares(length, [window[k] for window in cuts]) for k, length in enumerate(lengths) if several]
     entries = [_entries(sentence) for sentence in sentences]
     for number, window in enumerate(cuts):
         ids, types, pieces = list(frame.ids[0]), list(frame.types[0]), []
         for k, (sentence, part) in enumerate(zip(sentences, window, strict=True)):
-            share = None if len(cuts) == 1 else shares[k][number]
+            share = shares[k][number] if several else None
             pieces.append(_piece(first + k, entries[k], part, len(ids), share))
             ids += chain(sentence.ids[part.start : part.stop], frame.ids[k + 1])
             types += [frame.sentence_types[k]] * len(part)

@@ -14,7 +14,7 @@ from otalign.alignment import Gold, Level
 from otalign.encoders.embeddings import in_numpy
 from otalign.encoders.transformers import Transformers
 from otalign.head import Head, LearnedTransport, Projection
-from otalign.ot import Problem
+from otalign.ot import Entropic, Problem
 from otalign.peers.settings import Peer
 from otalign.peers.trained import TrainedPeer
 from otalign.settings import Learned, Settings
@@ -218,6 +218,7 @@ def _settings(
         distortion=0.0,
         fertility="norm",
         problem=problem,
+        solver=Entropic(tol=1e-4),  # its gradients are those of a plan at rest
         trained=f"{trained}, seed {seed}{taught}",
     )
 
