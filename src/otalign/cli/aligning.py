@@ -110,12 +110,18 @@ class AlignerOptions:
         ),
     ] = None
     device: Device = None
+    precision: Annotated[
+        str | None,
+        typer.Option(
+            metavar="float32|bfloat16", help="In which the encoder works; a GPU is faster in the second."
+        ),
+    ] = None
     batch_size: BatchSize = None
     threads: Threads = None
 
     def load(self) -> Aligner:
         """The aligner by transport, as said."""
-        settings = self.said("links", "threshold", "pairing", "centring", "whitening")
+        settings = self.said("links", "threshold", "pairing", "centring", "whitening", "precision")
         settings |= self.said("cost", "fertility", "smoothing", "distortion")
         settings |= self._problem() | self._solver()
         return Aligner.load(**self.encoder(), **settings)

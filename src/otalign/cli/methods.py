@@ -21,7 +21,7 @@ from otalign.peers.settings import is_peer
 ENCODING = ("model", "layer", "pairing", "centring", "device", "batch_size", "threads")
 TRANSPORT = ("problem", "tau", "fraction", "links", "threshold", "cost", "fertility", "epsilon", "exact")
 OPTIONS = {
-    "ot": (*ENCODING, *TRANSPORT, "whitening", "smoothing", "distortion"),
+    "ot": (*ENCODING, *TRANSPORT, "precision", "whitening", "smoothing", "distortion"),
     "simalign": (*ENCODING, "matching", "distortion", "null_threshold"),
     "fast-align": ("symmetrise", "train"),
 }
