@@ -20,7 +20,7 @@ def layers(model: str | Path) -> range:
     """The layers that an encoder can be loaded at: all of Hugging Face's, but only the last if training mixed
     them, and the one of an exported encoder."""
     from otalign.encoders.onnx import Onnx
-    from otalign.encoders.transformers import depth, mix_in
+    from otalign.encoders.pretrained import depth, mix_in
 
     if (Path(model) / EXPORTED).is_file():
         layer = Onnx(model).layer

@@ -8,7 +8,8 @@ from typing import Any
 import torch
 
 from otalign.encoders import EXPORTED
-from otalign.encoders.transformers import Transformers, depth
+from otalign.encoders.pretrained import depth
+from otalign.encoders.transformers import Transformers
 from otalign.training.dev import DevSet
 from otalign.training.loop import Epoch, Run, TrainSet
 from otalign.training.model import Learner

@@ -11,7 +11,8 @@ from otalign import head as heads
 from otalign.alignment import Level
 from otalign.encoders.embeddings import in_numpy
 from otalign.encoders.encoder import INPUTS
-from otalign.encoders.transformers import NOT_MISSED, Transformers, states
+from otalign.encoders.pretrained import NOT_MISSED
+from otalign.encoders.transformers import Transformers, states
 from otalign.head import Head, Projection
 from otalign.settings import Settings
 from otalign.strengths import Tile
