@@ -1,0 +1,89 @@
+"""What each supervised method costs beside the others: an epoch of training, memory, aligning, parameters.
+
+python benchmarks/supervised.py ENCODER --data corpora/ [--methods learned,semi-crf] [--limit 64 --device cpu]
+
+Each is trained for one epoch on MTRef's sure links as its recipe says, alone on the device, and then aligns
+MTRef's test set. Seconds of an epoch are without the dev set. Memory is the most that torch has taken of the
+GPU while training and while aligning; on a CPU it is not told.
+"""
+
+import time
+from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from pathlib import Path
+
+import torch
+
+from otalign.corpus import load
+from otalign.ot import Balanced, Partial, Problem, Unbalanced
+from otalign.peers.settings import PEERS, Peer
+from otalign.peers.trained import TrainedPeer
+from otalign.settings import Learned
+from otalign.training import Source, recipe_for, train
+
+METHODS: dict[str, Problem | Learned | Peer] = {
+    "bot": Balanced(),
+    "pot": Partial(1.0),
+    "uot": Unbalanced(0.4),
+    "learned": Learned(),
+    **{name: name for name in PEERS},
+}
+ROUNDS = 3
+
+
+def most_memory(on_gpu: bool) -> str:
+    """GiB since it was last asked."""
+    if not on_gpu:
+        return "–"
+    most = torch.cuda.max_memory_allocated() / 2**30
+    torch.cuda.empty_cache()
+    torch.cuda.reset_peak_memory_stats()
+    return f"{most:.1f}"
+
+
+def row(name: str, encoder: str, golds: dict, device: str) -> list[str]:
+    problem, on_gpu = METHODS[name], device != "cpu"
+    recipe = recipe_for(problem).changed(epochs=1, patience=None)
+    most_memory(on_gpu)
+    few = Source(golds["train"], golds["dev"][:1])  # scoring is not training
+    trained = train(encoder, {"mtref": few}, problem, recipe, device=device, half=on_gpu)
+    training = most_memory(on_gpu)
+    aligner, pairs = trained.aligner, [(gold.source, gold.target) for gold in golds["test"]]
+    taken = []
+    for _ in range(ROUNDS):
+        start = time.perf_counter()
+        for _ in aligner.align_many(pairs):
+            pass
+        taken.append(time.perf_counter() - start)
+    if isinstance(aligner, TrainedPeer):
+        own = sum(weight.numel() for weight in aligner.head.parameters())
+    else:
+        assert aligner.head is not None
+        own = sum(array.size for array in aligner.head.arrays().values())
+    return [
+        name,
+        f"{trained.epochs[0].seconds:.1f}",
+        training,
+        f"{len(pairs) / min(taken):,.0f}",
+        most_memory(on_gpu),
+        f"{own:,}",
+    ]
+
+
+def main() -> None:
+    parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
+    parser.add_argument("encoder", help="a Hugging Face folder")
+    parser.add_argument("--methods", default=",".join(METHODS))
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--limit", type=int, help="take the first so many pairs of each set")
+    parser.add_argument("--device", default="cuda")
+    said = parser.parse_args()
+    golds = {split: load("mtref", split, said.data)[: said.limit] for split in ("train", "dev", "test")}
+    print(f"{len(golds['train'])} pairs to learn, {len(golds['test'])} to align, {said.device}")
+    print("| | s an epoch | GiB | pairs a second | GiB | parameters beside the encoder |")
+    print("|---|---:|---:|---:|---:|---:|")
+    for name in said.methods.split(","):
+        print("|", " | ".join(row(name, said.encoder, golds, said.device)), "|", flush=True)
+
+
+if __name__ == "__main__":
+    main()
