@@ -2,6 +2,8 @@
 
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
@@ -150,6 +152,19 @@ def test_workers_that_tokenise_ahead_change_nothing(aligner, monkeypatch):
     pairs = [("", "the car"), *((" ".join(s.words), " ".join(t.words)) for s, t in drawn_pairs(40, seed=2))]
     for found, expected in zip(aligner.align_many(pairs, workers=1), aligner.align_many(pairs), strict=True):
         close(found, expected)
+
+
+def test_workers_do_not_run_the_script_that_asks_for_them(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "print('run')\n"
+        "from otalign import Aligner, ahead\n"
+        "ahead.TASK_PAIRS = 1\n"
+        "for found in Aligner.load().align_many([('A dog', 'A dog')] * 4, workers=2):\n"
+        "    print(found.pharaoh())\n"
+    )
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["run", *["0-0 1-1"] * 4]
 
 
 def test_alignments_are_as_if_they_had_been_checked(aligner):

@@ -1,12 +1,15 @@
 """Sentence pairs prepared for an encoder ahead of it, in processes of their own.
 
 Where a GPU aligns tens of thousands of pairs a second, one process can no longer find their words and
-subwords fast enough. Workers get texts and an encoder's `Reader`, and no model.
+subwords fast enough. Workers get texts and an encoder's `Reader`, and no model. Nor do they get the script
+that asks for them, so it may do without a guard, and load what it likes.
 """
 
+import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from itertools import islice
 from multiprocessing import get_context
 
@@ -43,11 +46,24 @@ def _tasks(
         begun: deque[Future[Task]] = deque()
         stream = iter(pairs)
         while some := tuple(islice(stream, TASK_PAIRS)):
-            begun.append(pool.submit(_done, some))
+            with _without_main():  # a task may start a worker
+                begun.append(pool.submit(_done, some))
             if len(begun) > AHEAD * workers:
                 yield begun.popleft().result()
         while begun:
             yield begun.popleft().result()
+
+
+@contextmanager
+def _without_main() -> Iterator[None]:
+    """A process that is spawned now does not run the main script once more to know what is in it."""
+    main = sys.modules["__main__"]
+    kept = {name: vars(main).pop(name) for name in ("__spec__", "__file__") if name in vars(main)}
+    main.__spec__ = None
+    try:
+        yield
+    finally:
+        vars(main).update(kept)
 
 
 def _joined(tasks: list[Task]) -> Task:
