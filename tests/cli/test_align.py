@@ -30,6 +30,14 @@ def test_two_files_give_a_line_for_each_line(run, expected):
     assert done.stderr == b""
 
 
+def test_workers_change_nothing_and_are_refused_where_they_have_no_use(run, expected):
+    done = run("align", "source.txt", "target.txt", "--workers", "2")
+    assert lines(done) == [alignment.pharaoh() for alignment in expected]
+    for more in (("-o", "out/"), ("--method", "fast-align")):
+        done = run("align", "source.txt", "target.txt", "--workers", "2", *more, rc=2)
+        assert done.stderr.decode().startswith("otalign: --workers is for")
+
+
 def test_columns_of_weights_and_nulls_follow_the_links(run, expected):
     rows = [
         line.split("\t") for line in lines(run("align", "source.txt", "target.txt", "--nulls", "--weights"))

@@ -1,16 +1,19 @@
 """`otalign align`: links for two sentences, for files of any size, for what comes in by a pipe."""
 
 import sys
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from otalign.aligner import Aligner, Method
+from otalign.alignment import Alignment
 from otalign.cli.aligning import AlignerOptions, with_aligner_options
 from otalign.cli.corpora import DataFolder, Split
 from otalign.cli.methods import check_method, chosen_method, training_pairs
-from otalign.cli.pairs import INPUTS, pairs_of
+from otalign.cli.pairs import INPUTS, Pairs, pairs_of
 from otalign.cli.results import FORMATS, format_of, shard_form, writable, writer
 from otalign.cli.shards import ShardOptions, align_in_shards
 from otalign.cli.terminal import bars, with_progress
@@ -66,6 +69,9 @@ def align(
     ] = False,
     split: Split = "test",
     data: DataFolder = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Processes that find words and subwords ahead of a GPU.")
+    ] = None,
     shard_size: Annotated[
         int | None, typer.Option(min=1, help=f"Pairs of a shard; else {SIZE:,}.", show_default=False)
     ] = None,
@@ -98,6 +104,8 @@ def align(
     shards = ShardOptions(engine, shard_size, processes, resume, ray_address, gpus)
     read = partial(pairs_of, texts or [], input_format, pretokenized, split, data)
     if shards.wanted(output):
+        if workers:
+            raise ValueError("--workers is for output in one file; a folder has --processes")
         check_method(aligner)
         form = shard_form(format, weights, nulls, matrix)
         align_in_shards(read, aligner, Folder(Path(output or ""), form), shards)
@@ -109,9 +117,18 @@ def align(
     more = list(training_pairs(aligner.train or [], pretokenized, data))
     with writable(file, [name for part in (pairs, *more) for name in part.files]):
         with bars() as tell:
-            alignments = chosen_method(aligner, more, tell).align_many(pairs)
+            method = chosen_method(aligner, more, tell)
+        alignments = _aligned(method, pairs, workers)
         if pairs.files and form != "terminal" and sys.stderr.isatty():
             alignments = with_progress(alignments, pairs.count)
         with writer(file, form, weights=weights, nulls=nulls, matrix=matrix) as put:
             for alignment in alignments:
                 put(alignment)
+
+
+def _aligned(method: Method, pairs: Pairs, workers: int | None) -> Iterator[Alignment]:
+    if not workers:
+        return method.align_many(pairs)
+    if not isinstance(method, Aligner):
+        raise ValueError("--workers is for --method ot and its aligners; leave it out")
+    return method.align_many(pairs, workers=workers)
