@@ -21,6 +21,7 @@ from otalign.cli.pairs import Pairs
 from otalign.corpus import Reading
 from otalign.corpus.parquet import Rows
 from otalign.corpus.text import STDIN
+from otalign.encoders.onnx import processors
 from otalign.engines import Folder, Form, Work, ray
 from otalign.engines.work import SIZE, Tell
 
@@ -94,7 +95,7 @@ def _align(
     if options.ray_address:
         threads = aligner.threads or 1  # of machines that are not this one
     else:
-        threads = max(1, (aligner.threads or _processors()) // processes)
+        threads = max(1, (aligner.threads or processors()) // processes)
     aligner = replace(aligner, threads=threads)
     chosen: dict[str, Any] = {"processes": processes, "resume": options.resume, "size": size, "tell": tell}
     if options.engine == "ray":
@@ -131,6 +132,7 @@ def _about(pairs: Pairs, form: Form, aligner: AlignerOptions) -> dict[str, Any]:
         "pairs": pairs.count,
         "model": models.digests(model) if model.is_dir() else str(aligner.model),
         "batch_size": aligner.batch_size,
+        "precision": aligner.precision,
         "format": form.name,
         "weights": form.weights,
         "nulls": form.nulls,
@@ -152,7 +154,3 @@ def _bar(total: int | None) -> Progress:
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -32,7 +32,7 @@ class Onnx(Encoder):
         options.log_severity_level = 3
         # Batches side by side on a thread each are faster than each batch shared among all threads.
         options.intra_op_num_threads = 1
-        self.at_once = threads or _processors()
+        self.at_once = threads or processors()
         try:
             self.session = onnxruntime.InferenceSession(
                 self.folder / MODEL, options, providers=["CPUExecutionProvider"], disabled_optimizers=SLOWER
@@ -62,6 +62,6 @@ class Onnx(Encoder):
                 copyfile(part, folder / part.name)
 
 
-def _processors() -> int:
+def processors() -> int:
     """Those that this process may use, where the system says."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

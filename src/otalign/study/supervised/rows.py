@@ -11,7 +11,7 @@ from typing import NamedTuple
 from otalign.ot import Balanced, Partial, Problem, Unbalanced
 from otalign.peers.settings import Peer
 from otalign.settings import Learned
-from otalign.training.recipe import FURTHER, PAPER, Recipe, recipe_for
+from otalign.training.recipe import FURTHER, Recipe, recipe_for
 
 
 class Try(NamedTuple):
@@ -49,12 +49,11 @@ class Row:
     better_of: tuple[str, ...] = ()
 
 
-def _paper(name: str, title: str, seeds: int) -> Row:
-    return Row(name=name, title=title, tries=TRIES[name], recipe=PAPER, seeds=seeds, by_level=True)
-
-
-def _peer(name: Peer, title: str, seeds: int) -> Row:
-    return Row(name=name, title=title, tries=TRIES[name], recipe=recipe_for(name), seeds=seeds, by_level=True)
+def _by_level(name: str, title: str, seeds: int) -> Row:
+    """One that learns a level at a time, by the recipe of what it tries."""
+    tries = TRIES[name]
+    recipe = recipe_for(tries[0].problem)
+    return Row(name=name, title=title, tries=tries, recipe=recipe, seeds=seeds, by_level=True)
 
 
 def _learned(name: str, title: str, seeds: int, recipe: Recipe = Recipe(), **options) -> Row:  # noqa: B008
@@ -70,11 +69,11 @@ def _ablated(name: str, title: str, **changes) -> Row:
 
 UNION, FURTHER_ROW = "learned-union", "learned-further"
 MAIN = (
-    _peer("semi-crf", "Semi-Markov CRF (Lan et al. 2021)", 3),
-    _peer("span-prediction", "Span prediction (Nagata et al. 2020)", 3),
-    _paper("bot", "BOT", 3),
-    _paper("pot", "POT", 3),
-    _paper("uot", "UOT", 5),
+    _by_level("semi-crf", "Semi-Markov CRF (Lan et al. 2021)", 3),
+    _by_level("span-prediction", "Span prediction (Nagata et al. 2020)", 3),
+    _by_level("bot", "BOT", 3),
+    _by_level("pot", "POT", 3),
+    _by_level("uot", "UOT", 5),
     _learned("learned", "Learned, each corpus alone", 3),
     _learned(UNION, "Learned, all corpora", 5, together=True),
     _learned(
