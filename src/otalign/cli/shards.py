@@ -132,7 +132,7 @@ def _about(pairs: Pairs, form: Form, aligner: AlignerOptions) -> dict[str, Any]:
         "pairs": pairs.count,
         "model": models.digests(model) if model.is_dir() else str(aligner.model),
         "batch_size": aligner.batch_size,
-        "precision": aligner.precision,
+        "precision": aligner.precision or "float32",
         "format": form.name,
         "weights": form.weights,
         "nulls": form.nulls,
