@@ -42,7 +42,7 @@ def most_memory(on_gpu: bool) -> str:
 
 def row(name: str, encoder: str, golds: dict, device: str) -> list[str]:
     problem, on_gpu = METHODS[name], device != "cpu"
-    recipe = recipe_for(problem).changed(epochs=1, patience=None)
+    recipe = recipe_for(problem).changed(epochs=1, steps=0, patience=None)
     most_memory(on_gpu)
     few = Source(golds["train"], golds["dev"][:1])  # scoring is not training
     trained = train(encoder, {"mtref": few}, problem, recipe, device=device, half=on_gpu)

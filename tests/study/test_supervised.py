@@ -46,7 +46,7 @@ def short():
     with pytest.MonkeyPatch.context() as patch:
         for name, row in ROWS.items():
             epochs = 1 if row.by_level or not row.tested else 2
-            patch.setitem(ROWS, name, replace(row, recipe=row.recipe.changed(epochs=epochs)))
+            patch.setitem(ROWS, name, replace(row, recipe=row.recipe.changed(epochs=epochs, steps=0)))
         yield
 
 
@@ -139,22 +139,19 @@ def test_the_first_seed_chooses_by_dev_f1_and_the_others_take_it_over(whole):
 
 
 @pytest.mark.parametrize("row", BEST)
-def test_the_better_of_two_rows_is_that_with_the_higher_dev_f1_of_a_corpus(whole, row):
+def test_the_better_of_two_rows_is_that_with_the_higher_dev_f1_of_a_corpus_and_level(whole, row):
     rows = {one["row"]: one["results"] for one in json.loads((whole / "supervised.json").read_text())["rows"]}
 
-    def dev_f1(result, corpus):
-        return np.mean([score["f1"] for score in result["dev"][corpus].values()])
-
     for best in rows[row]:
-        corpus, seed = best["corpus"], best["seed"]
+        corpus, level, seed = best["corpus"], best["level"], best["seed"]
         those = [
-            next(one for one in rows[name] if one["seed"] == seed and corpus in one["dev"])
+            next(one for one in rows[name] if one["seed"] == seed and level in one["dev"].get(corpus, ()))
             for name in ROWS[row].better_of
         ]
-        better = max(those, key=lambda one: dev_f1(one, corpus))
-        assert dev_f1(best, corpus) == dev_f1(better, corpus)
-        assert set(best["test"]) == {column.key for column in COLUMNS if column.dev == corpus}
-        assert all(better["test"][key] == figures_ for key, figures_ in best["test"].items())
+        better = max(those, key=lambda one: one["dev"][corpus][level]["f1"])
+        assert best["dev"] == {corpus: {level: better["dev"][corpus][level]}}
+        decided = {column.key for column in COLUMNS if (column.dev, column.level) == (corpus, level)}
+        assert best["test"] == {key: better["test"][key] for key in decided}
 
 
 def test_one_model_of_all_corpora_has_one_threshold_a_level_unless_it_is_tuned(whole):
@@ -195,17 +192,18 @@ def test_what_fails_is_told_and_the_rest_is_made_and_then_made_up_for(options, c
     monkeypatch.setattr(making, "train", failing)
     some = (*options, "-o", tmp_path, "--seeds", 1, "--rows", "learned-further")
     _, said = run(capsys, *some, rc=1)
-    assert "learned-further, mtref both, seed 1: failed, RuntimeError: the lights went out" in said
-    assert f"otalign: 1 failed; see {tmp_path / 'failed.txt'}" in said
+    for level in ("s", "s+p"):
+        assert f"learned-further, mtref {level}, seed 1: failed, RuntimeError: the lights went out" in said
+    assert f"otalign: 2 failed; see {tmp_path / 'failed.txt'}" in said
     assert "Traceback" in (tmp_path / "failed.txt").read_text()
     made = files(tmp_path / "runs")
-    assert len([name for name in made if name.endswith(".json")]) == 4  # the one of all, and three
+    assert len([name for name in made if name.endswith(".json")]) == 6  # the one of all, and five
     steps = []
     monkeypatch.setattr(making, "train", train)
     monkeypatch.setattr("otalign.training.loop.Run._step", _counted(steps))
     _, said = run(capsys, *some)
-    assert said.count("seed 1: dev F1") == 1
-    assert len(steps) == 2  # those of mtref alone: the model of all was kept
+    assert said.count("seed 1: dev F1") == 2
+    assert len(steps) == 2  # those of mtref alone, at two levels: the model of all was kept
     after = files(tmp_path / "runs")
     assert not [name for name in after if name.endswith(".model")]
     assert {
@@ -231,7 +229,7 @@ def test_several_processes_come_to_what_one_does(ground, tmp_path):
     # A process has the rows as they are written, not as they are here.
     with pytest.MonkeyPatch.context() as patch:
         row = ROWS["ablation-layers"]
-        patch.setitem(ROWS, row.name, replace(row, recipe=row.recipe.changed(epochs=6)))
+        patch.setitem(ROWS, row.name, replace(row, recipe=row.recipe.changed(epochs=6, steps=600)))
         alone = list(done(jobs, ground(tmp_path / "one")))
         # The first kills its process, which costs nothing but itself.
         several = list(done([Job(()), *jobs], ground(tmp_path / "two"), 2))
@@ -248,7 +246,7 @@ def test_a_job_waits_for_the_choice_that_it_takes_over_and_for_nothing_else():
     assert all(job.places[0].row == "uot" for job in first if job)
     assert waiting.next().places[0].row == "bot"  # pyright: ignore[reportOptionalMemberAccess]
     waiting.finished(first[3])  # pyright: ignore[reportArgumentType]
-    assert waiting.next().chooser == first[3].places[0]  # pyright: ignore[reportOptionalMemberAccess]
+    assert waiting.next().after == first[3].places[0]  # pyright: ignore[reportOptionalMemberAccess]
 
 
 def test_jobs_come_in_the_order_of_their_urgency_and_size():
@@ -256,9 +254,10 @@ def test_jobs_come_in_the_order_of_their_urgency_and_size():
     jobs = ordered(wanted, lambda place: len(place.corpus))
     assert sorted(place for job in jobs for place in job.places) == sorted(wanted)
     rows = list(dict.fromkeys(job.places[0].row for job in jobs))
-    assert rows[:7] == ["learned-union", "uot", "bot", "pot", "learned", *paper.PEERS]
-    assert all(row.startswith("ablation-") for row in rows[7:])
-    assert [len(job.places) for job in jobs[:5]] == [11] * 5  # the union, one, further, both refit
+    assert rows[:8] == ["learned-union", "learned-further", "uot", "bot", "pot", "learned", *paper.PEERS]
+    assert all(row.startswith("ablation-") for row in rows[8:])
+    assert len(jobs[0].places) == 3  # the union, one, refit
+    assert all(len(job.places) == 2 and job.after == jobs[0].places[0] for job in jobs[1:8])  # further
     sizes = [len(job.places[0].corpus) for job in jobs if job.places[0].row == "learned"]
     assert sizes[:4] == sorted(sizes[:4], reverse=True)
 

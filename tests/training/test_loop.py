@@ -21,7 +21,7 @@ from otalign.training.model import Model
 from .examples import EMPTY, GOLDS, SOURCES
 from .test_batches import encoder_of
 
-QUICK = Recipe(learning_rate=3e-3, head_pace=3.0, batch_size=4, epochs=12, average=0.9)
+QUICK = Recipe(learning_rate=3e-3, head_pace=3.0, batch_size=4, epochs=12, steps=0, average=0.3)
 QUICK_PAPER = PAPER.changed(learning_rate=3e-3, batch_size=4, epochs=12, patience=None)
 RECIPES = {"learned": (Learned(), QUICK), "paper": (Unbalanced(0.5), QUICK_PAPER)}
 

@@ -27,7 +27,7 @@ QUICK = {
         learning_rate=3e-3, head_pace=1.0, batch_size=4, epochs=12, patience=None
     ),
     "span-prediction": recipe_for("span-prediction").changed(
-        learning_rate=6e-3, batch_size=8, epochs=24, patience=None, average=0.9
+        learning_rate=6e-3, batch_size=8, epochs=24, patience=None, average=0.2
     ),
 }
 

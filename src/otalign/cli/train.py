@@ -60,9 +60,9 @@ def train(
     tau: Annotated[float, typer.Option(help="Of uot: the price of leaving words out.")] = TAU,
     fraction: Annotated[float, typer.Option(help="Of pot: the share of the words to be linked.")] = FRACTION,
     level: Annotated[
-        str,
-        typer.Option(metavar="s|s+p", help="Of all but learned, which learns both: the links to learn."),
-    ] = "s",
+        str | None,
+        typer.Option(metavar="s|s+p", help="The links to learn. Else both if learned, and s if not."),
+    ] = None,
     learning_rate: Annotated[
         str | None,
         typer.Option(metavar="RATE[,RATE…]", help="Of several, the best on the dev set is kept."),
@@ -127,11 +127,11 @@ def train(
 
     recipe = recipe_for(chosen).changed(seed=seed, without=tuple(without or ()))
     said = {"epochs": epochs, "batch_size": batch_size, "patience": patience, "depth": depth}
-    said |= {"teaching": teaching}
+    said |= {"teaching": teaching, "steps": epochs and 0}  # no more epochs than are asked for
     recipe = recipe.changed(**{name: value for name, value in said.items() if value is not None})
     recipes = [recipe.changed(learning_rate=rate) for rate in _rates(learning_rate, recipe)]
     options: dict[str, Any] = {"half": _half(precision, device), "accumulate": accumulate}
-    told = {"level": as_level(level)}
+    told = {"level": level and as_level(level)}
     teaches = _teacher(teacher, teaching, chosen, device)
     more = {"refit": refit, "teacher": teaches and teaches.signature}
     about = _about(encoder, sources, chosen, recipe, told | options | more)

@@ -38,7 +38,7 @@ def train(
     problem: Problem | Learned | Peer,
     recipe: Recipe,
     *,
-    level: Level = "s",
+    level: Level | None = None,
     teacher: Aligner | None = None,
     device: str | None = None,
     half: bool = False,
@@ -50,28 +50,33 @@ def train(
     """An aligner trained on all sources together, as good on their dev sets as it got.
 
     `encoder` may be an aligner that was trained before the same way: then training goes on from it. The
-    level says which links the paper's transports learn; a learned one learns both, of gold and, if it has a
-    teacher, of that aligner's probabilities too. Dev sets are gold alone. In place of a problem there may be
-    the name of a peer, which learns one level too.
+    level says which links are learned; without one, the paper's transports learn the sure ones, and a learned
+    transport learns both levels, of gold and, if it has a teacher, of that aligner's probabilities too. Dev
+    sets are gold alone. In place of a problem there may be the name of a peer, which learns one level too.
     """
     check(sources)
+    if not isinstance(problem, Learned):
+        level = level or "s"
+    elif level and teacher is not None:
+        raise ValueError(f"level must be left out beside a teacher, who tells of both, got {level!r}")
     if isinstance(problem, str):
+        assert level is not None
         if teacher is not None:
             raise ValueError(f"teacher must be left out for {problem}; only a learned transport has one")
         options: dict[str, Any] = {"half": half, "accumulate": accumulate, "checkpoint": checkpoint}
         options |= {"progress": progress, "heard": heard}
         return train_peer(encoder, sources, problem, recipe, level=level, device=device, **options)
     golds = [gold for source in sources.values() for gold in source.train]
-    known = known_levels(sources)
+    known = known_levels(sources) & _are_learned(level)
     begun = _Begun(
         encoder, sources, golds, known, problem, recipe, level, device, teacher=teacher, progress=progress
     )
     devs = {
-        name: DevSet.of(PairSet(source.dev, begun.base), _levels(source, problem, level))
+        name: DevSet.of(PairSet(source.dev, begun.base), _levels(source, level))
         for name, source in sources.items()
     }
     epochs = begun.run(devs, half=half, accumulate=accumulate, checkpoint=checkpoint, heard=heard)
-    return _finished(begun.base, begun.model, begun.settings, recipe, sources, devs, epochs)
+    return _finished(begun.base, begun.model, begun.settings, recipe, level, sources, devs, epochs)
 
 
 def refit(
@@ -94,12 +99,14 @@ def refit(
     """
     if isinstance(trained.aligner, TrainedPeer):
         raise ValueError(f"trained must be by transport to be refit, got {trained.aligner.signature}")
+    recipe, settings, head = trained.recipe, trained.aligner.settings, trained.aligner.head
+    assert settings.problem is not None
     golds = [gold for source in sources.values() for gold in source.train]
     more = [gold for source in sources.values() for gold in source.dev]
     known = np.concatenate([known_levels(sources), np.ones((len(more), len(LEVELS)), dtype=bool)])
-    recipe, settings, head = trained.recipe, trained.aligner.settings, trained.aligner.head
+    known &= _are_learned(trained.level)
     if not recipe.decay:  # where the pace does not end by itself, it ends where it was best
-        recipe = recipe.changed(epochs=max(trained.epochs, key=lambda epoch: epoch.f1).number)
+        recipe = recipe.changed(epochs=max(trained.epochs, key=lambda epoch: epoch.f1).number, steps=0)
     recipe = recipe.changed(patience=None)
     begun = _Begun(
         encoder,
@@ -131,15 +138,14 @@ class _Begun(Beginning):
         names: Iterable[str],
         golds: Sequence[Gold],
         known: np.ndarray,
-        problem: Problem | Learned | None,
+        problem: Problem | Learned,
         recipe: Recipe,
-        level: Level,
+        level: Level | None,
         device: str | None,
         *,
         teacher: Aligner | None,
         progress: Progress,
     ):
-        assert problem is not None
         check_teacher(teacher, problem)
         taught_by = teacher and teacher.signature
         about = f"{encoder} {list(names)} {golds} {problem} {recipe} {level} {taught_by}"
@@ -157,7 +163,7 @@ class _Begun(Beginning):
         )
         check_fit(self.base, self.pairs, recipe)
         torch.manual_seed(recipe.seed)
-        model = Model(self.base, _head(self.base, problem, recipe), self.settings, level, recipe)
+        model = Model(self.base, _head(self.base, problem, recipe), self.settings, level or "s", recipe)
         self.model = model.to(self.accelerator.device)
 
     def run(self, devs: Mapping[str, DevSet], **options: Any) -> list[Epoch]:
@@ -178,6 +184,7 @@ def _finished(
     model: Model,
     settings: Settings,
     recipe: Recipe,
+    level: Level | None,
     sources: Mapping[str, Source],
     devs: Mapping[str, DevSet],
     epochs: list[Epoch],
@@ -185,14 +192,12 @@ def _finished(
     """The model as an aligner, suited to all dev sets: thresholds, and calibration if it has log-odds."""
     aligner = Aligner(_trained(base, model), settings, head=model.head_in_numpy())
     if isinstance(settings.problem, Learned):
-        aligner, curves = suited(aligner, {name: source.dev for name, source in sources.items()})
+        aligner, curves = suited(aligner, {name: source.dev for name, source in sources.items()}, level)
     else:
         curves = {name: dev.curves(model) for name, dev in devs.items()}
         best = best_threshold(curves.values(), model.level)
         aligner = replace(aligner, settings=settings.changed(threshold=best))
-    return Trained(
-        aligner, recipe, model.level, epochs, {name: best_scores(of) for name, of in curves.items()}
-    )
+    return Trained(aligner, recipe, level, epochs, {name: best_scores(of) for name, of in curves.items()})
 
 
 def _settings(
@@ -200,13 +205,13 @@ def _settings(
     names: Iterable[str],
     problem: Problem | Learned,
     seed: int,
-    level: Level,
+    level: Level | None,
     teacher: Aligner | None,
 ) -> Settings:
     """The paper's, but for what it tunes: nothing is centred, and the masses are norms."""
     saved = saved_settings(encoder.folder) if encoder.folder else None
     corpora = " ".join(names)
-    trained = corpora if isinstance(problem, Learned) else f"{corpora} {level}"
+    trained = f"{corpora} {level}" if level else corpora
     if saved and saved.trained:
         trained = f"{saved.trained}; {trained}"
     taught = f", taught by {teacher.settings.encoder}" if teacher else ""
@@ -218,6 +223,7 @@ def _settings(
         distortion=0.0,
         fertility="norm",
         problem=problem,
+        links="possible" if level == "s+p" and isinstance(problem, Learned) else "sure",
         solver=Entropic(tol=1e-4),  # its gradients are those of a plan at rest
         trained=f"{trained}, seed {seed}{taught}",
     )
@@ -233,5 +239,11 @@ def _head(encoder: Transformers, problem: Problem | Learned, recipe: Recipe) -> 
     return kind.new(size, np.random.default_rng(recipe.seed))
 
 
-def _levels(source: Source, problem: Problem | Learned, level: Level) -> tuple[Level, ...]:
-    return source.dev_levels if isinstance(problem, Learned) else (level,)
+def _levels(source: Source, level: Level | None) -> tuple[Level, ...]:
+    """Those that the dev set of a source is scored at."""
+    return (level,) if level else source.dev_levels
+
+
+def _are_learned(level: Level | None) -> np.ndarray:
+    """Of each level."""
+    return np.array([level in (None, one) for one in LEVELS])

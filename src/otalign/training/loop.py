@@ -101,12 +101,15 @@ class Run:
         self.model, self.train, self.dev, self.recipe = model, train, dev, recipe
         self.accelerator, self.half, self.accumulate = accelerator, half, accumulate
         self.checkpoint, self.about, self.progress = checkpoint, about, progress
+        steps = math.ceil(len(train) / recipe.batch_size)  # of an epoch
+        self.most = recipe.epochs_of(steps)  # epochs
+        self.steps = self.most * steps  # of all of them
         self.average = None
-        if recipe.average:
-            self.average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(recipe.average))
+        if recipe.average * self.steps > 1:
+            old = 1 - 1 / (recipe.average * self.steps)  # how much of the average is kept at a step
+            self.average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(old))
         made = optimiser(model, recipe, fused=accelerator.device.type == "cuda")
-        self.steps = math.ceil(len(train) / recipe.batch_size)  # of an epoch
-        self.schedule = schedule(made, recipe.epochs * self.steps, recipe)
+        self.schedule = schedule(made, self.steps, recipe)
         self.module, self.optimiser = accelerator.prepare(model, made)
         self.epochs: list[Epoch] = []
         self.best: dict[str, Tensor] = {}
@@ -137,7 +140,7 @@ class Run:
         for epoch in self.epochs:
             best, since = (epoch.f1, 0) if epoch.f1 > best + self.recipe.delta else (best, since + 1)
         impatient = self.recipe.patience is not None and since >= self.recipe.patience
-        return impatient or len(self.epochs) >= self.recipe.epochs
+        return impatient or len(self.epochs) >= self.most
 
     def _epoch(self, number: int) -> Epoch:
         start, what = time.perf_counter(), f"epoch {number}"
@@ -174,7 +177,7 @@ class Run:
         self.optimiser.step()
         self.optimiser.zero_grad()
         self.schedule.step()
-        if self.average and self.schedule.last_epoch > WARM_UP * self.recipe.epochs * self.steps:
+        if self.average and self.schedule.last_epoch > WARM_UP * self.steps:
             self.average.update_parameters(self.model)
         return total
 

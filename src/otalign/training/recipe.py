@@ -1,5 +1,6 @@
 """How an aligner is trained: all that decides its weights but the data and the encoder, in one value."""
 
+import math
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
 
@@ -9,6 +10,7 @@ from otalign.settings import Learned
 
 Optimizer = Literal["adamw", "adafactor"]
 Part = Literal["competition", "prices", "neighbours"]  # of a learned transport
+MOST_EPOCHS = 30  # to make up for pairs that are few
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,11 +21,12 @@ class Recipe:
     head_pace: float = 10.0  # how much faster what is not pretrained is learned
     optimizer: Optimizer = "adamw"
     batch_size: int = 32
-    epochs: int = 6  # at most
+    epochs: int = 6  # at most; but more, up to `MOST_EPOCHS`, where pairs are so few that …
+    steps: int = 600  # … these are fewer steps than this
     patience: int | None = None  # epochs without a better dev F1 after which training ends; None: never
     delta: float = 1e-4  # by which a dev F1 must be higher to be better
     decay: bool = True  # the learning rate rises over a tenth of the steps, then falls to nothing
-    average: float = 0.998  # what is kept is a moving average of the weights, this much of it old at a step
+    average: float = 0.4  # kept is a moving average of the weights, over about this share of the steps
     both_directions: bool = True  # each pair is read target first half of the time
     depth: int | None = None  # the first layers of the encoder, that are kept; None: all
     layers: int = 4  # the last ones of these, that are mixed
@@ -40,21 +43,24 @@ class Recipe:
                 if value not in get_args(type_):
                     known = ", ".join(map(repr, get_args(type_)))
                     raise ValueError(f"{name} must be of {known}, got {value!r}")
-        for name in ("batch_size", "epochs", "layers", "depth"):
-            if getattr(self, name) is not None and getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 1, got {getattr(self, name)}")
+        for name, least in (("batch_size", 1), ("epochs", 1), ("steps", 0), ("layers", 1), ("depth", 1)):
+            if getattr(self, name) is not None and getattr(self, name) < least:
+                raise ValueError(f"{name} must be at least {least}, got {getattr(self, name)}")
         if not 0 < self.learning_rate < 1:
             raise ValueError(f"learning_rate must be above 0 and below 1, got {self.learning_rate}")
         if self.patience is not None and self.patience < 1:
             raise ValueError(f"patience must be at least 1, or None to never stop early, got {self.patience}")
         if not 0 <= self.average < 1:
             raise ValueError(f"average must be at least 0 and below 1, got {self.average}")
-
         if not 0 <= self.teaching <= 1:
             raise ValueError(f"teaching must be from 0 to 1, got {self.teaching}")
 
     def changed(self, **changes: Any) -> "Recipe":
         return replace(self, **changes)
+
+    def epochs_of(self, steps: int) -> int:
+        """How many there are at most, of so many steps each."""
+        return max(self.epochs, min(MOST_EPOCHS, math.ceil(self.steps / steps)))
 
     def to_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -66,6 +72,7 @@ PAPER = Recipe(
     optimizer="adafactor",
     batch_size=64,
     epochs=30,
+    steps=0,
     patience=3,
     decay=False,
     average=0.0,
@@ -74,13 +81,12 @@ PAPER = Recipe(
 )
 
 # For going on from an aligner that was trained on more, towards one corpus.
-FURTHER = Recipe(learning_rate=5e-5, batch_size=16, epochs=4, average=0.97)
-
+FURTHER = Recipe(learning_rate=5e-5, batch_size=16, epochs=2, steps=360, average=0.1)
 
 # The peers of the paper, with its early stopping. A step of span prediction counts queries, one for each
 # word: an epoch of it is as long as twenty or more of the others, and it is fine-tuned as for SQuAD.
 PEER_RECIPES: dict[Peer, Recipe] = {
-    "semi-crf": PAPER.changed(learning_rate=5e-5, head_pace=10.0, optimizer="adamw", batch_size=32),
+    "semi-crf": PAPER.changed(learning_rate=1e-4, head_pace=10.0, optimizer="adamw", batch_size=32),
     "span-prediction": PAPER.changed(learning_rate=5e-5, optimizer="adamw", epochs=3, decay=True),
 }
 

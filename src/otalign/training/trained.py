@@ -17,7 +17,7 @@ class Trained:
 
     aligner: Aligner | TrainedPeer
     recipe: Recipe
-    level: Level
+    level: Level | None  # that was learned; None: both
     epochs: list[Epoch]
     dev: dict[str, dict[Level, Score]]
 

@@ -54,11 +54,12 @@ class Outlook:
     """A trained aligner over a dev set, read once: what its head says of every pair."""
 
     pairs: int
-    levels: tuple[Level, ...]  # at which the gold differs
+    levels: tuple[Level, ...]
     parts: list[Seen]
 
     @classmethod
-    def of(cls, aligner: Aligner, golds: Sequence[Gold]) -> "Outlook":
+    def of(cls, aligner: Aligner, golds: Sequence[Gold], level: Level | None = None) -> "Outlook":
+        """At a level, or else at those at which the gold differs."""
         parts = []
         learned_head(aligner)
         for places, tile, head in aligner.tiles((gold.source, gold.target) for gold in golds):
@@ -67,7 +68,7 @@ class Outlook:
             here = [golds[k] for k in places]
             parts.append(Seen(places, here, words, in_numpy(head.log_odds(tile))))
         levels = GOLD_LEVELS if any(gold.possible for gold in golds) else GOLD_LEVELS[:1]
-        return cls(len(golds), levels, parts)
+        return cls(len(golds), (level,) if level else levels, parts)
 
     def curves(self, head: LearnedTransport) -> dict[Level, Curve]:
         """Precision and recall at each threshold, at each level, as the head is calibrated."""
@@ -93,16 +94,16 @@ def learned_head(aligner: Aligner) -> LearnedTransport:
 
 
 def suited(
-    aligner: Aligner, devs: Mapping[str, Sequence[Gold]]
+    aligner: Aligner, devs: Mapping[str, Sequence[Gold]], level: Level | None = None
 ) -> tuple[Aligner, dict[str, dict[Level, Curve]]]:
     """The aligner calibrated on the dev sets together, with the thresholds that are best in the mean over
-    them, and its curve on each of them at each of its levels."""
-    outlooks = {name: Outlook.of(aligner, golds) for name, golds in devs.items()}
+    them, and its curve on each of them at each of its levels, or at the one that it has learned."""
+    outlooks = {name: Outlook.of(aligner, golds, level) for name, golds in devs.items()}
     head = calibrated(learned_head(aligner), [one for outlook in outlooks.values() for one in outlook.parts])
     curves = {name: outlook.curves(head) for name, outlook in outlooks.items()}
-    sure = best_threshold(curves.values(), "s") or 0.5
-    possible = best_threshold(curves.values(), "s+p") or sure  # where all links are sure, so are these
-    problem = Learned(sure, possible)
+    sure, possible = (best_threshold(curves.values(), one) for one in GOLD_LEVELS)
+    # Where all links are sure, so are those that are possible; and what is not learned is like what is.
+    problem = Learned(sure or possible or 0.5, possible or sure or 0.5)
     settings = aligner.settings.changed(problem=problem, threshold=getattr(problem, aligner.settings.links))
     return replace(aligner, settings=settings, head=head), curves
 

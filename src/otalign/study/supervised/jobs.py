@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from otalign.study.columns import COLUMNS, DEVS, Column, dev_levels
-from otalign.study.supervised.rows import FIRST, ROWS, Row
+from otalign.study.supervised.rows import FIRST, REFIT_ROW, ROWS, Row
 
 ALL, BOTH = "all", "both"  # of the corpora; of the levels
 
@@ -35,10 +35,11 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Job:
-    """Models that are made one after the other by one worker; all but the first go on from it."""
+    """Models that are made one after the other by one worker, each of them with what those before it gave."""
 
     places: tuple[Place, ...]
-    chooser: Place | None = None  # the one that has to be there before, since it says what is best
+    after: Place | None = None  # has to be made before: it says what is best, or is gone on from
+    kept: bool = False  # whether others go on from its models
 
 
 def places(row: Row, seeds: int | None = None) -> tuple[Place, ...]:
@@ -56,26 +57,36 @@ def places(row: Row, seeds: int | None = None) -> tuple[Place, ...]:
 
 def ordered(wanted: Collection[Place], size: Callable[[Place], int]) -> list[Job]:
     """The jobs that make these places, the more urgent first, and then the larger ones."""
-    heads: dict[Place, list[Place]] = {}
+    families: dict[Place, list[Place]] = {}
     for place in wanted:
-        before = ROWS[place.row].after
-        head = Place(before, ALL, BOTH, place.seed) if before else place
-        heads.setdefault(head, []).append(place)
+        families.setdefault(_head(place), []).append(place)
 
     def urgency(head: Place) -> tuple[int, bool, int, int]:
         kind = FIRST.index(head.row) if head.row in FIRST else len(FIRST) + list(ROWS).index(head.row)
         return kind, head.seed > 1, -size(head), head.seed
 
-    def kinship(place: Place) -> tuple[bool, str, bool]:
-        row = ROWS[place.row]
-        return not row.together, place.corpus, row.refit
+    return [job for head in sorted(families, key=urgency) for job in _family(head, families[head])]
 
-    # Others of the family after their head, which is made even if it is there: they go on from it. What is
-    # refit comes right after what it was chosen by.
-    return [
-        Job((head, *sorted((place for place in heads[head] if place != head), key=kinship)), chooser(head))
-        for head in sorted(heads, key=urgency)
-    ]
+
+def _head(place: Place) -> Place:
+    """The place whose model it is made of; its own if of none."""
+    before = ROWS[place.row].after
+    return Place(before, ALL, BOTH, place.seed) if before else place
+
+
+def _family(head: Place, wanted: Sequence[Place]) -> Iterator[Job]:
+    """The head with what is made of it on all corpora, and then, corpus by corpus, what goes on from that."""
+    apart: dict[tuple[str, str], list[Place]] = {}
+    for place in wanted:
+        if place != head and not ROWS[place.row].together:
+            apart.setdefault((place.corpus, place.level), []).append(place)
+    together = {place for place in wanted if ROWS[place.row].together} - {head}
+    if any(ROWS[place.row].refit for of in apart.values() for place in of):
+        together.add(head._replace(row=REFIT_ROW))
+    yield Job((head, *sorted(together)), chooser(head), kept=bool(apart))
+    for of in apart.values():
+        # What is refit comes right after what it was chosen by.
+        yield Job(tuple(sorted(of, key=lambda place: ROWS[place.row].refit)), head)
 
 
 def chooser(place: Place) -> Place | None:
@@ -84,7 +95,7 @@ def chooser(place: Place) -> Place | None:
 
 
 class Waiting:
-    """Jobs that nobody has taken. One that is to take over a choice waits until that has been made."""
+    """Jobs that nobody has taken. One that takes something over waits until that has been made."""
 
     def __init__(self, jobs: Sequence[Job]):
         self.left = list(jobs)
@@ -98,7 +109,7 @@ class Waiting:
     def next(self) -> Job | None:
         """The first that is ready."""
         for k, job in enumerate(self.left):
-            if job.chooser not in self.unmade:
+            if job.after not in self.unmade:
                 return self.left.pop(k)
         return None
 

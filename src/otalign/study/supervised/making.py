@@ -4,7 +4,7 @@ import gc
 import shutil
 import time
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from otalign.study.columns import COLUMNS, Column
 from otalign.study.supervised.ground import Ground
 from otalign.study.supervised.jobs import ALL, BOTH, Job, Place, chooser
 from otalign.study.supervised.results import Result
-from otalign.study.supervised.rows import FURTHER_ROW, ROWS, UNION, Try
+from otalign.study.supervised.rows import FURTHER_ROW, REFIT_ROW, ROWS, UNION, Try
 from otalign.study.supervised.sureness import reliability
 from otalign.training import Trained, refit, train
 from otalign.tuning import suited
@@ -61,67 +61,73 @@ def results(job: Job, ground: Ground) -> Iterator[Result | Failure]:
 
 
 def _steps(job: Job, ground: Ground) -> Iterator[tuple[Place, Callable[[], Result | None]]]:
-    head, *others = job.places
-    if not others:
-        yield head, lambda: _result(head, ground, _made(head, ground, ground.source.encoder))
+    first, *others = job.places
+    if not others and not job.kept and not ROWS[first.row].after:
+        yield first, lambda: _result(first, ground, _made(first, ground, ground.source.encoder))
         return
-    family = _Family(ground, ground.results.folder / f"{head.row}_{head.seed}_{ground.key(head)[:12]}.model")
-    if not family.is_saved or any(ROWS[one.row].together and not ground.result(one) for one in job.places):
-        yield head, lambda: family.head(head)
-    for place in others:
-        yield place, lambda place=place: family.other(place)
-    if all(map(ground.result, job.places)):
-        shutil.rmtree(family.folder, ignore_errors=True)
+    family = _Family(ground, first.seed, job.kept)
+    for place in job.places:
+        yield place, lambda place=place: family.result(place)
 
 
 class _Family:
-    """A model, and what is made of it: the same without tuning, trained further, or with the dev sets too.
+    """The model of all corpora, and what is made of it: the same without tuning, trained further, or with the
+    dev sets too. What others go on from is kept in a folder, so that what was interrupted can go on."""
 
-    It is kept in a folder until all of that is made, so that what was interrupted can go on from it.
-    """
+    def __init__(self, ground: Ground, seed: int, kept: bool):
+        self.ground, self.head, self.kept = ground, Place(UNION, ALL, BOTH, seed), kept
+        self.folder = ground.results.folder / f"{UNION}_{seed}_{ground.key(self.head)[:12]}.model"
+        self.refit = self.folder / "refit"
+        self.made: dict[Place, Made] = {}
 
-    def __init__(self, ground: Ground, folder: Path):
-        self.ground, self.folder = ground, folder
-        self.refit = folder / "refit"
-        self.made: dict[Place, Made] = {}  # the head, and the last of the others
-
-    @property
-    def is_saved(self) -> bool:
-        return saved_settings(self.folder) is not None  # they are written last
-
-    def head(self, place: Place) -> Result | None:
-        shutil.rmtree(self.folder, ignore_errors=True)
-        self.made = {place: _made(place, self.ground, self.ground.source.encoder)}
-        self.made[place].trained.aligner.save(self.folder)
-        return _result(place, self.ground, self.made[place])
-
-    def other(self, place: Place) -> Result | None:
-        if self.ground.result(place):
+    def result(self, place: Place) -> Result | None:
+        """New, or nothing if there is one, and the model too if others go on from it."""
+        folder = {UNION: self.folder, REFIT_ROW: self.refit}.get(place.row) if self.kept else None
+        if self.ground.result(place) and (folder is None or _is_saved(folder)):
             return None
-        if not self.is_saved:
-            raise ValueError("the model that it goes on from could not be trained")
-        row, head = ROWS[place.row], Place(UNION, ALL, BOTH, place.seed)
-        if row.together:
-            made = self._refit_head(head) if row.refit else self.made[head]
-            return _result(place, self.ground, made)
-        further = place._replace(row=FURTHER_ROW)
-        if further not in self.made:
-            self.made = {key: made for key, made in self.made.items() if key == head}
-            self.made[further] = _made(further, self.ground, str(self.folder))
-        made = self.made[further]
-        if row.refit:
-            if saved_settings(self.refit) is None:  # its own result may be there from before
-                self._refit_head(head)
-            made = _refit(place, self.ground, str(self.refit), made)
+        row = ROWS[place.row]
+        chosen = self._trained(self.head if row.together else place._replace(row=FURTHER_ROW))
+        if not row.refit:
+            return _result(place, self.ground, chosen)
+        encoder = self.ground.source.encoder if row.together else self._saved(self.refit)
+        made = _refit(place, self.ground, encoder, chosen)
+        if folder:
+            made.trained.aligner.save(folder)
         return _result(place, self.ground, made)
 
-    def _refit_head(self, head: Place) -> Made:
-        """The head refit, and kept for those that go on from it."""
-        if head not in self.made:  # it was made by a run that was interrupted
-            self.made[head] = _made(head, self.ground, self.ground.source.encoder)
-        made = _refit(head, self.ground, self.ground.source.encoder, self.made[head])
-        made.trained.aligner.save(self.refit)
-        return made
+    def forget(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _trained(self, place: Place) -> Made:
+        """The head, or what goes on from it: here, and once."""
+        if place not in self.made:
+            encoder = self.ground.source.encoder if place == self.head else self._saved(self.folder)
+            self.made[place] = _made(place, self.ground, encoder)
+            if place == self.head and self.kept:
+                self.forget()
+                self.made[place].trained.aligner.save(self.folder)
+        return self.made[place]
+
+    def _saved(self, folder: Path) -> str:
+        if not _is_saved(folder):
+            raise ValueError("the model that it goes on from could not be trained")
+        return str(folder)
+
+
+def _is_saved(folder: Path) -> bool:
+    return saved_settings(folder) is not None  # they are written last
+
+
+def forget(jobs: Iterable[Job], ground: Ground) -> None:
+    """The models that were kept for others to go on from, once all of these are there."""
+    whole: dict[int, bool] = {}
+    for job in jobs:
+        if job.kept or ROWS[job.places[0].row].after:
+            there = all(map(ground.result, job.places))
+            whole[job.places[0].seed] = there and whole.get(job.places[0].seed, True)
+    for seed, there in whole.items():
+        if there:
+            _Family(ground, seed, True).forget()
 
 
 def _refit(place: Place, ground: Ground, encoder: str, made: Made) -> Made:
@@ -141,7 +147,7 @@ def _made(place: Place, ground: Ground, encoder: str) -> Made:
             {corpus: ground.learnt(corpus) for corpus in place.corpora},
             one.problem,
             ROWS[place.row].recipe.changed(learning_rate=one.learning_rate, seed=place.seed),
-            level="s" if place.level == BOTH else place.level,  # pyright: ignore[reportArgumentType]
+            level=None if place.level == BOTH else place.level,  # pyright: ignore[reportArgumentType]
             device=ground.source.device,
             half=ground.precision == "bfloat16",
         )
@@ -210,7 +216,7 @@ def _for_column(trained: Trained, column: Column, tuned: bool) -> Aligner | Trai
         settings = settings.changed(links=LINKS[column.level], threshold=None)
         if tuned:
             levels = trained.dev[column.dev]  # where no link is merely possible, the levels are one
-            settings = settings.changed(threshold=levels.get(column.level, levels["s"]).threshold)
+            settings = settings.changed(threshold=(levels.get(column.level) or levels["s"]).threshold)
     return replace(aligner, settings=settings)
 
 

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 
-from otalign.study.columns import COLUMNS, DEVS, Column
+from otalign.study.columns import COLUMNS, DEVS, Column, dev_levels
 from otalign.study.supervised.ground import Ground
 from otalign.study.supervised.jobs import ordered, places
-from otalign.study.supervised.making import Failure
+from otalign.study.supervised.making import Failure, forget
 from otalign.study.supervised.results import Result
 from otalign.study.supervised.rows import ROWS, Row
 from otalign.study.supervised.workers import done
@@ -29,16 +29,17 @@ class Supervised:
         yield from filter(None, map(self.ground.result, places(row, self.seeds)))
 
     def _better(self, row: Row) -> Iterator[Result]:
-        """For each seed and dev set, that of the rows whose F1 is the highest there, if all are made."""
+        """For each seed, dev set and level, that of the rows with the highest F1 there, if all are made."""
         known = {
-            (one.place.row, one.place.seed, corpus): _on(one, corpus, row)
+            (one.place.row, one.place.seed, corpus, level): _on(one, corpus, level, row)
             for name in row.better_of
             for one in self.of_row(ROWS[name])
-            for corpus in one.dev
+            for corpus, levels in one.dev.items()
+            for level in levels
         }
         for seed in range(1, (self.seeds or row.seeds) + 1):
-            for corpus in DEVS:
-                those = [known.get((name, seed, corpus)) for name in row.better_of]
+            for place in ((corpus, level) for corpus in DEVS for level in dev_levels(corpus)):
+                those = [known.get((name, seed, *place)) for name in row.better_of]
                 if None not in those:
                     yield max(filter(None, those), key=lambda one: one.dev_f1)
 
@@ -56,13 +57,14 @@ class Supervised:
         return sorted(set.intersection(*known))
 
 
-def _on(result: Result, corpus: str, row: Row) -> Result:
-    """What a result says of a dev set and the columns that it decides for, as that of another row."""
+def _on(result: Result, corpus: str, level: str, row: Row) -> Result:
+    """What a result says of a dev set at a level and the columns that it decides for, as of another row."""
+    columns = [column for column in COLUMNS if (column.dev, column.level) == (corpus, level)]
     return replace(
         result,
-        place=result.place._replace(row=row.name, corpus=corpus),
-        dev={corpus: result.dev[corpus]},
-        test={column.key: result.test[column.key] for column in COLUMNS if column.dev == corpus},
+        place=result.place._replace(row=row.name, corpus=corpus, level=level),
+        dev={corpus: {level: result.dev[corpus][level]}},
+        test={column.key: result.test[column.key] for column in columns},
         reliability={},
     )
 
@@ -85,4 +87,5 @@ def supervised(
         if isinstance(made, Failure):
             failures.append(made)
         heard(made, over, total)
+    forget(jobs, ground)
     return Supervised(ground, seeds, tuple(failures))
