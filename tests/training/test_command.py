@@ -52,6 +52,13 @@ def test_own_files_become_an_aligner_with_its_record(run, tmp_path):
     assert "trained:train, seed 1" in aligner.signature
 
 
+def test_one_level_can_be_learned(run, tmp_path):
+    out, _ = run(*FILES, *QUICK, "--level", "s+p", "-o", "mine")
+    assert "train dev s+p   F1" in out
+    assert "train dev s   F1" not in out
+    assert Aligner.load(tmp_path / "mine").settings.links == "possible"
+
+
 def test_of_several_learning_rates_the_best_is_kept(run, tmp_path):
     out, _ = run(*FILES, *QUICK, "--problem", "uot", "--learning-rate", "1e-9,1e-2", "-o", "mine")
     assert "problem:uot" in out

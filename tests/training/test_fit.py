@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from otalign import encoders
@@ -15,11 +16,11 @@ from otalign.head import LearnedTransport, Projection
 from otalign.metrics import count, scores
 from otalign.ot import Partial, Unbalanced
 from otalign.settings import Learned, Settings
-from otalign.training import Recipe, Source, Trained, train
+from otalign.training import Recipe, Source, Trained, refit, train
 
 from ..drawn_heads import learned, projection
 from .examples import EMPTY, GOLDS, LONG, SOURCES, SURE
-from .test_loop import QUICK, QUICK_PAPER, trained
+from .test_loop import QUICK, QUICK_PAPER, trained, weights_of
 
 PAIRS = [(gold.source, gold.target) for gold in [*GOLDS, *EMPTY, LONG]]
 PROBLEMS = {"learned": (Learned(), QUICK), "uot": (Unbalanced(0.5), QUICK_PAPER)}
@@ -112,6 +113,7 @@ def test_an_encoder_that_cannot_be_saved_or_has_too_few_layers_is_refused(tiny_m
         ({"without": ("nulls",)}, "without must be of 'competition', 'prices', 'neighbours', got 'nulls'"),
         ({"batch_size": 0}, "batch_size must be at least 1, got 0"),
         ({"learning_rate": 0.0}, "learning_rate must be above 0 and below 1, got 0.0"),
+        ({"steps": -1}, "steps must be at least 0, got -1"),
         ({"patience": 0}, "patience must be at least 1, or None to never stop early, got 0"),
         ({"average": 1.0}, "average must be at least 0 and below 1, got 1.0"),
     ],
@@ -143,6 +145,32 @@ def test_a_trained_aligner_says_on_what(out):
     assert settings.trained == f"examples{level}, seed 1"
     assert settings.trained in out.aligner.signature
     assert not settings.centring
+
+
+@pytest.mark.parametrize(("level", "links"), [("s", "sure"), ("s+p", "possible")])
+def test_a_learned_transport_can_learn_one_level_and_sees_nothing_of_the_other(tiny_model, level, links):
+    alone = [Gold(one.source, one.target, one.pairs(level)) for one in GOLDS]
+    recipe = QUICK.changed(epochs=2)
+    out, other = (
+        trained(tiny_model("bert"), recipe=recipe, sources={"examples": Source(golds, golds)}, level=level)
+        for golds in (GOLDS, alone)
+    )
+    for name, array in weights_of(other).items():
+        if "calibration" not in name:  # which is of both levels
+            np.testing.assert_array_equal(weights_of(out)[name], array)
+    assert list(out.dev["examples"]) == [level]
+    assert out.aligner.settings.links == links
+    assert out.aligner.settings.threshold == out.dev["examples"][level].threshold
+    assert f"|trained:examples {level}, seed 1|" in out.aligner.signature
+
+
+def test_a_refit_learns_the_level_that_was_chosen_by(tiny_model):
+    recipe, model = QUICK.changed(epochs=2), str(tiny_model("bert"))
+    first = trained(model, recipe=recipe, level="s")
+    sure = {"examples": Source(SURE, SURE)}
+    one, other = (refit(model, sources, first, device="cpu") for sources in (SOURCES, sure))
+    for name, array in weights_of(other).items():
+        np.testing.assert_array_equal(weights_of(one)[name], array)
 
 
 def test_a_saved_aligner_aligns_as_before(out, folder):

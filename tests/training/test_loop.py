@@ -171,6 +171,27 @@ def test_weights_are_averaged_once_the_learning_rate_has_risen(tiny_model):
     assert not torch.allclose(run.kept.arrays["map"], run.model.arrays["map"])
 
 
+def test_the_average_is_of_the_same_share_of_the_steps_however_many_there_are(tiny_model):
+    """What the weights were so many steps ago counts e times less than what they are now."""
+    for epochs in (10, 100):
+        run = a_run(tiny_model("bert"), recipe=QUICK.changed(epochs=epochs))
+        assert run.average
+        run.model.arrays["gamma"].data.fill_(1.0)
+        run.average.update_parameters(run.model)
+        run.model.arrays["gamma"].data.fill_(0.0)
+        for _ in range(round(QUICK.average * run.steps)):
+            run.average.update_parameters(run.model)
+        assert run.kept.arrays["gamma"].detach().numpy() == pytest.approx(np.exp(-1), rel=0.06)
+
+
+def test_few_pairs_are_read_more_often_but_not_without_end(tiny_model):
+    recipe = QUICK.changed(epochs=6, steps=60)
+    assert [recipe.epochs_of(steps) for steps in (100, 10, 6, 4, 1)] == [6, 6, 10, 15, 30]
+    assert QUICK.changed(epochs=50, steps=60).epochs_of(1) == 50
+    run = a_run(tiny_model("bert"), recipe=recipe)  # of 14 pairs, 4 a step
+    assert (run.most, run.steps) == (15, 60)
+
+
 def without_dropout(run: Run) -> None:
     for module in run.model.modules():
         if isinstance(module, torch.nn.Dropout):

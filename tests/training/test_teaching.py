@@ -240,6 +240,11 @@ def test_only_a_learned_transport_can_be_taught(teacher, problem):
         train("no/such/encoder", SOURCES, problem, QUICK_PAPER, teacher=teacher)
 
 
+def test_what_is_taught_is_both_levels(teacher):
+    with pytest.raises(ValueError, match="level must be left out beside a teacher, who tells of both"):
+        train("no/such/encoder", SOURCES, Learned(), QUICK, teacher=teacher, level="s")
+
+
 def test_only_a_learned_transport_can_teach(tiny_model, tmp_path):
     plain = Aligner.load(tiny_model("bert"), layer=2, device="cpu")
     paper = trained(tiny_model("bert"), Unbalanced(0.5), QUICK_PAPER.changed(epochs=1)).aligner
