@@ -7,6 +7,7 @@ import pytest
 from otalign import Aligner, cli
 from otalign.corpus import write
 from otalign.head import LearnedTransport, Projection
+from otalign.training import FURTHER
 
 from .examples import GOLDS
 
@@ -57,6 +58,20 @@ def test_one_level_can_be_learned(run, tmp_path):
     assert "train dev s+p   F1" in out
     assert "train dev s   F1" not in out
     assert Aligner.load(tmp_path / "mine").settings.links == "possible"
+
+
+def test_what_was_trained_is_trained_further_for_a_shorter_time(run, tmp_path):
+    run(*FILES, *QUICK, "-o", "first")
+    out, _ = run(*FILES, *QUICK, "--encoder", "first", "--level", "s", "-o", "second")
+    assert "trained:train, seed 1; train s, seed 1|" in out
+    first, second = (
+        json.loads((tmp_path / name / "training.json").read_text())["recipe"] for name in ("first", "second")
+    )
+    assert (first["learning_rate"], second["learning_rate"]) == (1e-4, FURTHER.learning_rate)
+    paper = ("--encoder", "first", "--problem", "uot", "--limit", "2")  # which it has not learned
+    run(*FILES, *QUICK, *paper, "-o", "third")
+    record = json.loads((tmp_path / "third/training.json").read_text())
+    assert record["recipe"]["optimizer"] == "adafactor"
 
 
 def test_of_several_learning_rates_the_best_is_kept(run, tmp_path):

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from otalign import __version__
-from otalign.aligner import SETTINGS, Aligner
-from otalign.cli import gold
+from otalign.cli import training
 from otalign.cli.aligning import Device
 from otalign.cli.convert import FORMAT_HELP, as_level
 from otalign.cli.corpora import DataFolder
 from otalign.cli.epochs import Told, is_main
 from otalign.cli.results import place
 from otalign.corpus import CORPORA
-from otalign.encoders import EXPORTED
-from otalign.ot import Balanced, Partial, Problem, Unbalanced
+from otalign.ot import Problem
 from otalign.peers.settings import PEERS, Peer
 from otalign.settings import FRACTION, Learned
 
@@ -115,24 +113,23 @@ def train(
     of links, probabilities that are calibrated. With --problem bot, pot or uot it is the paper's recipe.
     With --method semi-crf or span-prediction it is one of the systems that the paper compares with.
     Several corpora are learned together. With --teacher, what another aligner says of their pairs is learned
-    beside the gold. Interrupted, the same command goes on after the last whole epoch.
+    beside the gold. With --encoder an aligner that was trained so, it is trained further, for a shorter time.
+    Interrupted, the same command goes on after the last whole epoch.
 
     For several GPUs: accelerate launch -m otalign train …
 
     Example: otalign train mtref wiki --data corpora/ --encoder bert-base-uncased -o my-aligner/
     """
-    sources = _sources(corpora, dev or [], format, data, limit)
-    chosen = _learnt(method, problem, tau, fraction, without=without, teacher=teacher, refit=refit)
-    from otalign.training import recipe_for
-
-    recipe = recipe_for(chosen).changed(seed=seed, without=tuple(without or ()))
+    sources = training.sources(corpora, dev or [], format, data, limit)
+    chosen = training.learnt(method, problem, tau, fraction, without=without, teacher=teacher, refit=refit)
+    recipe = training.recipe_for(chosen, encoder).changed(seed=seed, without=tuple(without or ()))
     said = {"epochs": epochs, "batch_size": batch_size, "patience": patience, "depth": depth}
     said |= {"teaching": teaching, "steps": epochs and 0}  # no more epochs than are asked for
     recipe = recipe.changed(**{name: value for name, value in said.items() if value is not None})
-    recipes = [recipe.changed(learning_rate=rate) for rate in _rates(learning_rate, recipe)]
-    options: dict[str, Any] = {"half": _half(precision, device), "accumulate": accumulate}
+    recipes = [recipe.changed(learning_rate=rate) for rate in training.rates(learning_rate, recipe)]
+    options: dict[str, Any] = {"half": training.half(precision, device), "accumulate": accumulate}
     told = {"level": level and as_level(level)}
-    teaches = _teacher(teacher, teaching, chosen, device)
+    teaches = training.teacher_in(teacher, teaching, chosen, device)
     more = {"refit": refit, "teacher": teaches and teaches.signature}
     about = _about(encoder, sources, chosen, recipe, told | options | more)
     options |= {"device": device, "teacher": teaches}
@@ -198,91 +195,6 @@ def _show(found: "Trained", output: Path) -> None:
             print(f"{name} dev {level}   {figures}   recall {100 * score.recall:.1f}   at {score.threshold}")
     print(found.aligner.signature)
     print(f"{output}: ready; otalign align --model {output} …")
-
-
-def _sources(
-    names: list[str], devs: list[Path], format: str, data: Path | None, limit: int | None
-) -> "dict[str, Source]":
-    """Each corpus by name, and all files together."""
-    from otalign.training import Source
-
-    files = [Path(name) for name in names if name not in CORPORA]
-    if files and not devs:
-        raise ValueError(f"give --dev, gold to choose by, for {files[0]}: training stops by it")
-    if devs and not files:
-        raise ValueError("--dev is for files to learn from; a corpus by name has its own")
-    sources = {}
-    for name in dict.fromkeys(name for name in names if name in CORPORA):
-        sources[name] = Source(*(gold.of_corpus(name, split, data, limit) for split in ("train", "dev")))
-    if files:
-        sources[files[0].stem] = Source(*(gold.of_files(paths, format, limit) for paths in (files, devs)))
-    return sources
-
-
-def _learnt(method: str, problem: str, tau: float, fraction: float, **only: Any) -> Problem | Learned | Peer:
-    """What is learned; `only` are options that peers have no use for."""
-    if method == "ot":
-        return _problem(problem, tau, fraction)
-    peers: dict[str, Peer] = {name: name for name in PEERS}
-    if method not in peers:
-        raise ValueError(f"--method must be ot, {' or '.join(PEERS)}, got {method!r}")
-    if problem != "learned":
-        raise ValueError(f"--problem is for --method ot, not {method}; leave it out")
-    for name, value in only.items():
-        if value:
-            raise ValueError(f"--{name} is for --method ot, not {method}; leave it out")
-    return peers[method]
-
-
-def _problem(said: str, tau: float, fraction: float) -> Problem | Learned:
-    match said:
-        case "learned":
-            return Learned()
-        case "bot":
-            return Balanced()
-        case "pot":
-            return Partial(fraction)
-        case "uot":
-            return Unbalanced(tau)
-    raise ValueError(f"--problem must be learned, bot, pot or uot, got {said!r}")
-
-
-def _teacher(
-    folder: Path | None, teaching: float | None, problem: Problem | Learned | Peer, device: str | None
-) -> Aligner | None:
-    """The aligner to learn from, if there is one and it can teach."""
-    if folder is None:
-        if teaching is not None:
-            raise ValueError("--teaching is the share of a teacher; give --teacher too")
-        return None
-    if not (folder / SETTINGS).is_file():
-        raise ValueError(f"--teacher must be the folder of a trained aligner, got {folder}")
-    exported = (folder / EXPORTED).is_file()
-    teacher = Aligner.load(folder, device=None if exported else device)
-    from otalign.training.teaching import check_teacher
-
-    assert not isinstance(problem, str)  # a peer has none, and was told so
-    check_teacher(teacher, problem)
-    return teacher
-
-
-def _rates(said: str | None, recipe: "Recipe") -> list[float]:
-    try:
-        return [float(rate) for rate in said.split(",")] if said else [recipe.learning_rate]
-    except ValueError:
-        raise ValueError(
-            f"--learning-rate must be numbers with commas such as 5e-5,1e-4, got {said!r}"
-        ) from None
-
-
-def _half(precision: str | None, device: str | None) -> bool:
-    if precision not in (None, "float32", "bfloat16"):
-        raise ValueError(f"--precision must be float32 or bfloat16, got {precision!r}")
-    if precision is None:
-        import torch
-
-        return torch.cuda.is_available() and device != "cpu"
-    return precision == "bfloat16"
 
 
 def _about(
