@@ -39,8 +39,6 @@ STAGES: tuple[str, ...] = ("encoder", "words and centring", "tiles", "costs", "s
 ROUNDS = 3
 CENTRED_ON = 2000  # pairs
 
-Shapes = list[tuple[int, int]]
-
 
 class Clock:
     """Seconds by stage, of the device: what is queued there is timed there."""
@@ -86,7 +84,7 @@ def best_rate(work: Callable[[], object], pairs: int, on_gpu: bool, rounds: int 
     return pairs / min(taken)
 
 
-def ready(aligner: Aligner, pairs: Iterable, workers: int) -> Iterator[tuple[Shapes, Prepared]]:
+def ready(aligner: Aligner, pairs: Iterable, workers: int) -> Iterator[Prepared]:
     """The pairs pre-tokenised, in chunks as the library makes them."""
     encoder, pairing = aligner.encoder, aligner.settings.pairing
     if workers:
@@ -96,11 +94,11 @@ def ready(aligner: Aligner, pairs: Iterable, workers: int) -> Iterator[tuple[Sha
         stream = (
             (some, encoder.reader.prepared(some, pairing)) for some in chunks(pairs, encoder.words_at_once)
         )
-    for chunk, prepared in stream:
-        yield [(len(source.spans), len(target.spans)) for source, target in chunk], prepared
+    for _, prepared in stream:
+        yield prepared
 
 
-def links(aligner: Aligner, shapes: Shapes, prepared: Prepared, clock: Callable[[str], None]) -> list:
+def links(aligner: Aligner, prepared: Prepared, clock: Callable[[str], None]) -> list:
     """The links of a chunk, left on the device, as `Aligner.align_many` finds them."""
     embeddings = aligner.encoder.embed_prepared(prepared)
     clock("encoder")
@@ -110,7 +108,7 @@ def links(aligner: Aligner, shapes: Shapes, prepared: Prepared, clock: Callable[
     clock("words and centring")
     found = []
     most = LEARNED if isinstance(head, LearnedTransport) else TRANSPORT
-    for _, tile in tiles(embeddings, shapes, most):
+    for _, tile in tiles(embeddings, most):
         clock("tiles")
         here = weights(tile, aligner.settings, head) if head else solved(tile, aligner.settings, clock)
         clock("solver")
@@ -174,13 +172,13 @@ def measure(model: str, options: Any, golds: Mapping[str, Sequence[Gold]]) -> No
     pairs = list(islice(cycle(given), options.pairs))
     chunked = list(ready(aligner, pairs, options.workers))
     told(chunked, len(pairs))
-    links(aligner, *chunked[0], untimed)  # to be warm
-    whole = from_pre_tokenised(aligner, chunked, options.device)
+    links(aligner, chunked[0], untimed)  # to be warm
+    whole = from_pre_tokenised(aligner, chunked, len(pairs), options.device)
     texts = [(" ".join(source), " ".join(target)) for source, target in pairs]
 
     def to_links() -> None:
-        for shapes, prepared in ready(aligner, texts, options.workers):
-            links(aligner, shapes, prepared, untimed)
+        for prepared in ready(aligner, texts, options.workers):
+            links(aligner, prepared, untimed)
 
     def to_alignments() -> None:
         for _ in aligner.align_many(texts, workers=options.workers):
@@ -204,9 +202,9 @@ def measure(model: str, options: Any, golds: Mapping[str, Sequence[Gold]]) -> No
         print(f"F1 on MTRef test in {precision}: {100 * f1:.2f}")
 
 
-def told(chunked: Sequence[tuple[Shapes, Prepared]], pairs: int) -> None:
+def told(chunked: Sequence[Prepared], pairs: int) -> None:
     """How well batches are filled."""
-    masks = [batch.mask for _, prepared in chunked for batch in prepared.batches]
+    masks = [batch.mask for prepared in chunked for batch in prepared.batches]
     subwords, cells = sum(int(mask.sum()) for mask in masks), sum(mask.size for mask in masks)
     print(f"{len(chunked)} chunks of {len(masks)} batches, {subwords / pairs:.1f} subwords a pair", end=", ")
     print(f"{cells / subwords - 1:.1%} padding")
@@ -216,16 +214,16 @@ def line(what: str, rate: float, more: str = "") -> None:
     print(f"{what:42}{rate:12,.0f} pairs a second{more}", flush=True)
 
 
-def from_pre_tokenised(aligner: Aligner, chunked: Sequence[tuple[Shapes, Prepared]], device: str) -> float:
+def from_pre_tokenised(aligner: Aligner, chunked: Sequence[Prepared], pairs: int, device: str) -> float:
     """Pairs a second to links on the device, and where the time goes."""
-    on_gpu, pairs = device.startswith("cuda"), sum(len(shapes) for shapes, _ in chunked)
+    on_gpu = device.startswith("cuda")
 
     def all_of_it(clock: Callable[[str], None] = untimed) -> None:
-        for shapes, prepared in chunked:
-            links(aligner, shapes, prepared, clock)
+        for prepared in chunked:
+            links(aligner, prepared, clock)
 
     def encoder_alone() -> None:
-        for _, prepared in chunked:
+        for prepared in chunked:
             for batch in prepared.batches:
                 aligner.encoder.hidden(batch.ids, batch.mask, batch.types)
 

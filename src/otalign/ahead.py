@@ -5,11 +5,15 @@ subwords fast enough. Workers get texts and an encoder's `Reader`, and no model.
 that asks for them, so it may do without a guard, and load what it likes.
 """
 
+import gc
+import os
+import pickle
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from multiprocessing import get_context
 
@@ -19,16 +23,28 @@ from otalign.words import Pair, Text, sentence
 TASK_PAIRS = 4096  # enough to find some of like length
 AHEAD = 2  # tasks for each worker that are begun before they are asked for
 
-Task = tuple[list[Pair], Prepared]
+Done = tuple[bytes, Prepared]  # the sentences pickled
+
+
+@dataclass(frozen=True)
+class Pickled:
+    """Pairs that are made when they come to be asked for, a task at a time: among millions of objects that
+    are kept, Python would search for garbage for longer than it takes to make them."""
+
+    tasks: tuple[bytes, ...]
+
+    def __iter__(self) -> Iterator[Pair]:
+        for task in self.tasks:
+            yield from pickle.loads(task)
 
 
 def prepared(
     pairs: Iterable[tuple[Text, Text]], reader: Reader, pairing: Pairing, workers: int, words: int
-) -> Iterator[Task]:
+) -> Iterator[tuple["Pickled", Prepared]]:
     """The pairs as sentences, with what the model reads of them, in order, some `words` words at a time."""
-    held: list[Task] = []
-    for task in _tasks(pairs, reader, pairing, workers):
-        held.append(task)
+    held: list[Done] = []
+    for done in _tasks(pairs, reader, pairing, workers):
+        held.append(done)
         if sum(part.words for _, part in held) >= words:
             yield _joined(held)
             held = []
@@ -38,12 +54,12 @@ def prepared(
 
 def _tasks(
     pairs: Iterable[tuple[Text, Text]], reader: Reader, pairing: Pairing, workers: int
-) -> Iterator[Task]:
+) -> Iterator[Done]:
     # Spawned, not forked: a process that uses a GPU or threads must not be copied.
     with ProcessPoolExecutor(
         workers, get_context("spawn"), initializer=_begin, initargs=(reader, pairing)
     ) as pool:
-        begun: deque[Future[Task]] = deque()
+        begun: deque[Future[Done]] = deque()
         stream = iter(pairs)
         while some := tuple(islice(stream, TASK_PAIRS)):
             with _without_main():  # a task may start a worker
@@ -66,18 +82,21 @@ def _without_main() -> Iterator[None]:
         vars(main).update(kept)
 
 
-def _joined(tasks: list[Task]) -> Task:
-    return [pair for some, _ in tasks for pair in some], Prepared.joined([part for _, part in tasks])
+def _joined(tasks: list[Done]) -> tuple[Pickled, Prepared]:
+    pickled, parts = zip(*tasks, strict=True)
+    return Pickled(pickled), Prepared.joined(parts)
 
 
 _of_this_worker: list[tuple[Reader, Pairing]] = []
 
 
 def _begin(reader: Reader, pairing: Pairing) -> None:
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # the workers are what runs side by side
+    gc.disable()  # nothing that is made here refers to itself
     _of_this_worker.append((reader, pairing))
 
 
-def _done(pairs: tuple[tuple[Text, Text], ...]) -> Task:
+def _done(pairs: tuple[tuple[Text, Text], ...]) -> Done:
     ((reader, pairing),) = _of_this_worker
     sentences = [(sentence(source), sentence(target)) for source, target in pairs]
-    return sentences, reader.prepared(sentences, pairing)
+    return pickle.dumps(sentences, pickle.HIGHEST_PROTOCOL), reader.prepared(sentences, pairing)

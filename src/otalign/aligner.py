@@ -6,7 +6,7 @@ was trained. Saved, it is a folder: `otalign.json`, `mean.npy`, `stretch.npy` if
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -19,7 +19,7 @@ from otalign import head as heads
 from otalign.alignment import Alignment
 from otalign.centring import Centre, centred
 from otalign.encoders import Embeddings, Encoder, Pairing, Precision
-from otalign.extract import Found
+from otalign.extract import Found, Links
 from otalign.head import Head, LearnedTransport
 from otalign.models import PEER, SETTINGS
 from otalign.settings import Learned, Settings
@@ -152,7 +152,7 @@ class Aligner:
 
     def embedded(
         self, pairs: Iterable[tuple[Text, Text]], workers: int = 0
-    ) -> Iterator[tuple[list[Pair], Embeddings]]:
+    ) -> Iterator[tuple[Iterable[Pair], Embeddings]]:
         """The pairs as sentences with their embeddings, a chunk at a time, centred if they are to be."""
         stream = embedded(pairs, self.encoder, self.settings.pairing, workers)
         return centred(stream, self.centre, self.settings.whitening) if self.settings.centring else stream
@@ -161,11 +161,11 @@ class Aligner:
         """The words of pairs in tiles, each with the pairs' places among all and the head beside it. A pair
         without words on one side is in none."""
         first = 0
-        for chunk, embeddings in self.embedded(pairs):
+        for _, embeddings in self.embedded(pairs):
             head = self.head and self.head.beside(embeddings.vectors)
-            for places, tile in tiles(embeddings, _shapes(chunk)):
+            for places, tile in tiles(embeddings):
                 yield [first + k for k in places], tile, head
-            first += len(chunk)
+            first += len(embeddings.shapes)
 
 
 def _found(model: str | Path | None) -> str | Path:
@@ -186,23 +186,26 @@ def _check_learned(model: str | Path, saved: Settings, wanted: Mapping[str, Any]
 
 
 def alignments(
-    pairs: Sequence[Pair], embeddings: Embeddings, settings: Settings, head: Head | None = None
+    pairs: Iterable[Pair], embeddings: Embeddings, settings: Settings, head: Head | None = None
 ) -> Iterator[Alignment]:
     """The alignments of pairs whose embeddings are at hand, centred if they are to be."""
-    found = [Found.nothing(*shape) for shape in _shapes(pairs)]
-    for places, tile, here in _tiles(pairs, embeddings, settings, head):
-        for k, links in zip(places, extract.links(here, tile, settings.threshold), strict=True):
-            found[k] = links
-    return map(_alignment, pairs, found)
+    shapes = embeddings.shapes.tolist()
+    found: list[tuple[Links, int] | None] = [None] * len(shapes)  # and in which row; a pair may be in no tile
+    for places, tile, here in _tiles(embeddings, settings, head):
+        links = extract.links(here, tile, settings.threshold)
+        for row, k in enumerate(places):
+            found[k] = links, row
+    for pair, shape, place in zip(pairs, shapes, found, strict=True):
+        yield _alignment(pair, place[0].of(place[1]) if place else Found.nothing(*shape))
 
 
 def weighed(
-    pairs: Sequence[Pair], embeddings: Embeddings, settings: Settings, head: Head | None = None
+    pairs: Iterable[Pair], embeddings: Embeddings, settings: Settings, head: Head | None = None
 ) -> Iterator[tuple[Alignment, Array]]:
     """These alignments, each with the weights (n, m) of all its cells, also of those that are no links."""
-    shapes = _shapes(pairs)
+    shapes = embeddings.shapes.tolist()
     found = [(Found.nothing(*shape), np.zeros(shape)) for shape in shapes]
-    for places, tile, here in _tiles(pairs, embeddings, settings, head):
+    for places, tile, here in _tiles(embeddings, settings, head):
         for k, links, cells in zip(
             places, extract.links(here, tile, settings.threshold), here.links, strict=True
         ):
@@ -212,17 +215,13 @@ def weighed(
 
 
 def _tiles(
-    pairs: Sequence[Pair], embeddings: Embeddings, settings: Settings, head: Head | None
+    embeddings: Embeddings, settings: Settings, head: Head | None
 ) -> Iterator[tuple[list[int], Tile, Weights]]:
     """The pairs in tiles, with their places and weights."""
     head = head and head.beside(embeddings.vectors)
     most = LEARNED if isinstance(head, LearnedTransport) else TRANSPORT
-    for places, tile in tiles(embeddings, _shapes(pairs), most):
+    for places, tile in tiles(embeddings, most):
         yield places, tile, weights(tile, settings, head)
-
-
-def _shapes(pairs: Sequence[Pair]) -> list[tuple[int, int]]:
-    return [(len(source.spans), len(target.spans)) for source, target in pairs]
 
 
 def _alignment(pair: Pair, found: Found) -> Alignment:
@@ -250,7 +249,7 @@ def chunks(pairs: Iterable[tuple[Text, Text]], most_words: int | None = None) ->
 
 def embedded(
     pairs: Iterable[tuple[Text, Text]], encoder: Encoder, pairing: Pairing, workers: int = 0
-) -> Iterator[tuple[list[Pair], Embeddings]]:
+) -> Iterator[tuple[Iterable[Pair], Embeddings]]:
     """The pairs as sentences with their embeddings, a chunk at a time, not centred."""
     if workers:
         at_once = encoder.words_at_once or CHUNK_WORDS

@@ -1,5 +1,7 @@
 """Weights → links above a threshold, and how sure the nulls are, as plain values."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,16 +43,44 @@ def cells(weights: Weights, threshold: float) -> Cells:
     return Cells(pair, i, j, strong[pair, i, j])
 
 
-def links(weights: Weights, tile: Tile, threshold: float) -> list[Found]:
+@dataclass(frozen=True, eq=False)
+class Links:
+    """What was found in the pairs of a tile. It is kept as numbers, and made into values when it is asked
+    for: among the values of ten thousands of pairs Python would search for garbage most of the time."""
+
+    source: list[int]
+    target: list[int]
+    weight: list[float]
+    ends: list[int]  # of each pair's links, after 0
+    nulls: tuple[list[list[float]], list[list[float]]]
+    lengths: tuple[list[int], list[int]]
+
+    def of(self, row: int) -> Found:
+        """What was found in the pair that is this row of the tile."""
+        its = slice(self.ends[row], self.ends[row + 1])
+        links = tuple(map(Link, self.source[its], self.target[its], self.weight[its]))
+        (sources, targets), (n, m) = self.nulls, self.lengths
+        return Found(links, (tuple(sources[row][: n[row]]), tuple(targets[row][: m[row]])))
+
+    def __iter__(self) -> Iterator[Found]:
+        return map(self.of, range(len(self.ends) - 1))
+
+
+def links(weights: Weights, tile: Tile, threshold: float) -> Links:
     """The links above the threshold, pair by pair."""
     pair, i, j, weight = (in_numpy(part) for part in cells(weights, threshold))
-    nulls = [in_numpy(part) for part in (weights.source_nulls, weights.target_nulls)]
-    lengths = [in_numpy(is_word).sum(-1).tolist() for is_word in (tile.is_source, tile.is_target)]
-    kept = np.round(weight.astype(float), DIGITS)  # digits of float32 would come out as noise
-    ends = np.cumsum(np.bincount(pair, minlength=len(nulls[0]))).tolist()
-    found = tuple(map(Link, i.tolist(), j.tolist(), kept.tolist()))
-    sure = [np.round(side.astype(float), DIGITS).tolist() for side in nulls]
-    return [
-        Found(found[start:end], (tuple(sources[:n]), tuple(targets[:m])))
-        for start, end, sources, targets, n, m in zip([0, *ends[:-1]], ends, *sure, *lengths, strict=True)
-    ]
+    sure = [in_numpy(part) for part in (weights.source_nulls, weights.target_nulls)]
+    lengths = (in_numpy(is_word).sum(-1).tolist() for is_word in (tile.is_source, tile.is_target))
+    counts = np.bincount(pair, minlength=len(sure[0]))
+    return Links(
+        i.tolist(),
+        j.tolist(),
+        _rounded(weight),
+        [0, *np.cumsum(counts).tolist()],
+        (_rounded(sure[0]), _rounded(sure[1])),
+        (next(lengths), next(lengths)),
+    )
+
+
+def _rounded(shares: np.ndarray) -> list:
+    return np.round(shares.astype(float), DIGITS).tolist()  # digits of float32 would come out as noise

@@ -1,8 +1,9 @@
 """Embeddings → how strongly each two words belong together: a transport plan, or plain similarity."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
+
+import numpy as np
 
 from otalign.arrays import memory
 from otalign.cost import Array, costs
@@ -37,27 +38,24 @@ class Tile(NamedTuple):
     is_target: Array  # (B, M)
 
 
-def tiles(
-    embeddings: Embeddings, shapes: Iterable[tuple[int, int]], most: Together = LEARNED
-) -> Iterator[tuple[list[int], Tile]]:
+def tiles(embeddings: Embeddings, most: Together = LEARNED) -> Iterator[tuple[list[int], Tile]]:
     """The pairs of source, target, source, … in tiles that fit a cache, or fill a GPU, each with the pairs'
     places. A pair without words on one side is in none.
     """
     there = memory(embeddings.vectors)
     cells = most.cells if there is None else int(ROOM * there) // most.cell_bytes
-    groups: dict[tuple[int, int], list[int]] = defaultdict(list)
-    shapes = list(shapes)
-    for k, (n, m) in enumerate(shapes):
-        if n and m:
-            groups[-(-n // most.step), -(-m // most.step)].append(k)
-    for members in groups.values():
-        n, m = (max(shapes[k][side] for k in members) for side in (0, 1))
-        together = max(1, cells // (n * m))
+    shapes = embeddings.shapes
+    steps = -(-shapes // most.step)
+    order = np.lexsort(steps.T)  # those of like shape together
+    order = order[shapes[order].all(axis=1)]
+    ends = np.flatnonzero(np.diff(steps[order], axis=0).any(axis=1)) + 1
+    for members in np.split(order, ends):
+        together = max(1, cells // int(shapes[members].max(axis=0, initial=1).prod()))
         for start in range(0, len(members), together):
             places = members[start : start + together]
-            X, is_source = embeddings.padded([2 * k for k in places])
-            Y, is_target = embeddings.padded([2 * k + 1 for k in places])
-            yield places, Tile(X, Y, is_source, is_target)
+            X, is_source = embeddings.padded(2 * places)
+            Y, is_target = embeddings.padded(2 * places + 1)
+            yield places.tolist(), Tile(X, Y, is_source, is_target)
 
 
 class Instance(NamedTuple):

@@ -22,6 +22,11 @@ class Embeddings:
     def words(self) -> int:
         return int(self.starts[-1])
 
+    @property
+    def shapes(self) -> np.ndarray:
+        """The words of source and target, where the sentences are such, (pairs, 2)."""
+        return np.diff(self.starts).reshape(-1, 2)
+
     def __getitem__(self, sentence: int) -> Array:
         """Those of one sentence, (its words, D)."""
         return self.vectors[int(self.starts[sentence]) : int(self.starts[sentence + 1]), ...]
@@ -50,7 +55,7 @@ class Embeddings:
             moved = moved @ xp.asarray(stretch, dtype=of.dtype, device=device(of))
         return Embeddings(moved, self.starts)
 
-    def padded(self, sentences: Sequence[int]) -> tuple[Array, Array]:
+    def padded(self, sentences: Sequence[int] | np.ndarray) -> tuple[Array, Array]:
         """Those of several sentences (B, N, D), and the mask (B, N) of what is a word."""
         xp = array_namespace(self.vectors)
         starts, ends = self.starts[sentences], self.starts[np.add(sentences, 1)]

@@ -90,7 +90,7 @@ class SimAligner:
             yield from similar(chunk, embeddings, self.options)
 
 
-def similar(pairs: Sequence[Pair], embeddings: Embeddings, options: SimAlign) -> Iterator[Alignment]:
+def similar(pairs: Iterable[Pair], embeddings: Embeddings, options: SimAlign) -> Iterator[Alignment]:
     """SimAlign's alignments of pairs whose embeddings are at hand, centred if they are to be."""
     embeddings = Embeddings(in_numpy(embeddings.vectors), embeddings.starts)  # from a GPU all at once
     for k, pair in enumerate(pairs):

@@ -115,8 +115,7 @@ Weighed = Iterator[tuple[Sequence[int], np.ndarray]]  # numbers of pairs, and th
 
 def crf_weights(encoder: Transformers, head: SemiCrf, pairs: Sequence[Pair]) -> Weighed:
     embeddings = encoder.embed(pairs, "joint")
-    shapes = [(len(one.spans), len(other.spans)) for one, other in pairs]
-    for places, tile in tiles(embeddings, shapes):
+    for places, tile in tiles(embeddings):
         yield places, head.weights(Tile(*(_tensor(part, head) for part in tile))).numpy()
 
 

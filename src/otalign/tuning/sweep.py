@@ -123,7 +123,7 @@ class Field:
                 f"got {len(embeddings.starts) - 1} sentences of {embeddings.words} words"
             )
         parts = []
-        for places, tile in tiles(embeddings, [gold.shape for gold in golds]):
+        for places, tile in tiles(embeddings):
             some = [golds[k] for k in places]
             parts.append(MarkedTile(places, tile, {level: marks(some, level) for level in levels}))
         return cls(len(golds), levels, tuple(parts))

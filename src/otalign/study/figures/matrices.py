@@ -67,5 +67,5 @@ def _weights(study: Study, settings: Settings, source: Sentence, target: Sentenc
     if settings.centring:
         beside = material.store("mtref", "test", [choice])[choice]
         embeddings = Centre.of([beside], settings.whitening).centred(embeddings)
-    ((_, tile),) = tiles(embeddings, [(len(source.words), len(target.words))])
+    ((_, tile),) = tiles(embeddings)
     return in_numpy(scaled_weights(strengths(tile, settings), tile))[0]
