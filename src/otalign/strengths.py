@@ -13,7 +13,6 @@ from otalign.ot import Problem, Solver, solve
 from otalign.settings import Settings
 
 ROOM = 1 / 32  # of a GPU's memory, for what is solved together
-LIKE = 8  # words by which sources differ while their targets are still put in order
 
 
 class Together(NamedTuple):
@@ -21,13 +20,13 @@ class Together(NamedTuple):
 
     cells: int  # at most, on a CPU
     cell_bytes: int  # that a cell takes of a GPU's memory meanwhile
-    padding: float  # the share of these cells that may be none of a pair
+    step: int  # words by which lengths differ at most
 
 
 # Transport is all small operations in a loop, which many cells make worth starting. A head makes so much of
 # each cell that a cache holds few of them, and padding is not for nothing.
-TRANSPORT = Together(1 << 17, 1 << 7, 1 / 4)
-LEARNED = Together(1 << 15, 1 << 11, 1 / 8)
+TRANSPORT = Together(1 << 17, 1 << 7, 24)
+LEARNED = Together(1 << 15, 1 << 11, 8)
 
 
 class Tile(NamedTuple):
@@ -45,26 +44,18 @@ def tiles(embeddings: Embeddings, most: Together = LEARNED) -> Iterator[tuple[li
     """
     there = memory(embeddings.vectors)
     cells = most.cells if there is None else int(ROOM * there) // most.cell_bytes
-    for places in _alike(embeddings.shapes, cells, most.padding * cells):
-        X, is_source = embeddings.padded(2 * places)
-        Y, is_target = embeddings.padded(2 * places + 1)
-        yield places.tolist(), Tile(X, Y, is_source, is_target)
-
-
-def _alike(shapes: np.ndarray, cells: int, padding: float) -> Iterator[np.ndarray]:
-    """The places of shapes (pairs, 2) with any cells, so many at once that brought to one shape they have no
-    more cells than these, nor more padding; a single one may be larger."""
-    own = shapes.prod(axis=1)
-    order = np.lexsort((shapes[:, 1], shapes[:, 0] // LIKE))  # either side may be the longer one
-    order = order[own[order] > 0][::-1]
-    while len(order):
-        some = order[: max(1, cells // int(own[order[0]]))]  # no more than these can fit
-        whole = np.arange(1, len(some) + 1) * np.maximum.accumulate(shapes[some]).prod(axis=1)
-        too_much = (whole > cells) | (whole - np.cumsum(own[some]) > padding)
-        too_much[0] = False
-        count = int(np.argmax(too_much)) or len(some)
-        yield some[:count]
-        order = order[count:]
+    shapes = embeddings.shapes
+    steps = -(-shapes // most.step)
+    order = np.lexsort(steps.T)  # those of like shape together
+    order = order[shapes[order].all(axis=1)]
+    ends = np.flatnonzero(np.diff(steps[order], axis=0).any(axis=1)) + 1
+    for members in np.split(order, ends):
+        together = max(1, cells // int(shapes[members].max(axis=0, initial=1).prod()))
+        for start in range(0, len(members), together):
+            places = members[start : start + together]
+            X, is_source = embeddings.padded(2 * places)
+            Y, is_target = embeddings.padded(2 * places + 1)
+            yield places.tolist(), Tile(X, Y, is_source, is_target)
 
 
 class Instance(NamedTuple):
