@@ -66,6 +66,23 @@ def test_masses_from_a_millionth_to_a_million(problem, dtype, low, high):
 
 
 @each_dtype
+@pytest.mark.parametrize("fraction", [0.3, 1.0])
+def test_a_part_that_rests_is_moved_whole_however_far_apart_the_masses_are(fraction, dtype):
+    rng = np.random.default_rng(1)
+    C = rng.random((200, 6, 9)).astype(dtype)
+    a, b = ((10 ** rng.uniform(-12, 0, (200, size))).astype(dtype) for size in (6, 9))
+    for eps in (0.1, 0.01, 0.001):
+        transport = solve(C, a, b, Partial(fraction), Entropic(eps, tol=1e-4))
+        assert np.all(np.isfinite(transport.plan))
+        assert np.all(transport.plan >= 0)
+        part = fraction * np.minimum(a.sum(axis=1), b.sum(axis=1))
+        rests = transport.converged
+        assert np.count_nonzero(rests) > 190
+        np.testing.assert_allclose(transport.mass[rests], part[rests], rtol=2e-4)
+        assert np.all(transport.mass <= part * 1.001)
+
+
+@each_dtype
 @pytest.mark.parametrize("tau", [1e-3, 1e-2, 0.1, 1.0, 10.0, 1e2, 1e3])
 def test_tau_from_a_thousandth_to_a_thousand_converges_within_a_few_iterations(tau, dtype):
     C, a, b, _ = draw(np.random.default_rng(1), Unbalanced(tau), 12, 30)

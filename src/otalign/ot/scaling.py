@@ -106,7 +106,7 @@ class Entropic:
         that rest as soon as they are the larger part; but a GPU is done sooner with them than without, where
         starting an operation takes longer than the operation.
         """
-        of, xp = step.of, step.of.xp
+        xp = step.of.xp
         on_host = str(device(factors.K)) == "cpu"
         going = xp.arange(factors.K.shape[0], device=device(factors.K))
         rests = going < 0
@@ -120,7 +120,7 @@ class Entropic:
             done += stretch
             u, v = (xp.where(rests[:, None, None], x, y) for x, y in ((u, factors.u), (v, factors.v)))
             iterations = xp.where(rests, iterations, xp.full_like(going, done))
-            rests = rests | factors.rest_after(before, of)
+            rests = rests | factors.rest_after(before, step)
             count = int(xp.count_nonzero(rests))
             if count == rests.shape[0]:
                 break
@@ -154,15 +154,17 @@ class Factors(NamedTuple):
         v = step.target(b, y, s, v)
         return Factors(K, a, b, u, v, step.next_s(s, u, x, v, y), tol)
 
-    def rest_after(self, before: "Factors", of: Arithmetic) -> Array:
-        """Which problems moved no more than `tol` of their mass in the iteration that led here, (B,).
+    def rest_after(self, before: "Factors", step: Updates) -> Array:
+        """Which problems moved no more than `tol` of their mass in the iteration that led here, (B,), and
+        have no more than that to move yet.
 
         What reaches the target words is enough to look at: u is made from v, and would have moved it.
         """
+        of = step.of
         y = of.product(self.u, self.K)
         now, then = of.plain(of.times(self.v, y)), of.plain(of.times(before.v, y))
-        moved, total = (of.xp.sum(z, axis=-1) for z in (of.xp.abs(now - then), now))
-        return (moved <= self.tol[..., 0] * total)[:, 0]
+        moved, total = (of.xp.sum(z, axis=-1, keepdims=True) for z in (of.xp.abs(now - then), now))
+        return (moved + step.missing(self.s, total) <= self.tol * total)[:, 0, 0]
 
 
 def _full_precision(x: Array) -> AbstractContextManager:

@@ -8,7 +8,6 @@ derivations are in docs/ot.md.
 from dataclasses import dataclass
 from typing import Protocol
 
-from otalign.arrays import device
 from otalign.ot.arithmetic import Arithmetic
 from otalign.ot.batch import Array
 from otalign.ot.problem import Balanced, Partial, Problem, Unbalanced
@@ -30,6 +29,10 @@ class Updates(Protocol):
 
     def next_s(self, s: Array, u: Array, x: Array, v: Array, y: Array) -> Array:
         """x and y are those that u and v were made from."""
+        ...
+
+    def missing(self, s: Array, total: Array) -> Array | float:
+        """How much less is moved than is to be, both (B, 1, 1)."""
         ...
 
 
@@ -67,6 +70,9 @@ class BalancedUpdates:
     def next_s(self, s, u, x, v, y):
         return s
 
+    def missing(self, s, total):
+        return 0.0
+
     def _sum(self, x: Array) -> Array:
         return self.of.xp.sum(x, axis=-1, keepdims=True)
 
@@ -89,36 +95,21 @@ class PartialUpdates(BalancedUpdates):
     def target(self, b, y, s, v):
         return self.of.xp.minimum(self.of.over(b, y), self._level(b, y, s, v))
 
+    def missing(self, s, total):
+        return self.of.plain(s) - total
+
     def _level(self, a: Array, x: Array, s: Array, u: Array) -> Array:
-        """The level, (B, 1, 1), at which Σ min(a, level · x) = s.
+        """The level, (B, 1, 1), at which Σ min(a, level · x) = s; or a Newton step towards it.
 
-        If we knew which words are full it would be (s − Σ_full a) / Σ_open x. Mostly they are those
-        that were full before, whose factor u is not the highest.
+        If we knew which words are full it would be (s − Σ_full a) / Σ_open x. We take those that were full
+        before, whose factor u is not the highest: then it is too low by as much as other words are full now,
+        and right when the loop rests.
         """
-        if str(device(a)) != "cpu":  # to look at an answer costs more there than all that it saves
-            return self._highest_level(a, x, s)
         of, xp = self.of, self.of.xp
-        full = u < xp.max(u, axis=-1, keepdims=True)
-        rest = of.plain(s) - self._sum(xp.where(full, of.plain(a), 0))
-        level = of.over(of.held(rest), of.total(xp.where(full, of.zero, x)))
-        wrong = (a < of.times(level, x)) != full
-        if bool(xp.any(wrong)):
-            some = xp.any(wrong, axis=(-2, -1))
-            level[some] = self._highest_level(a[some], x[some], s[some])
-        return level
-
-    def _highest_level(self, a: Array, x: Array, s: Array) -> Array:
-        """The same without a guess: of all choices of full words the right one has the highest level.
-
-        For if too few are full, the open ones get a level that they cannot all hold, and if too many,
-        the open ones have less to take. Words fill in the order of a/x, which leaves n choices.
-        """
-        of = self.of
-        full_at = of.over(a, x)
-        full = of.xp.astype(full_at.mT < full_at, a.dtype)  # (B, n, n), column k: those full before word k
-        rest = of.plain(s) - of.plain(a) @ full
-        levels = of.over(of.held(rest), of.product(x, of.held(1 - full)))
-        return of.xp.max(levels, axis=-1, keepdims=True)
+        full = xp.astype(u < xp.max(u, axis=-1, keepdims=True), a.dtype).mT
+        mass = of.plain(s)
+        rest = xp.maximum(mass - of.plain(a) @ full, mass * float(xp.finfo(a.dtype).eps))  # rounding aside
+        return of.over(of.held(rest), of.product(x, of.held(1 - full)))
 
 
 @dataclass(frozen=True)
@@ -147,6 +138,9 @@ class UnbalancedUpdates:
     def next_s(self, s, u, x, v, y):
         of = self.of
         return of.times(s, of.over(of.total(of.times(u, x)), of.total(of.times(v, y))))
+
+    def missing(self, s, total):
+        return 0.0
 
     def _exponent(self, tau: float) -> float:
         return tau / (tau + self.eps)
