@@ -292,12 +292,18 @@ def test_words_that_are_all_the_same_are_linked_in_order(tiny_model, cost):
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_swapping_the_sentences_transposes_the_alignment(bert, problem):
     aligner = Aligner.load(
-        bert, layer=2, device="cpu", pairing="separate", fertility="norm", problem=PROBLEMS[problem]
+        bert,
+        layer=2,
+        device="cpu",
+        pairing="separate",
+        fertility="norm",
+        problem=PROBLEMS[problem],
+        solver=Entropic(tol=1e-6),
     )
     swapped = aligner.align_many([(target, source) for source, target in PAIRS])
     for found, turned in zip(aligner.align_many(PAIRS), swapped, strict=True):
         assert {(j, i) for i, j in found.pairs} == turned.pairs
-        assert found.source_null_confidence == pytest.approx(turned.target_null_confidence, abs=2e-3)
+        assert found.source_null_confidence == pytest.approx(turned.target_null_confidence, abs=1e-4)
 
 
 def test_many_threads_share_one_aligner(aligner):

@@ -31,8 +31,7 @@ def costs(
     xp = array_namespace(X)
     cells = is_source[:, :, None] & is_target[:, None, :]
     if cost == "cosine":
-        S = (directions(xp, X) @ xp.matrix_transpose(directions(xp, Y)) + 1) / 2
-        S = xp.astype(S, xp.float64)
+        S = (xp.astype(_cosines(xp, X, Y), xp.float64) + 1) / 2
     else:
         S = scaled(-_distances(xp, xp.astype(X, xp.float64), xp.astype(Y, xp.float64)), cells)
     if smoothing:
@@ -56,13 +55,24 @@ def scaled(A: Array, cells: Array) -> Array:
 
 
 def norms(xp: Any, X: Array) -> Array:
-    return xp.sqrt(xp.sum(X * X, axis=-1))
+    return xp.sqrt(xp.vecdot(X, X))
 
 
 def directions(xp: Any, X: Array) -> Array:
     """Vectors of length 1; what has no length stays 0, like and unlike anything by half."""
-    length = norms(xp, X)[..., None]
-    return X / xp.where(length > 0, length, xp.ones_like(length))
+    return X / _divisors(xp, X)[..., None]
+
+
+def _cosines(xp: Any, X: Array, Y: Array) -> Array:
+    """(B, N, M), those of the directions. Cells are divided, and not vectors, which are many more numbers."""
+    products = X @ xp.matrix_transpose(Y)
+    return products / _divisors(xp, X)[:, :, None] / _divisors(xp, Y)[:, None, :]
+
+
+def _divisors(xp: Any, X: Array) -> Array:
+    """The lengths of vectors, and 1 of what has none."""
+    length = norms(xp, X)
+    return xp.where(length > 0, length, xp.ones_like(length))
 
 
 def _distances(xp: Any, X: Array, Y: Array) -> Array:

@@ -8,6 +8,8 @@ import numpy as np
 
 from otalign.arrays import array_namespace, beside, device, is_numpy_array
 
+AT_ONCE = 2048  # vectors that are moved at a time on a CPU
+
 Array = Any
 
 
@@ -43,17 +45,31 @@ class Embeddings:
             return np.zeros((1, 1))
         # Around their own mean, which may be far larger than what is around it, float32 is exact enough.
         mean = self.total() / self.words
-        around = self.moved(mean).vectors
-        spread = in_numpy(xp.matrix_transpose(around) @ around).astype(np.float64)
+        spread = np.zeros(1)
+        for around in self._around(mean):
+            spread = spread + in_numpy(xp.matrix_transpose(around) @ around)
         return spread + self.words * np.outer(mean, mean)
 
     def moved(self, origin: np.ndarray, stretch: np.ndarray | None = None) -> "Embeddings":
         """The same around another origin, and stretched there by a map (D, D)."""
         xp, of = array_namespace(self.vectors), self.vectors
-        moved = of - xp.asarray(origin, dtype=of.dtype, device=device(of))
+        moved = xp.empty_like(of)
         if stretch is not None:
-            moved = moved @ xp.asarray(stretch, dtype=of.dtype, device=device(of))
+            stretch = xp.asarray(stretch, dtype=of.dtype, device=device(of))
+        first = 0
+        for around in self._around(origin):
+            moved[first : first + around.shape[0], ...] = around if stretch is None else around @ stretch
+            first += around.shape[0]
         return Embeddings(moved, self.starts)
+
+    def _around(self, origin: np.ndarray) -> Iterator[Array]:
+        """The vectors less an origin; on a CPU a few at a time, since to get new memory for all of them from
+        the system takes longer than the subtraction."""
+        xp, of = array_namespace(self.vectors), self.vectors
+        origin = xp.asarray(origin, dtype=of.dtype, device=device(of))
+        rows = AT_ONCE if is_numpy_array(of) else max(1, of.shape[0])
+        for first in range(0, of.shape[0], rows):
+            yield of[first : first + rows, ...] - origin
 
     def padded(self, sentences: Sequence[int] | np.ndarray) -> tuple[Array, Array]:
         """Those of several sentences (B, N, D), and the mask (B, N) of what is a word."""
@@ -81,7 +97,8 @@ def word_parts(
         return words, states[at] * shares.to(states.dtype)[:, None]
     starts = np.flatnonzero(np.diff(words, prepend=-1))
     lengths = np.diff(starts, append=len(words))
-    sums = states[places[starts]] * weights[starts, None]
+    sums = states[places[starts]]
+    sums *= weights[starts, None]
     for k in range(1, lengths.max(initial=0)):
         longer = np.flatnonzero(lengths > k)
         at = starts[longer] + k
@@ -89,18 +106,33 @@ def word_parts(
     return words[starts], sums
 
 
-def add_parts(vectors: Array, words: np.ndarray, parts: Array) -> None:
-    """Add parts to the vectors (words, D) of these words."""
-    if is_numpy_array(vectors):
+class Sums:
+    """The vectors (words, D) of words, added up from parts."""
+
+    def __init__(self, words: int, like: Array):
+        xp = array_namespace(like)
+        self.vectors = xp.zeros((words, like.shape[-1]), dtype=like.dtype, device=device(like))
+        self.met = np.zeros(words, dtype=bool)
+
+    def add(self, words: np.ndarray, parts: Array) -> None:
+        """A part (D,) to each of these words."""
+        if not is_numpy_array(parts):
+            self.vectors.index_add_(0, beside(words, parts), parts)
+            return
         # NumPy adds once to a row that is named twice. So the first parts of all words, then the second, …
         for one in _apart(words):
-            vectors[words[one]] += parts[one]
-    else:
-        vectors.index_add_(0, beside(words, vectors), parts)
+            if self.met[words[one]].any():
+                self.vectors[words[one]] += parts[one]
+            else:  # mostly: there are no others without windows
+                self.vectors[words[one]] = parts[one]
+            self.met[words] = True
 
 
-def _apart(words: np.ndarray) -> Iterator[np.ndarray]:
+def _apart(words: np.ndarray) -> Iterator[np.ndarray | slice]:
     """All places of `words`, some at a time, no word twice at a time."""
+    if len(np.unique(words)) == len(words):  # as it is without windows
+        yield slice(None)
+        return
     order = np.argsort(words, kind="stable")
     first = np.flatnonzero(np.diff(words[order], prepend=-1))
     rank = np.arange(len(words)) - np.repeat(first, np.diff(first, append=len(words)))

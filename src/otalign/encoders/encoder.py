@@ -12,8 +12,7 @@ from typing import Literal
 
 import numpy as np
 
-from otalign.arrays import array_namespace, device
-from otalign.encoders.embeddings import Array, Embeddings, add_parts, word_parts
+from otalign.encoders.embeddings import Array, Embeddings, Sums, word_parts
 from otalign.encoders.prepared import Batch, Pairing, Prepared, Reader
 from otalign.encoders.subwords import Subworder
 from otalign.encoders.windows import Input
@@ -87,16 +86,14 @@ class Encoder(ABC):
         return self.reader.as_inputs(sentences, pairing)
 
     def _embedded(self, prepared: Prepared, layers: Sequence[int]) -> dict[int, Embeddings]:
-        vectors: dict[int, Array] = {}  # made when the first batch says of what library, type and width
+        sums: dict[int, Sums] = {}  # made when the first batch says of what library, type and width
         for found in self._read(prepared.batches, layers):
             for layer, (words, parts) in zip(layers, found, strict=True):
-                if layer not in vectors:
-                    size = (prepared.words, parts.shape[-1])
-                    xp, at = array_namespace(parts), device(parts)
-                    vectors[layer] = xp.zeros(size, dtype=parts.dtype, device=at)
-                add_parts(vectors[layer], words, parts)
-        nothing = np.zeros((0, 1), dtype=np.float32)
-        return {layer: Embeddings(vectors.get(layer, nothing), prepared.starts) for layer in layers}
+                if layer not in sums:
+                    sums[layer] = Sums(prepared.words, parts)
+                sums[layer].add(words, parts)
+        nothing = Sums(0, np.zeros((0, 1), dtype=np.float32))
+        return {layer: Embeddings(sums.get(layer, nothing).vectors, prepared.starts) for layer in layers}
 
     def _read(self, these: Sequence[Batch], layers: Sequence[int]) -> Iterator[list[Parts]]:
         """Of each batch, what it adds to words at these layers, in order; `at_once` are run side by side."""

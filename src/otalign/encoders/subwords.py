@@ -6,26 +6,28 @@ are all met by this one rule. A word that the tokeniser passes over in silence s
 word, so every word has at least one subword. Nothing is cut: length is the business of `windows`.
 """
 
-from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from otalign.words import Sentence
 
 if TYPE_CHECKING:
-    from tokenizers import Encoding, Tokenizer
+    from tokenizers import Tokenizer
 
 UNKNOWN = ("[UNK]", "<unk>", "[MASK]", "<mask>")  # what may stand for a word without subwords
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Subwords:
     """The subwords of a sentence, and for each time that one is part of a word, which of which."""
 
     ids: list[int]
-    at: list[int]  # a place in `ids` …
-    word: list[int]  # … and a word that it is part of; each word comes at least once
+    at: np.ndarray  # a place in `ids` …
+    word: np.ndarray  # … and a word that it is part of; each word comes at least once
 
 
 @dataclass(frozen=True)
@@ -62,29 +64,25 @@ class Subworder:
 
     def __call__(self, sentences: Sequence[Sentence]) -> list[Subwords]:
         encodings = self.tokenizer.encode_batch([s.text for s in sentences], add_special_tokens=False)
-        return [
-            self._subwords(encoding, sentence.spans)
-            for encoding, sentence in zip(encodings, sentences, strict=True)
-        ]
+        texts = np.cumsum([0, *(len(s.text) + 1 for s in sentences)])[:-1]  # laid end to end, and apart
+        pieces, piece_starts = _laid_out([encoding.offsets for encoding in encodings], texts)
+        words, word_starts = _laid_out([sentence.spans for sentence in sentences], texts)
+        at, word = _shared(pieces, words)
+        ends = np.searchsorted(at, piece_starts)
+        missing = np.flatnonzero(np.bincount(word, minlength=len(words)) == 0)
+        incomplete = set(np.searchsorted(word_starts, missing, side="right") - 1)
+        made = []
+        for k, encoding in enumerate(encodings):
+            here = slice(ends[k], ends[k + 1])
+            of = Subwords(encoding.ids, at[here] - piece_starts[k], word[here] - word_starts[k])
+            made.append(self._with_unknown(of, len(sentences[k].spans)) if k in incomplete else of)
+        return made
 
-    def _subwords(self, encoding: "Encoding", spans: Sequence[tuple[int, int]]) -> Subwords:
-        at, word = [], []
-        ends = [end for _, end in spans]
-        for place, (start, end) in enumerate(encoding.offsets):
-            k = bisect_right(ends, start)  # the first word that ends after the piece starts
-            while k < len(spans) and spans[k][0] < end:
-                if start < end and spans[k][0] < ends[k]:  # what is empty shares no letter
-                    at.append(place)
-                    word.append(k)
-                k += 1
-        if len(set(word)) < len(spans):
-            return self._with_unknown(encoding.ids, at, word, len(spans))
-        return Subwords(encoding.ids, at, word)
-
-    def _with_unknown(self, ids: list[int], at: list[int], word: list[int], words: int) -> Subwords:
+    def _with_unknown(self, of: Subwords, words: int) -> Subwords:
         """The same with the unknown word put in, before the next word's subwords, where one has none."""
+        ids, known = of.ids, list(zip(of.at.tolist(), of.word.tolist(), strict=True))
         places: dict[int, list[int]] = {k: [] for k in range(words)}
-        for place, k in zip(at, word, strict=True):
+        for place, k in known:
             places[k].append(place)
         before: dict[int, list[int]] = {}  # place → the missing words to stand before it
         after = len(ids)
@@ -101,9 +99,28 @@ class Subworder:
             if place < len(ids):
                 moved[place] = len(whole)
                 whole.append(ids[place])
-        entries += [(moved[place], k) for place, k in zip(at, word, strict=True)]
-        entries.sort()
-        return Subwords(whole, [place for place, _ in entries], [k for _, k in entries])
+        entries += [(moved[place], k) for place, k in known]
+        return Subwords(whole, *np.array(sorted(entries)).T)
+
+
+def _laid_out(spans: Sequence[Sequence[tuple[int, int]]], texts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The spans (n, 2) of all texts, each text where it is said to begin, and the number of its first."""
+    counts = [len(of) for of in spans]
+    bounds = chain.from_iterable(chain.from_iterable(spans))
+    all_spans = np.fromiter(bounds, np.intp, 2 * sum(counts)).reshape(-1, 2)
+    return all_spans + np.repeat(texts, counts)[:, None], np.cumsum([0, *counts])
+
+
+def _shared(pieces: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Each piece with each word that it shares a letter with, by their numbers; what is empty shares none."""
+    full = np.flatnonzero(words[:, 0] < words[:, 1])
+    starts, ends = words[full].T
+    first = np.searchsorted(ends, pieces[:, 0], side="right")  # that ends after the piece starts
+    beyond = np.searchsorted(starts, pieces[:, 1], side="left")
+    counts = np.where(pieces[:, 0] < pieces[:, 1], np.maximum(beyond - first, 0), 0)
+    at = np.repeat(np.arange(len(pieces)), counts)
+    rank = np.arange(len(at)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return at, full[first[at] + rank]
 
 
 def _frame(tokenizer: "Tokenizer", sentences: int) -> Frame:

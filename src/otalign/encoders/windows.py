@@ -93,7 +93,7 @@ def _distance_from_cuts(length: int, part: range) -> np.ndarray:
 
 def _entries(subwords: Subwords) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Places, words, and the share of each place in the mean that is the word's embedding."""
-    at, word = np.array(subwords.at, dtype=np.intp), np.array(subwords.word, dtype=np.intp)
+    at, word = subwords.at, subwords.word
     return at, word, 1 / np.bincount(word)[word]
 
 

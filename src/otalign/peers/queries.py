@@ -107,11 +107,11 @@ def by_pairs(of: Iterable[Query], subwords: int) -> Iterator[list[Query]]:
 
 def _bounds(subwords: Subwords) -> tuple[list[int], list[int]]:
     """The places of the first and the last subword of each word."""
-    starts: dict[int, int] = {}
-    ends: dict[int, int] = {}
-    for at, word in zip(subwords.at, subwords.word, strict=True):
-        starts[word], ends[word] = min(at, starts.get(word, at)), max(at, ends.get(word, at))
-    return [starts[k] for k in range(len(starts))], [ends[k] for k in range(len(ends))]
+    size = int(subwords.word.max(initial=-1)) + 1
+    starts, ends = np.full(size, len(subwords.ids)), np.full(size, -1)
+    np.minimum.at(starts, subwords.word, subwords.at)
+    np.maximum.at(ends, subwords.word, subwords.at)
+    return starts.tolist(), ends.tolist()
 
 
 @dataclass(frozen=True)
