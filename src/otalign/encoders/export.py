@@ -86,7 +86,7 @@ def _graph(original: Transformers) -> Any:
     names = original.inputs
     example = tuple(torch.ones((2, 8), dtype=torch.int64) for _ in names)
     sizes = {0: torch.export.Dim("batch"), 1: torch.export.Dim("length", max=original.limit)}
-    with _quiet():
+    with _quiet(), _plain_attention(original.model):
         exported = torch.onnx.export(
             original.as_module(),
             example,
@@ -98,6 +98,17 @@ def _graph(original: Transformers) -> Any:
         )
     assert exported is not None
     return exported.model_proto
+
+
+@contextmanager
+def _plain_attention(model: Any) -> Iterator[None]:
+    """Attention step by step: of torch's own, a graph guards each step against rows without a subword."""
+    before = model.config._attn_implementation
+    model.config._attn_implementation = "eager"
+    try:
+        yield
+    finally:
+        model.config._attn_implementation = before
 
 
 def _compared(original: Encoder, made: Encoder, int8: bool) -> str:
