@@ -8,8 +8,6 @@ import numpy as np
 
 from otalign.arrays import array_namespace, beside, device, is_numpy_array
 
-AT_ONCE = 2048  # vectors that are moved at a time on a CPU
-
 Array = Any
 
 
@@ -45,31 +43,17 @@ class Embeddings:
             return np.zeros((1, 1))
         # Around their own mean, which may be far larger than what is around it, float32 is exact enough.
         mean = self.total() / self.words
-        spread = np.zeros(1)
-        for around in self._around(mean):
-            spread = spread + in_numpy(xp.matrix_transpose(around) @ around)
+        around = self.moved(mean).vectors
+        spread = in_numpy(xp.matrix_transpose(around) @ around).astype(np.float64)
         return spread + self.words * np.outer(mean, mean)
 
     def moved(self, origin: np.ndarray, stretch: np.ndarray | None = None) -> "Embeddings":
         """The same around another origin, and stretched there by a map (D, D)."""
         xp, of = array_namespace(self.vectors), self.vectors
-        moved = xp.empty_like(of)
+        moved = of - xp.asarray(origin, dtype=of.dtype, device=device(of))
         if stretch is not None:
-            stretch = xp.asarray(stretch, dtype=of.dtype, device=device(of))
-        first = 0
-        for around in self._around(origin):
-            moved[first : first + around.shape[0], ...] = around if stretch is None else around @ stretch
-            first += around.shape[0]
+            moved = moved @ xp.asarray(stretch, dtype=of.dtype, device=device(of))
         return Embeddings(moved, self.starts)
-
-    def _around(self, origin: np.ndarray) -> Iterator[Array]:
-        """The vectors less an origin; on a CPU a few at a time, since to get new memory for all of them from
-        the system takes longer than the subtraction."""
-        xp, of = array_namespace(self.vectors), self.vectors
-        origin = xp.asarray(origin, dtype=of.dtype, device=device(of))
-        rows = AT_ONCE if is_numpy_array(of) else max(1, of.shape[0])
-        for first in range(0, of.shape[0], rows):
-            yield of[first : first + rows, ...] - origin
 
     def padded(self, sentences: Sequence[int] | np.ndarray) -> tuple[Array, Array]:
         """Those of several sentences (B, N, D), and the mask (B, N) of what is a word."""
@@ -125,7 +109,7 @@ class Sums:
                 self.vectors[words[one]] += parts[one]
             else:  # mostly: there are no others without windows
                 self.vectors[words[one]] = parts[one]
-            self.met[words] = True
+            self.met[words[one]] = True
 
 
 def _apart(words: np.ndarray) -> Iterator[np.ndarray | slice]:

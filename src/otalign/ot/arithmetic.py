@@ -20,8 +20,7 @@ class Arithmetic(Protocol):
     """Positive numbers, however they are held. A one-letter array is held so; a plain float is itself."""
 
     xp: Any
-    zero: float  # as they are held
-    one: float
+    one: float  # as it is held
 
     def kernel(self, C: Array, eps: float) -> Array: ...
     def held(self, x: Array) -> Array: ...
@@ -38,7 +37,6 @@ class Arithmetic(Protocol):
 @dataclass(frozen=True)
 class Linear:
     xp: Any
-    zero: float = 0.0
     one: float = 1.0
 
     @staticmethod
@@ -81,7 +79,6 @@ class Linear:
 @dataclass(frozen=True)
 class Log:
     xp: Any
-    zero: float = LOG_ABSENT
     one: float = 0.0
 
     def kernel(self, C, eps):
@@ -89,7 +86,7 @@ class Log:
 
     def held(self, x):
         present = x > 0
-        return self.xp.where(present, self.xp.log(self.xp.where(present, x, 1)), self.zero)
+        return self.xp.where(present, self.xp.log(self.xp.where(present, x, 1)), LOG_ABSENT)
 
     def plain(self, x):
         return self.xp.exp(x)
