@@ -4,7 +4,8 @@ The mean is subtracted. With whitening the directions in which the embeddings va
 is divided by its variance to the power of whitening / 2, so that 0 leaves them and 1 makes all variances one.
 
 It is that of the words at hand. Of a stream it is that of the first pairs, `WORDS` words of them, which are
-held until then; a corpus of a thousand pairs or so is less and is centred on the whole of itself.
+held until then; a few hundred pairs are less and are centred on the whole of themselves. Four times as many
+changed no F1 on a dev set by 0.05.
 """
 
 from collections import deque
@@ -16,7 +17,7 @@ import numpy as np
 
 from otalign.encoders import Embeddings
 
-WORDS = 65_536
+WORDS = 16_384
 
 Kept = TypeVar("Kept")
 
@@ -32,10 +33,11 @@ class Centre:
     def of(cls, parts: Iterable[Embeddings], whitening: float = 0.0) -> "Centre":
         """That of all their vectors."""
         total, squares, words = np.zeros(1), np.zeros(1), 0
-        for embeddings in parts:
-            total, words = total + embeddings.total(), words + embeddings.words
+        for embeddings in (part for part in parts if part.words):
+            here = embeddings.total()
+            total, words = total + here, words + embeddings.words
             if whitening:
-                squares = squares + embeddings.squares()
+                squares = squares + embeddings.squares(here / embeddings.words)
         if not words:
             raise ValueError("pairs must have words to take the mean of, got none")
         mean = total / words
@@ -43,8 +45,8 @@ class Centre:
             return cls(mean)
         return cls(mean, _stretch(squares / words - np.outer(mean, mean), words, whitening))
 
-    def centred(self, embeddings: Embeddings) -> Embeddings:
-        return embeddings.moved(self.mean, self.stretch)
+    def centred(self, embeddings: Embeddings, *, in_place: bool = False) -> Embeddings:
+        return embeddings.moved(self.mean, self.stretch, in_place=in_place)
 
 
 def _stretch(covariance: np.ndarray, words: int, whitening: float) -> np.ndarray:
@@ -65,10 +67,11 @@ def _stretch(covariance: np.ndarray, words: int, whitening: float) -> np.ndarray
 def centred(
     stream: Iterator[tuple[Kept, Embeddings]], centre: Centre | None = None, whitening: float = 0.0
 ) -> Iterator[tuple[Kept, Embeddings]]:
-    """The same stream around a centre that was kept, or else that of its first words."""
+    """The same stream around a centre that was kept, or else that of its first words. It gives away its
+    embeddings, which are moved where they are."""
     if centre is not None:
         for kept, embeddings in stream:
-            yield kept, centre.centred(embeddings)
+            yield kept, centre.centred(embeddings, in_place=True)
         return
     held, words = first(stream)
     if not words:  # a stream of texts without words
@@ -77,9 +80,9 @@ def centred(
     centre = Centre.of((embeddings for _, embeddings in held), whitening)
     while held:  # given away one by one: the stream may be long
         kept, embeddings = held.popleft()
-        yield kept, centre.centred(embeddings)
+        yield kept, centre.centred(embeddings, in_place=True)
     for kept, embeddings in stream:
-        yield kept, centre.centred(embeddings)
+        yield kept, centre.centred(embeddings, in_place=True)
 
 
 def first(stream: Iterator[tuple[Kept, Embeddings]]) -> tuple[deque[tuple[Kept, Embeddings]], int]:

@@ -10,6 +10,8 @@ from otalign.arrays import array_namespace, beside, device, is_numpy_array
 
 Array = Any
 
+STRIP = 4096  # words moved at a time on a CPU: what is made of them takes no new memory, which costs more
+
 
 @dataclass(frozen=True, eq=False)
 class Embeddings:
@@ -36,24 +38,36 @@ class Embeddings:
         xp = array_namespace(self.vectors)
         return in_numpy(xp.sum(self.vectors, axis=0, dtype=xp.float64))
 
-    def squares(self) -> np.ndarray:
-        """The sum of their outer products with themselves (D, D), in float64."""
-        xp = array_namespace(self.vectors)
-        if not self.words:
-            return np.zeros((1, 1))
-        # Around their own mean, which may be far larger than what is around it, float32 is exact enough.
-        mean = self.total() / self.words
-        around = self.moved(mean).vectors
-        spread = in_numpy(xp.matrix_transpose(around) @ around).astype(np.float64)
-        return spread + self.words * np.outer(mean, mean)
-
-    def moved(self, origin: np.ndarray, stretch: np.ndarray | None = None) -> "Embeddings":
-        """The same around another origin, and stretched there by a map (D, D)."""
+    def squares(self, mean: np.ndarray) -> np.ndarray:
+        """The sum of their outer products with themselves (D, D), in float64, if this is their mean."""
+        # The mean may be far larger than what is around it; around it, float32 is exact enough.
         xp, of = array_namespace(self.vectors), self.vectors
-        moved = of - xp.asarray(origin, dtype=of.dtype, device=device(of))
+        origin = xp.asarray(mean, dtype=of.dtype, device=device(of))
+        spread = self.words * np.outer(mean, mean)
+        for strip in self._strips():
+            around = strip - origin
+            spread += in_numpy(xp.matrix_transpose(around) @ around)
+        return spread
+
+    def moved(
+        self, origin: np.ndarray, stretch: np.ndarray | None = None, *, in_place: bool = False
+    ) -> "Embeddings":
+        """The same around another origin, and stretched there by a map (D, D); or these themselves."""
+        xp, of = array_namespace(self.vectors), self.vectors
+        origin = xp.asarray(origin, dtype=of.dtype, device=device(of))
         if stretch is not None:
-            moved = moved @ xp.asarray(stretch, dtype=of.dtype, device=device(of))
-        return Embeddings(moved, self.starts)
+            stretch = xp.asarray(stretch, dtype=of.dtype, device=device(of))
+        moved = self if in_place else Embeddings(xp.asarray(of, copy=True), self.starts)
+        for strip in moved._strips():
+            strip -= origin
+            if stretch is not None:
+                strip[...] = strip @ stretch
+        return moved
+
+    def _strips(self) -> Iterator[Array]:
+        """Views of some vectors at a time, or of all on a GPU."""
+        size = STRIP if str(device(self.vectors)) == "cpu" else max(1, self.words)
+        return (self.vectors[first : first + size, ...] for first in range(0, self.words, size))
 
     def padded(self, sentences: Sequence[int] | np.ndarray) -> tuple[Array, Array]:
         """Those of several sentences (B, N, D), and the mask (B, N) of what is a word."""

