@@ -14,7 +14,9 @@ It needs torch, transformers and the library. With `--device cpu --pairs 200 --w
 
 import time
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import cycle, islice
 from pathlib import Path
@@ -28,6 +30,7 @@ from otalign.alignment import Gold
 from otalign.arrays import array_namespace
 from otalign.corpus import load
 from otalign.encoders import Prepared
+from otalign.encoders.prepared import Batch
 from otalign.encoders.transformers import Transformers, states
 from otalign.head import LearnedTransport
 from otalign.metrics import count, scores
@@ -222,10 +225,13 @@ def from_pre_tokenised(aligner: Aligner, chunked: Sequence[Prepared], pairs: int
         for prepared in chunked:
             links(aligner, prepared, clock)
 
+    def hidden(batch: Batch) -> None:
+        aligner.encoder.hidden(batch.ids, batch.mask, batch.types)
+
     def encoder_alone() -> None:
-        for prepared in chunked:
-            for batch in prepared.batches:
-                aligner.encoder.hidden(batch.ids, batch.mask, batch.types)
+        with ThreadPoolExecutor(aligner.encoder.at_once) as threads:  # as many as the library runs at once
+            for prepared in chunked:
+                deque(threads.map(hidden, prepared.batches), maxlen=0)
 
     whole, alone = (best_rate(work, pairs, on_gpu) for work in (all_of_it, encoder_alone))
     line("pre-tokenised to links on the device", whole)

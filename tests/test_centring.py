@@ -1,10 +1,13 @@
-"""Whitening, by what it does to the variances of embeddings."""
+"""Centring and whitening, by what they do to the means and variances of embeddings."""
+
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
-from otalign.centring import Centre
+from otalign.centring import WORDS, Centre, centred
 from otalign.encoders import Embeddings
+from otalign.encoders.embeddings import STRIP
 
 
 def drawn(words: int, size: int = 6, seed: int = 0) -> Embeddings:
@@ -61,3 +64,24 @@ def test_parts_of_a_corpus_have_the_centre_of_the_whole():
 def test_words_that_are_all_alike_are_left_as_they_are():
     alike = Embeddings(np.ones((5, 3)), np.array([0, 5]))
     np.testing.assert_array_equal(Centre.of([alike], 1).centred(alike).vectors, np.zeros((5, 3)))
+
+
+def test_embeddings_are_moved_as_a_whole_however_many_they_are():
+    embeddings = drawn(2 * STRIP + 3)
+    before, centre = embeddings.vectors.copy(), Centre.of([embeddings], 0.5)
+    copied = centre.centred(embeddings)
+    np.testing.assert_array_equal(embeddings.vectors, before)
+    np.testing.assert_allclose(copied.vectors, (before - centre.mean) @ centre.stretch, atol=1e-12)
+    np.testing.assert_allclose(embeddings.squares(before.mean(axis=0)), before.T @ before, rtol=1e-9)
+    assert centre.centred(embeddings, in_place=True) is embeddings
+    np.testing.assert_array_equal(embeddings.vectors, copied.vectors)
+
+
+def test_a_stream_is_centred_on_its_first_words_or_on_what_was_kept():
+    def stream() -> Iterator[tuple[int, Embeddings]]:
+        return iter([(k, drawn(WORDS, seed=k)) for k in range(3)])
+
+    centre = Centre.of([drawn(WORDS)], 0.5)
+    for kept in (None, centre):
+        for k, moved in centred(stream(), kept, 0.5):
+            np.testing.assert_allclose(moved.vectors, centre.centred(drawn(WORDS, seed=k)).vectors)

@@ -52,7 +52,8 @@ class Embeddings:
     def moved(
         self, origin: np.ndarray, stretch: np.ndarray | None = None, *, in_place: bool = False
     ) -> "Embeddings":
-        """The same around another origin, and stretched there by a map (D, D); or these themselves."""
+        """The same around another origin, and stretched there by a map (D, D). In place, it is these that are
+        changed and given back."""
         xp, of = array_namespace(self.vectors), self.vectors
         origin = xp.asarray(origin, dtype=of.dtype, device=device(of))
         if stretch is not None:
