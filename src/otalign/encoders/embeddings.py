@@ -89,12 +89,11 @@ def word_parts(
     states: Array, places: np.ndarray, words: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, Array]:
     """Words, and the sum of weight · state for each (words, D), over places in states (B, L, D) end to end.
-    A word whose places are not one after the other comes more than once, and on a GPU any word may."""
+    A word whose places are not one after the other comes more than once."""
     states = states.reshape(-1, states.shape[-1])
-    if not is_numpy_array(states):
-        at, shares = beside(places, states), beside(weights, states)
-        return words, states[at] * shares.to(states.dtype)[:, None]
     starts = np.flatnonzero(np.diff(words, prepend=-1))
+    if not is_numpy_array(states):
+        return words[starts], _bags(states, places, starts, weights)
     lengths = np.diff(starts, append=len(words))
     sums = states[places[starts]]
     sums *= weights[starts, None]
@@ -105,6 +104,15 @@ def word_parts(
     return words[starts], sums
 
 
+def _bags(states: Array, places: np.ndarray, starts: np.ndarray, weights: np.ndarray) -> Array:
+    """The sums by torch, each in the order of its places: added as they come, they would differ by rounding
+    from run to run on a GPU."""
+    from torch.nn.functional import embedding_bag
+
+    at, first, shares = (beside(one, states) for one in (places, starts, weights))
+    return embedding_bag(at, states, first, mode="sum", per_sample_weights=shares.to(states.dtype))
+
+
 class Sums:
     """The vectors (words, D) of words, added up from parts."""
 
@@ -112,28 +120,28 @@ class Sums:
         xp = array_namespace(like)
         self.vectors = xp.zeros((words, like.shape[-1]), dtype=like.dtype, device=device(like))
         self.met = np.zeros(words, dtype=bool)
+        self.last = np.zeros(words, dtype=np.int64)  # of each word, its last place among those given
 
     def add(self, words: np.ndarray, parts: Array) -> None:
         """A part (D,) to each of these words."""
-        if not is_numpy_array(parts):
-            self.vectors.index_add_(0, beside(words, parts), parts)
-            return
-        # NumPy adds once to a row that is named twice. So the first parts of all words, then the second, …
-        for one in _apart(words):
+        # A row that is named twice is added to once. So the first parts of all words, then the second, …
+        for one in self._apart(words):
+            rows = beside(words[one], parts)
             if self.met[words[one]].any():
-                self.vectors[words[one]] += parts[one]
+                self.vectors[rows] += parts[one]
             else:  # mostly: there are no others without windows
-                self.vectors[words[one]] = parts[one]
+                self.vectors[rows] = parts[one]
             self.met[words[one]] = True
 
-
-def _apart(words: np.ndarray) -> Iterator[np.ndarray | slice]:
-    """All places of `words`, some at a time, no word twice at a time."""
-    if len(np.unique(words)) == len(words):  # as it is without windows
-        yield slice(None)
-        return
-    order = np.argsort(words, kind="stable")
-    first = np.flatnonzero(np.diff(words[order], prepend=-1))
-    rank = np.arange(len(words)) - np.repeat(first, np.diff(first, append=len(words)))
-    for k in range(rank.max(initial=-1) + 1):
-        yield order[rank == k]
+    def _apart(self, words: np.ndarray) -> Iterator[np.ndarray | slice]:
+        """All places of `words`, some at a time, no word twice at a time."""
+        places = np.arange(len(words))
+        self.last[words] = places
+        if np.array_equal(self.last[words], places):  # as it is without windows
+            yield slice(None)
+            return
+        order = np.argsort(words, kind="stable")
+        first = np.flatnonzero(np.diff(words[order], prepend=-1))
+        rank = places - np.repeat(first, np.diff(first, append=len(words)))
+        for k in range(rank.max(initial=-1) + 1):
+            yield order[rank == k]
