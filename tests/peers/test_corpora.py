@@ -50,7 +50,8 @@ def test_both_directions_give_the_links_of_the_tool(name, file):
     for direction, ending in ((aligned.forward, "fwd"), (aligned.reverse, "rev")):
         expected = tool_links(file, ending)
         different = sum(len(ours ^ theirs) for ours, theirs in zip(direction, expected, strict=True))
-        assert different <= 4  # rounding decides between near ties
+        # Rounding decides between near ties, and it is not the same on all processors.
+        assert different <= sum(map(len, expected)) / 5_000
 
 
 @needs_data

@@ -106,6 +106,25 @@ def test_a_pair_is_the_mean_of_both_directions_and_the_surest_of_windows(encoder
     np.testing.assert_allclose(averaged(spans, made), expected)
 
 
+@pytest.mark.parametrize("at_once", [1, 40, 100])
+def test_queries_that_are_too_many_for_memory_are_read_in_parts(encoder, monkeypatch, at_once):
+    made = together(list(queries(sentences(), encoder)))
+    assert [part.ids.shape for part in made.parts()] == [made.ids.shape]
+    monkeypatch.setattr("otalign.peers.queries.AT_ONCE", at_once)
+    parts = list(made.parts())
+    assert all(part.ids.size <= max(at_once, part.ids.shape[1]) for part in parts)
+    for name in ("ids", "mask", "types", "starts", "ends", "counts", "links", "places"):
+        np.testing.assert_array_equal(
+            np.concatenate([getattr(part, name) for part in parts]), getattr(made, name)
+        )
+    head = SpanPrediction(16)
+    states = torch.randn(*made.ids.shape, 16)
+    whole = head.best_spans(states, QueryTensors.of(made, "cpu"))
+    cut = states.split([len(part.ids) for part in parts])
+    found = [head.best_spans(of, QueryTensors.of(part, "cpu")) for of, part in zip(cut, parts, strict=True)]
+    torch.testing.assert_close(torch.cat(found), whole)
+
+
 def test_it_learns_the_links_that_it_is_given(encoder):
     torch.manual_seed(0)
     made = together(list(queries(sentences(), encoder)))

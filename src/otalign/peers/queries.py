@@ -6,7 +6,7 @@ the other there are overlapping windows, an input each.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -16,6 +16,7 @@ from otalign.encoders.subwords import Frame, Subwords
 from otalign.words import Sentence
 
 MARK = "¶"
+AT_ONCE = 32_768  # subwords of queries, padding included: those of a pair of about a hundred words a side
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +47,16 @@ class QueryBatch:
     places: np.ndarray  # (Q, 4): pair in the batch, side, marked word, first word that may be the answer
     lengths: np.ndarray  # (B, 2), in words
     pairs: np.ndarray  # (B,), their numbers
+
+    def parts(self) -> Iterator["QueryBatch"]:
+        """Its queries, so many at a time as memory has room for: mostly all. What is said of pairs stays."""
+        size = max(1, AT_ONCE // self.ids.shape[1])
+        for first in range(0, len(self.ids), size):
+            here = {name: getattr(self, name)[first : first + size] for name in OF_QUERIES}
+            yield replace(self, **here)
+
+
+OF_QUERIES = ("ids", "mask", "types", "starts", "ends", "counts", "links", "places")
 
 
 def queries(pairs: Sequence[tuple[Sentence, Sentence]], encoder: Encoder) -> Iterator[Query]:

@@ -123,10 +123,11 @@ def span_weights(encoder: Transformers, head: SpanPrediction, pairs: Sequence[Pa
     lengths = np.array([(len(one.spans), len(other.spans)) for one, other in pairs])
     links = [np.zeros(shape, dtype=np.float32) for shape in lengths]  # that there are none matters not here
     for of in by_pairs(queries(pairs, encoder), encoder.batch_size):
-        asked = batch(of, lengths, links, encoder.pad)
-        states = _tensor(encoder.hidden(asked.ids, asked.mask, asked.types), head)
-        found = head.best_spans(states, QueryTensors.of(asked, states.device))
-        yield asked.pairs.tolist(), averaged(in_numpy(found), asked)
+        asked, found = batch(of, lengths, links, encoder.pad), []
+        for part in asked.parts():
+            states = _tensor(encoder.hidden(part.ids, part.mask, part.types), head)
+            found.append(in_numpy(head.best_spans(states, QueryTensors.of(part, states.device))))
+        yield asked.pairs.tolist(), averaged(np.concatenate(found), asked)
 
 
 def _tensor(array: object, beside: nn.Module) -> torch.Tensor:

@@ -58,8 +58,9 @@ class SpanModel(Learner):
 
     @torch.inference_mode()
     def weights(self, batch: QueryBatch) -> tuple[Tile, dict[Level, Any]]:
-        asked = self.tensors(batch, self.device)
-        found = averaged(in_numpy(self.head.best_spans(self.states(asked.inputs), asked)), batch)
+        read = (self.tensors(part, self.device) for part in batch.parts())
+        spans = [in_numpy(self.head.best_spans(self.states(asked.inputs), asked)) for asked in read]
+        found = averaged(np.concatenate(spans), batch)
         is_word = (np.arange(size) < batch.lengths[:, k, None] for k, size in enumerate(found.shape[1:]))
         return Tile(None, None, *is_word), {self.level: found}
 
