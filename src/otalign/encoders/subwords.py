@@ -26,8 +26,9 @@ class Subwords:
     """The subwords of a sentence, and for each time that one is part of a word, which of which."""
 
     ids: list[int]
-    at: np.ndarray  # a place in `ids` …
-    word: np.ndarray  # … and a word that it is part of; each word comes at least once
+    at: np.ndarray  # a place in `ids`, and for each …
+    word: np.ndarray  # … a word that it is part of; each word comes at least once
+    share: np.ndarray  # … and its share in the mean that is the word's embedding
 
 
 @dataclass(frozen=True)
@@ -69,12 +70,14 @@ class Subworder:
         words, word_starts = _laid_out([sentence.spans for sentence in sentences], texts)
         at, word = _shared(pieces, words)
         ends = np.searchsorted(at, piece_starts)
-        missing = np.flatnonzero(np.bincount(word, minlength=len(words)) == 0)
-        incomplete = set(np.searchsorted(word_starts, missing, side="right") - 1)
+        counts = np.bincount(word, minlength=len(words))
+        incomplete = set(np.searchsorted(word_starts, np.flatnonzero(counts == 0), side="right") - 1)
+        share, entries = 1 / counts[word], np.diff(ends)
+        at, word = at - np.repeat(piece_starts[:-1], entries), word - np.repeat(word_starts[:-1], entries)
         made = []
         for k, encoding in enumerate(encodings):
             here = slice(ends[k], ends[k + 1])
-            of = Subwords(encoding.ids, at[here] - piece_starts[k], word[here] - word_starts[k])
+            of = Subwords(encoding.ids, at[here], word[here], share[here])
             made.append(self._with_unknown(of, len(sentences[k].spans)) if k in incomplete else of)
         return made
 
@@ -100,7 +103,8 @@ class Subworder:
                 moved[place] = len(whole)
                 whole.append(ids[place])
         entries += [(moved[place], k) for place, k in known]
-        return Subwords(whole, *np.array(sorted(entries)).T)
+        at, word = np.array(sorted(entries)).T
+        return Subwords(whole, at, word, 1 / np.bincount(word)[word])
 
 
 def _laid_out(spans: Sequence[Sequence[tuple[int, int]]], texts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

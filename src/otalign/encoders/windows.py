@@ -41,12 +41,11 @@ def inputs(sentences: Sequence[Subwords], first: int, frame: Frame, limit: int) 
     cuts = windows(lengths, limit - frame.size)
     several = len(cuts) > 1
     shares = [_shares(length, [window[k] for window in cuts]) for k, length in enumerate(lengths) if several]
-    entries = [_entries(sentence) for sentence in sentences]
     for number, window in enumerate(cuts):
         ids, types, pieces = list(frame.ids[0]), list(frame.types[0]), []
         for k, (sentence, part) in enumerate(zip(sentences, window, strict=True)):
             share = shares[k][number] if several else None
-            pieces.append(_piece(first + k, entries[k], part, len(ids), share))
+            pieces.append(_piece(first + k, sentence, part, len(ids), share))
             ids += chain(sentence.ids[part.start : part.stop], frame.ids[k + 1])
             types += [frame.sentence_types[k]] * len(part)
             types += frame.types[k + 1]
@@ -91,22 +90,10 @@ def _distance_from_cuts(length: int, part: range) -> np.ndarray:
     return np.minimum(left, right).astype(float)
 
 
-def _entries(subwords: Subwords) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Places, words, and the share of each place in the mean that is the word's embedding."""
-    at, word = subwords.at, subwords.word
-    return at, word, 1 / np.bincount(word)[word]
-
-
-def _piece(
-    sentence: int,
-    entries: tuple[np.ndarray, np.ndarray, np.ndarray],
-    part: range,
-    before: int,
-    share: np.ndarray | None,
-) -> Piece:
-    at, word, weights = entries
-    if share is not None:
+def _piece(number: int, sentence: Subwords, part: range, before: int, of_window: np.ndarray | None) -> Piece:
+    at, word, share = sentence.at, sentence.word, sentence.share
+    if of_window is not None:
         inside = (at >= part.start) & (at < part.stop)
         at, word = at[inside] - part.start, word[inside]
-        weights = weights[inside] * share[at]
-    return Piece(sentence, at + before, word, weights)
+        share = share[inside] * of_window[at]
+    return Piece(number, at + before, word, share)

@@ -1,0 +1,62 @@
+"""The embeddings of words, summed from the states of their subwords: the same in NumPy and in torch."""
+
+import numpy as np
+import pytest
+import torch
+
+from otalign.encoders.embeddings import Sums, in_numpy, word_parts
+
+LIBRARIES = [np.asarray, torch.from_numpy]  # a GPU's states stay in torch
+
+
+def parts(seed: int = 0, words: int = 40, size: int = 8):
+    """States (B, L, D), and for each word the places and weights of one to five of them."""
+    random = np.random.default_rng(seed)
+    states = random.standard_normal((6, 50, size)).astype(np.float32)
+    owners = np.repeat(np.arange(words), random.integers(1, 6, words))
+    places = random.permutation(300)[: len(owners)]
+    return states, places, owners, random.random(len(owners)).astype(np.float32)
+
+
+def expected(states, places, owners, weights):
+    flat, sums = states.reshape(-1, states.shape[-1]), {}
+    for place, word, weight in zip(places, owners, weights, strict=True):
+        sums[word] = sums.get(word, 0) + weight * flat[place].astype(float)
+    return sums
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_a_word_is_the_weighted_sum_of_its_places(library):
+    states, *rest = parts()
+    words, sums = word_parts(library(states), *rest)
+    wanted = expected(states, *rest)
+    assert words.tolist() == list(wanted)
+    np.testing.assert_allclose(in_numpy(sums), np.array(list(wanted.values())), atol=1e-6)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_words_that_come_again_are_added_up(library):
+    """In one batch, as those of windows do, and in the next."""
+    sums = Sums(10, library(np.zeros((0, 2), dtype=np.float32)))
+    once = library(np.array([[1, 2], [3, 4], [5, 6]], dtype=np.float32))
+    sums.add(np.array([7, 2, 7]), once)
+    sums.add(np.array([2, 0, 1]), once)
+    found = in_numpy(sums.vectors)
+    assert found[[0, 1, 2, 7]].tolist() == [[3, 4], [5, 6], [4, 6], [6, 8]]
+    assert not found[[3, 4, 5, 6, 8, 9]].any()
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_sums_are_the_same_each_time(library):
+    """Added as they come, as a GPU may, they would differ by rounding."""
+    states, *rest = parts(words=60)
+    made = [in_numpy(word_parts(library(states.copy()), *rest)[1]) for _ in range(5)]
+    assert all(np.array_equal(one, made[0]) for one in made)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_there_may_be_no_words(library):
+    states, places, owners, weights = parts()
+    words, sums = word_parts(library(states), places[:0], owners[:0], weights[:0])
+    assert len(words) == 0
+    assert tuple(sums.shape) == (0, 8)
