@@ -212,6 +212,25 @@ def test_what_fails_is_told_and_the_rest_is_made_and_then_made_up_for(options, c
     assert not (tmp_path / "failed.txt").exists()
 
 
+def test_a_model_that_cannot_be_tested_is_not_trained_again(options, capsys, monkeypatch, tmp_path):
+    monkeypatch.setattr(figures, "write", lambda study, folder: [])
+    monkeypatch.setattr(making, "APART", 0.0)
+    some = (*options, "-o", tmp_path, "--seeds", 1, "--rows", "uot")
+
+    def failing(*_):
+        raise MemoryError("no room")
+
+    steps = []
+    with monkeypatch.context() as patch:
+        patch.setattr(making, "count", failing)
+        run(capsys, *some, rc=1)
+    assert list((tmp_path / "runs").glob("*.pt"))
+    monkeypatch.setattr("otalign.training.loop.Run._step", _counted(steps))
+    run(capsys, *some)
+    assert not steps
+    assert {path.suffix for path in (tmp_path / "runs").iterdir()} == {".json", ".npy"}
+
+
 def _counted(steps):
     from otalign.training.loop import Run
 

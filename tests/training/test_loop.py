@@ -12,7 +12,7 @@ from otalign.alignment import Gold
 from otalign.head import LearnedTransport, Projection
 from otalign.ot import Balanced, Partial, Unbalanced
 from otalign.settings import Learned, Settings
-from otalign.training import PAPER, Epoch, Recipe, Source, Trained, train
+from otalign.training import PAPER, Checkpoint, Epoch, Recipe, Source, Trained, train
 from otalign.training.batches import PairSet
 from otalign.training.dev import DevSet, Score
 from otalign.training.loop import Run, _ahead
@@ -89,7 +89,7 @@ def test_a_run_that_was_broken_off_and_taken_up_is_the_one_that_was_not(tiny_mod
     problem, recipe = RECIPES[how]
     recipe = recipe.changed(epochs=5)
     whole = trained(tiny_model("bert"), problem, recipe)
-    checkpoint, heard = tmp_path / "run.pt", []
+    checkpoint, heard = Checkpoint(tmp_path / "run.pt"), []
 
     def stop(epoch):
         if epoch.number == after:
@@ -107,6 +107,13 @@ def test_a_run_that_was_broken_off_and_taken_up_is_the_one_that_was_not(tiny_mod
     # Taken up when it is over, it is that again.
     again = trained(tiny_model("bert"), problem, recipe, checkpoint=checkpoint, heard=heard.clear)
     assert told(again.epochs) == told(out.epochs)
+
+
+def test_checkpoints_are_as_far_apart_as_is_said(tiny_model, tmp_path):
+    problem, recipe = RECIPES["paper"]
+    for apart, there in ((3600.0, False), (0.0, True)):
+        trained(tiny_model("bert"), problem, recipe, checkpoint=Checkpoint(tmp_path / "run.pt", apart))
+        assert (tmp_path / "run.pt").exists() == there
 
 
 def test_an_epoch_is_the_same_after_json():

@@ -13,7 +13,7 @@ from otalign.metrics import count, scores
 from otalign.ot import Balanced
 from otalign.peers.settings import PEERS
 from otalign.peers.trained import TrainedPeer
-from otalign.training import Recipe, Source, Trained, recipe_for, refit, train
+from otalign.training import Checkpoint, Recipe, Source, Trained, recipe_for, refit, train
 from otalign.training.dev import DevSet
 from otalign.training.peers import MODELS, QuerySet, examples
 
@@ -89,9 +89,10 @@ def test_it_comes_out_the_same_again_and_can_be_taken_up(tiny_model, tmp_path, p
     def stop(epoch):
         raise KeyboardInterrupt
 
+    checkpoint = Checkpoint(tmp_path / "run.pt")
     with pytest.raises(KeyboardInterrupt):
-        trained(tiny_model("bert"), peer, recipe=short, checkpoint=tmp_path / "run.pt", heard=stop)
-    again = trained(tiny_model("bert"), peer, recipe=short, checkpoint=tmp_path / "run.pt")
+        trained(tiny_model("bert"), peer, recipe=short, checkpoint=checkpoint, heard=stop)
+    again = trained(tiny_model("bert"), peer, recipe=short, checkpoint=checkpoint)
     assert [epoch.loss for epoch in again.epochs] == [epoch.loss for epoch in whole.epochs]
     assert again.dev == whole.dev
 

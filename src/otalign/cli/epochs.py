@@ -29,6 +29,8 @@ class Told:
     @contextmanager
     def run(self, name: str, before: str) -> Iterator[dict[str, Any]]:
         """What training takes to keep one run and to tell of it."""
+        from otalign.training import Checkpoint
+
         board = self._board(name)
 
         def heard(epoch: "Epoch") -> None:
@@ -43,7 +45,7 @@ class Told:
                 board.add_scalar("dev F1", epoch.f1, epoch.number)
 
         with bars() as progress:
-            yield {"checkpoint": self.work / f"{name}.pt", "progress": progress, "heard": heard}
+            yield {"checkpoint": Checkpoint(self.work / f"{name}.pt"), "progress": progress, "heard": heard}
         if board:
             board.close()
 

@@ -49,7 +49,8 @@ def supervised(
     """Train every system on every corpus, several times, choose on the dev sets, score on the test sets.
 
     Interrupted, the same command goes on where it stopped: a model that is done is not trained again unless
-    what decides it has changed. What fails is told, and keeps nothing else from being done.
+    what decides it has changed, and one that takes minutes goes on after an epoch. What fails is told, and
+    keeps nothing else from being done.
 
     Example: otalign study supervised --encoder bert-base-uncased --data corpora/ --jobs 4 -o results/
     """

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from otalign.settings import Learned, Settings
 from otalign.training.batches import LEVELS, PairSet
 from otalign.training.beginning import Beginning
 from otalign.training.dev import DevSet, best_scores
-from otalign.training.loop import Epoch
+from otalign.training.loop import Checkpoint, Epoch
 from otalign.training.model import Model
 from otalign.training.peer_fit import train_peer
 from otalign.training.recipe import Recipe
@@ -43,7 +42,7 @@ def train(
     device: str | None = None,
     half: bool = False,
     accumulate: int = 1,
-    checkpoint: Path | None = None,
+    checkpoint: Checkpoint | None = None,
     progress: Progress = unheard,
     heard: Callable[[Epoch], None] = lambda epoch: None,
 ) -> Trained:
@@ -88,7 +87,7 @@ def refit(
     device: str | None = None,
     half: bool = False,
     accumulate: int = 1,
-    checkpoint: Path | None = None,
+    checkpoint: Checkpoint | None = None,
     progress: Progress = unheard,
     heard: Callable[[Epoch], None] = lambda epoch: None,
 ) -> Trained:

@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import numpy as np
 import torch
@@ -77,8 +77,24 @@ class TrainSet(Protocol):
         ...
 
 
+class Checkpoint(NamedTuple):
+    """The file from which a run is taken up again, written after an epoch, but no oftener than so."""
+
+    file: Path
+    apart: float = 0.0  # seconds, where writing would take as long as learning
+
+    @property
+    def part(self) -> Path:
+        """What is written before it is whole."""
+        return self.file.with_suffix(".part")
+
+    def remove(self) -> None:
+        for path in (self.file, self.part):
+            path.unlink(missing_ok=True)
+
+
 class Run:
-    """A model in training. Where it has a file for that, it can be taken up again after the last epoch.
+    """A model in training. Where it has a checkpoint, it can be taken up again after the epoch of that.
 
     `accumulate` is the number of parts in which a batch is read where memory is short; `half` reads in
     bfloat16 what may be read so. `about` names the run: a checkpoint of another one is refused.
@@ -94,7 +110,7 @@ class Run:
         *,
         half: bool = False,
         accumulate: int = 1,
-        checkpoint: Path | None = None,
+        checkpoint: Checkpoint | None = None,
         about: str = "",
         progress: Progress = unheard,
     ):
@@ -113,6 +129,7 @@ class Run:
         self.module, self.optimiser = accelerator.prepare(model, made)
         self.epochs: list[Epoch] = []
         self.best: dict[str, Tensor] = {}
+        self.noted = time.perf_counter()
 
     def __call__(self, heard: Callable[[Epoch], None] = lambda epoch: None) -> list[Epoch]:
         """Train to the end. The model then is what it was after its best epoch, or the last if none is."""
@@ -183,24 +200,25 @@ class Run:
 
     def _note(self) -> None:
         """Write down all that going on from here takes; whole or not at all."""
-        if self.checkpoint and self.accelerator.is_main_process:
+        due = self.checkpoint and time.perf_counter() - self.noted >= self.checkpoint.apart
+        if self.checkpoint and due and self.accelerator.is_main_process:
             state = {name: part.state_dict() for name, part in self._stateful()}
             state |= {
                 "about": self.about,
                 "best": self.best,
                 "epochs": [epoch.to_dict() for epoch in self.epochs],
             }
-            part = self.checkpoint.with_suffix(".part")
-            torch.save(state, part)
-            part.replace(self.checkpoint)
+            torch.save(state, self.checkpoint.part)
+            self.checkpoint.part.replace(self.checkpoint.file)
+            self.noted = time.perf_counter()
 
     def _take_up(self) -> None:
-        if self.checkpoint and self.checkpoint.is_file():
-            state = torch.load(self.checkpoint, map_location=self.accelerator.device, weights_only=True)
+        if self.checkpoint and self.checkpoint.file.is_file():
+            state = torch.load(self.checkpoint.file, map_location=self.accelerator.device, weights_only=True)
             if state["about"] != self.about:
                 raise ValueError(
-                    f"{self.checkpoint} is of a run that was begun otherwise; give the same encoder, gold "
-                    "and options as then, or a new folder"
+                    f"{self.checkpoint.file} is of a run that was begun otherwise; give the same encoder, "
+                    "gold and options as then, or a new folder"
                 )
             for name, part in self._stateful():
                 part.load_state_dict(state[name])

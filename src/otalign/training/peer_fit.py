@@ -1,7 +1,6 @@
 """From gold and an encoder to a trained peer, with the loop, the dev sets and the early stopping of ours."""
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 import torch
 
@@ -12,7 +11,7 @@ from otalign.peers.trained import TrainedPeer
 from otalign.training.batches import PairSet
 from otalign.training.beginning import Beginning
 from otalign.training.dev import DevSet, best_scores
-from otalign.training.loop import Epoch
+from otalign.training.loop import Checkpoint, Epoch
 from otalign.training.peers import MODELS, examples
 from otalign.training.recipe import Recipe
 from otalign.training.sources import Source, check_fit
@@ -31,7 +30,7 @@ def train_peer(
     device: str | None,
     half: bool,
     accumulate: int,
-    checkpoint: Path | None,
+    checkpoint: Checkpoint | None,
     progress: Progress,
     heard: Callable[[Epoch], None],
 ) -> Trained:

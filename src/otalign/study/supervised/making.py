@@ -6,6 +6,7 @@ import time
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,11 @@ from otalign.study.supervised.jobs import ALL, BOTH, Job, Place, chooser
 from otalign.study.supervised.results import Result
 from otalign.study.supervised.rows import FURTHER_ROW, REFIT_ROW, ROWS, UNION, Try
 from otalign.study.supervised.sureness import reliability
-from otalign.training import Trained, refit, train
+from otalign.training import Checkpoint, Trained, refit, train
 from otalign.tuning import suited
 
 LINKS: dict[str, Links] = {"s": "sure", "s+p": "possible"}
+APART = 60.0  # seconds at least between two checkpoints of a model: on a GPU, some are trained sooner
 RELIED_ON = "mtref"  # the test set on which it is seen whether probabilities mean what they say
 
 
@@ -46,6 +48,7 @@ class Made:
     trained: Trained
     tried: list[dict[str, Any]]
     seconds: float
+    begun: tuple[Checkpoint, ...]  # there until it is tested
 
 
 def results(job: Job, ground: Ground) -> Iterator[Result | Failure]:
@@ -133,15 +136,20 @@ def forget(jobs: Iterable[Job], ground: Ground) -> None:
 def _refit(place: Place, ground: Ground, encoder: str, made: Made) -> Made:
     start = time.perf_counter()
     sources = {corpus: ground.learnt(corpus) for corpus in place.corpora}
-    half = ground.precision == "bfloat16"
-    trained = refit(encoder, sources, made.trained, device=ground.source.device, half=half)
-    return replace(made, trained=trained, seconds=time.perf_counter() - start)
+    half, checkpoint = ground.precision == "bfloat16", _checkpoint(place, ground, encoder)
+    trained = refit(
+        encoder, sources, made.trained, device=ground.source.device, half=half, checkpoint=checkpoint
+    )
+    seconds, begun = time.perf_counter() - start, (*made.begun, checkpoint)
+    return replace(made, trained=trained, seconds=seconds, begun=begun)
 
 
 def _made(place: Place, ground: Ground, encoder: str) -> Made:
     """The best of what is to be tried at a place, by its dev F1."""
-    start, tried, best = time.perf_counter(), [], None
+    start, tried, best, begun = time.perf_counter(), [], None, []
     for number, one in _tries(place, ground):
+        checkpoint = _checkpoint(place, ground, encoder, number)
+        begun.append(checkpoint)
         trained = train(
             encoder,
             {corpus: ground.learnt(corpus) for corpus in place.corpora},
@@ -150,6 +158,7 @@ def _made(place: Place, ground: Ground, encoder: str) -> Made:
             level=None if place.level == BOTH else place.level,  # pyright: ignore[reportArgumentType]
             device=ground.source.device,
             half=ground.precision == "bfloat16",
+            checkpoint=checkpoint,
         )
         tried.append({"problem": repr(one.problem), "learning_rate": one.learning_rate, "dev_f1": trained.f1})
         if best is None or trained.f1 > best[1].f1:
@@ -157,7 +166,15 @@ def _made(place: Place, ground: Ground, encoder: str) -> Made:
         del trained
         _tidy()
     assert best is not None
-    return Made(*best, tried, time.perf_counter() - start)
+    return Made(*best, tried, time.perf_counter() - start, tuple(begun))
+
+
+def _checkpoint(place: Place, ground: Ground, encoder: str, number: int = 0) -> Checkpoint:
+    """Where one of the tries at a place goes on after it was interrupted, or failed when it was tested."""
+    digest = sha256(f"{ground.key(place)} {encoder} {number}".encode()).hexdigest()
+    folder = ground.results.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    return Checkpoint(folder / f"{'_'.join(map(str, place))}_{digest[:12]}.pt", APART)
 
 
 def _tries(place: Place, ground: Ground) -> list[tuple[int, Try]]:
@@ -197,6 +214,8 @@ def _result(place: Place, ground: Ground, made: Made) -> Result | None:
         ground.key(place),
     )
     ground.results.put(result, [counts for counts, _ in counted.values()])
+    for checkpoint in made.begun:
+        checkpoint.remove()
     return result
 
 
