@@ -11,6 +11,7 @@ are answers alike. The best span is that of the highest probability whether or n
 since the threshold decides. In training a step reads queries of any pairs, not all of a pair.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from otalign.encoders.embeddings import in_numpy
 from otalign.encoders.encoder import INPUTS
 from otalign.peers.queries import QueryBatch
 
@@ -63,6 +65,13 @@ class SpanPrediction(nn.Module):
             wanted = wanted / wanted.sum(1, keepdim=True)
             lost = lost + F.cross_entropy(logits, wanted) / 2
         return lost
+
+    def weights(
+        self, batch: QueryBatch, read: Callable[[QueryBatch], tuple[Tensor, QueryTensors]]
+    ) -> np.ndarray:
+        """Of the word pairs of a batch, (B, N, M), from the states that are read of its queries."""
+        spans = [in_numpy(self.best_spans(*read(part))) for part in batch.parts()]
+        return averaged(np.concatenate(spans), batch)
 
     @torch.no_grad()
     def best_spans(self, states: Tensor, queries: QueryTensors) -> Tensor:

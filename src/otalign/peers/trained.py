@@ -18,14 +18,13 @@ from torch import nn
 import otalign
 from otalign.aligner import Pair, Text, chunks, signature
 from otalign.alignment import Alignment, Link
-from otalign.encoders.embeddings import in_numpy
 from otalign.encoders.transformers import Transformers
 from otalign.extract import DIGITS
 from otalign.models import PEER
-from otalign.peers.queries import batch, by_pairs, queries
+from otalign.peers.queries import QueryBatch, batch, by_pairs, queries
 from otalign.peers.semi_crf import SemiCrf
 from otalign.peers.settings import Peer, PeerSettings, saved_settings
-from otalign.peers.span_prediction import QueryTensors, SpanPrediction, averaged
+from otalign.peers.span_prediction import QueryTensors, SpanPrediction
 from otalign.strengths import Tile, tiles
 
 WEIGHTS = "peer.safetensors"
@@ -120,14 +119,15 @@ def crf_weights(encoder: Transformers, head: SemiCrf, pairs: Sequence[Pair]) -> 
 
 
 def span_weights(encoder: Transformers, head: SpanPrediction, pairs: Sequence[Pair]) -> Weighed:
+    def read(part: QueryBatch) -> tuple[torch.Tensor, QueryTensors]:
+        states = _tensor(encoder.hidden(part.ids, part.mask, part.types), head)
+        return states, QueryTensors.of(part, states.device)
+
     lengths = np.array([(len(one.spans), len(other.spans)) for one, other in pairs])
     links = [np.zeros(shape, dtype=np.float32) for shape in lengths]  # that there are none matters not here
     for of in by_pairs(queries(pairs, encoder), encoder.batch_size):
-        asked, found = batch(of, lengths, links, encoder.pad), []
-        for part in asked.parts():
-            states = _tensor(encoder.hidden(part.ids, part.mask, part.types), head)
-            found.append(in_numpy(head.best_spans(states, QueryTensors.of(part, states.device))))
-        yield asked.pairs.tolist(), averaged(np.concatenate(found), asked)
+        asked = batch(of, lengths, links, encoder.pad)
+        yield asked.pairs.tolist(), head.weights(asked, read)
 
 
 def _tensor(array: object, beside: nn.Module) -> torch.Tensor:

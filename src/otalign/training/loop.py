@@ -199,18 +199,20 @@ class Run:
         return total
 
     def _note(self) -> None:
-        """Write down all that going on from here takes; whole or not at all."""
-        due = self.checkpoint and time.perf_counter() - self.noted >= self.checkpoint.apart
-        if self.checkpoint and due and self.accelerator.is_main_process:
-            state = {name: part.state_dict() for name, part in self._stateful()}
-            state |= {
-                "about": self.about,
-                "best": self.best,
-                "epochs": [epoch.to_dict() for epoch in self.epochs],
-            }
-            torch.save(state, self.checkpoint.part)
-            self.checkpoint.part.replace(self.checkpoint.file)
-            self.noted = time.perf_counter()
+        """Write down all that going on from here takes; whole or not at all, and not too often."""
+        if not (self.checkpoint and self.accelerator.is_main_process):
+            return
+        if time.perf_counter() - self.noted < self.checkpoint.apart:
+            return
+        state = {name: part.state_dict() for name, part in self._stateful()}
+        state |= {
+            "about": self.about,
+            "best": self.best,
+            "epochs": [epoch.to_dict() for epoch in self.epochs],
+        }
+        torch.save(state, self.checkpoint.part)
+        self.checkpoint.part.replace(self.checkpoint.file)
+        self.noted = time.perf_counter()
 
     def _take_up(self) -> None:
         if self.checkpoint and self.checkpoint.file.is_file():

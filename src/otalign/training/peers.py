@@ -8,12 +8,11 @@ import torch
 from torch import Tensor
 
 from otalign.alignment import Gold, Level
-from otalign.encoders.embeddings import in_numpy
 from otalign.encoders.transformers import Transformers
 from otalign.peers.queries import QueryBatch, batch, by_pairs, queries
 from otalign.peers.semi_crf import SemiCrf
 from otalign.peers.settings import Peer
-from otalign.peers.span_prediction import QueryTensors, SpanPrediction, averaged
+from otalign.peers.span_prediction import QueryTensors, SpanPrediction
 from otalign.strengths import Tile
 from otalign.training.batches import LEVELS, Batch, PairSet, pooled
 from otalign.training.model import Learner, Tensors
@@ -58,11 +57,13 @@ class SpanModel(Learner):
 
     @torch.inference_mode()
     def weights(self, batch: QueryBatch) -> tuple[Tile, dict[Level, Any]]:
-        read = (self.tensors(part, self.device) for part in batch.parts())
-        spans = [in_numpy(self.head.best_spans(self.states(asked.inputs), asked)) for asked in read]
-        found = averaged(np.concatenate(spans), batch)
+        found = self.head.weights(batch, self._read)
         is_word = (np.arange(size) < batch.lengths[:, k, None] for k, size in enumerate(found.shape[1:]))
         return Tile(None, None, *is_word), {self.level: found}
+
+    def _read(self, queries: QueryBatch) -> tuple[Tensor, QueryTensors]:
+        asked = self.tensors(queries, self.device)
+        return self.states(asked.inputs), asked
 
 
 class QuerySet:
