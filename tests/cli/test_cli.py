@@ -142,3 +142,18 @@ def test_every_command_explains_itself_with_an_example(run):
 def test_corpora_are_listed(run):
     assert "edinburgh++" in run("corpus", "list").stdout
     assert json.loads(run("corpus", "list", "--json").stdout)["wiki"]["splits"] == ["train", "dev", "test"]
+
+
+@pytest.mark.parametrize(
+    "command", [("train", "mtref", "--encoder", "some"), ("study", "supervised", "--encoder", "some")]
+)
+def test_without_torch_training_says_what_to_install(command, tmp_path):
+    hidden = "import sys; sys.modules['torch'] = None; from otalign.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", hidden, *command, "--data", tmp_path, "-o", tmp_path / "made"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert "pip install 'otalign[torch]'" in done.stderr
+    assert "Traceback" not in done.stderr

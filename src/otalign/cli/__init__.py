@@ -23,6 +23,8 @@ from otalign.cli.tune import tune
 app = typer.Typer(
     no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
 )
+TRAINING = ("torch", "transformers", "accelerate")  # libraries that only training cannot do without
+
 app.command()(align)
 app.command()(show)
 app.command()(diff)
@@ -60,5 +62,7 @@ def main() -> None:
     except BrokenPipeError:  # the reader of our output has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except (ValueError, OSError, ImportError) as error:
-        print(f"otalign: {error}", file=sys.stderr)
+        without = isinstance(error, ModuleNotFoundError) and error.name in TRAINING
+        hint = "; training needs it: pip install 'otalign[torch]'" if without else ""
+        print(f"otalign: {error}{hint}", file=sys.stderr)
         sys.exit(2)
