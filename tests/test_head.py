@@ -52,6 +52,38 @@ def test_numpy_and_torch_give_the_same_log_odds(seed):
     np.testing.assert_allclose(lent.numpy(), wide.log_odds(of), atol=1e-9)
 
 
+def by_the_formulas(head: LearnedTransport, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """The log-odds of one pair, (levels, n, m), as the head's docstring says, with torch's convolution."""
+    near, wider = (
+        torch.tensor(kernel.reshape(3, 3, -1, kernel.shape[-1])).permute(3, 2, 0, 1)
+        for kernel in (head.near, head.wider)
+    )
+    x, y = (np.tanh(words @ head.map + head.offset) for words in (X, Y))
+    cosines = (x @ y.T) / np.outer(np.linalg.norm(x, axis=1), np.linalg.norm(y, axis=1))
+    S = cosines * np.exp(head.log_sharpness)[:, None, None]
+    likely = np.exp(S[0])
+    chosen = (likely / likely.sum(1, keepdims=True) + likely / likely.sum(0, keepdims=True)) / 2
+    n, m = cosines.shape
+    apart = abs(np.linspace(0, 1, n)[:, None] - np.linspace(0, 1, m)) if min(n, m) > 1 else np.zeros((n, m))
+    there = torch.tensor(np.stack([*S, chosen, apart, np.ones((n, m))]))
+    first = torch.conv2d(there, near, torch.tensor(head.near_offset), padding=1).relu()
+    second = first + torch.conv2d(first, wider, torch.tensor(head.wider_offset), padding=1).relu()
+    S = S + np.einsum("cnm,cl->lnm", second.numpy(), head.seen)
+    price_x, price_y = (np.exp(words @ head.price + head.base_price).T for words in (X, Y))
+    f, g = -np.log(price_x + np.exp(S).sum(2)), -np.log(price_y + np.exp(S).sum(1))
+    alpha, beta, gamma = (level[:, None, None] for level in (head.alpha, head.beta, head.gamma))
+    return alpha * S + beta * (2 * S + f[:, :, None] + g[:, None, :]) + gamma
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_log_odds_are_those_of_the_formulas(seed):
+    of, head = tile(seed=seed), learned(seed)
+    of = of._replace(X=of.X.astype(np.float64), Y=of.Y.astype(np.float64))
+    wide = LearnedTransport(**{name: a.astype(np.float64) for name, a in head.arrays().items()})
+    expected = [by_the_formulas(wide, of.X[k, :n], of.Y[k, :m]) for k, (n, m) in enumerate(SHAPES)]
+    all_close(pairs_of(wide.log_odds(of)), expected, atol=1e-9)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_padding_changes_nothing(seed):
     head = learned(seed)

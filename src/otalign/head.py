@@ -73,7 +73,7 @@ class Projection(Head):
 
     def projected(self, tile: Tile) -> Tile:
         xp = array_namespace(tile.X)
-        X, Y = (xp.tanh(x @ self.map + self.offset) for x in (tile.X, tile.Y))
+        X, Y = (xp.tanh(_times(xp, x, self.map) + self.offset) for x in (tile.X, tile.Y))
         return tile._replace(X=X, Y=Y)
 
 
@@ -137,44 +137,54 @@ class LearnedTransport(Head):
     def log_odds(self, tile: Tile) -> Array:
         """Of a link in each cell, at each level, (levels, B, N, M); not calibrated."""
         xp = array_namespace(tile.X)
-        cells = (tile.is_source[:, :, None] & tile.is_target[:, None, :])[..., None]
-        X, Y = (directions(xp, xp.tanh(x @ self.map + self.offset)) for x in (tile.X, tile.Y))
-        cosines = (X @ xp.matrix_transpose(Y))[..., None]
-        S = cosines * xp.exp(self.log_sharpness)  # (B, N, M, levels)
+        cells = tile.is_source[:, :, None] & tile.is_target[:, None, :]
+        X, Y = (directions(xp, xp.tanh(_times(xp, x, self.map) + self.offset)) for x in (tile.X, tile.Y))
+        S = (X @ xp.matrix_transpose(Y))[None, ...] * _for_cells(xp.exp(self.log_sharpness))
         S = S + self._neighbourhood(xp, S, cells, tile)
         f, g = (
-            -xp.logaddexp(x @ self.price + self.base_price, _log_sum_exp(xp, xp.where(cells, S, FAR), axis))
-            for x, axis in ((tile.X, 2), (tile.Y, 1))
+            -xp.logaddexp(self._prices(xp, x), _log_sum_exp(xp, xp.where(cells, S, FAR), axis))
+            for x, axis in ((tile.X, 3), (tile.Y, 2))
         )
-        competing = 2 * S + f[:, :, None, :] + g[:, None, :, :]
-        return xp.permute_dims(self.alpha * S + self.beta * competing + self.gamma, (3, 0, 1, 2))
+        competing = 2 * S + f[:, :, :, None] + g[:, :, None, :]
+        alpha, beta, gamma = map(_for_cells, (self.alpha, self.beta, self.gamma))
+        return alpha * S + beta * competing + gamma
+
+    def _prices(self, xp: Any, X: Array) -> Array:
+        """Of leaving each word without a link, (levels, B, N)."""
+        return xp.permute_dims(_times(xp, X, self.price) + self.base_price, (2, 0, 1))
 
     def _neighbourhood(self, xp: Any, S: Array, cells: Array, tile: Tile) -> Array:
-        """What the cells around each tell of it, (B, N, M, levels)."""
+        """What the cells around each tell of it, (levels, B, N, M)."""
         words = xp.astype(cells, S.dtype)
-        sure = xp.where(cells, S, FAR)[..., :1]
+        sure = xp.where(cells, S[0, ...], FAR)
         chosen = (_softmax(xp, sure, 2) + _softmax(xp, sure, 1)) / 2
-        apart = xp.astype(xp.abs(displacement(xp, tile.is_source, tile.is_target)), S.dtype)[..., None]
-        there = xp.concat([S * words, chosen * words, apart * words, words], axis=-1)
-        pairs, rows, columns = S.shape[:3]
+        apart = xp.astype(xp.abs(displacement(xp, tile.is_source, tile.is_target)), S.dtype)
+        there = [*(S * words), chosen * words, apart * words, words]
+        there = xp.stack([xp.permute_dims(x, (1, 0, 2)) for x in there], axis=-1)  # (N, B, M, what is there)
+        rows, pairs, columns = there.shape[:3]
         # Two long texts in strips: what is seen around their cells would fill a machine's memory.
         step = max(1, STRIP_CELLS // columns) if pairs == 1 else rows
         strips = []
         for start in range(0, rows, step):
-            low, high = max(0, start - REACH), start + step + REACH
-            seen = self._seen(xp, there[:, low:high, ...], words[:, low:high, ...])
-            strips.append(seen[:, start - low : start - low + step, ...])
-        return strips[0] if len(strips) == 1 else xp.concat(strips, axis=1)
+            low = max(0, start - REACH)
+            seen = self._seen(xp, there[low : start + step + REACH, ...])
+            strips.append(seen[start - low : start - low + step, ...])
+        return xp.permute_dims(strips[0] if len(strips) == 1 else xp.concat(strips, axis=0), (3, 1, 0, 2))
 
-    def _seen(self, xp: Any, there: Array, words: Array) -> Array:
-        first = words * _relu(xp, _around(xp, there) @ self.near + self.near_offset)
-        second = first + words * _relu(xp, _around(xp, first) @ self.wider + self.wider_offset)
-        return second @ self.seen
+    def _seen(self, xp: Any, there: Array) -> Array:
+        words = there[..., -1:]
+        first = words * _relu(xp, _around(xp, there, self.near) + self.near_offset)
+        second = first + words * _relu(xp, _around(xp, first, self.wider) + self.wider_offset)
+        return _times(xp, second, self.seen)
 
 
 def _drawn(random: np.random.Generator, rows: int, columns: int) -> np.ndarray:
     """A map to begin with."""
     return random.normal(scale=(3 * rows) ** -0.5, size=(rows, columns)).astype(np.float32)
+
+
+def _for_cells(of_levels: Array) -> Array:
+    return of_levels[:, None, None, None]
 
 
 def _log_sum_exp(xp: Any, x: Array, axis: int) -> Array:
@@ -188,13 +198,24 @@ def _softmax(xp: Any, x: Array, axis: int) -> Array:
 
 
 def _relu(xp: Any, x: Array) -> Array:
-    return xp.where(x > 0, x, xp.zeros_like(x))
+    return xp.maximum(x, xp.zeros((), dtype=x.dtype, device=device(x)))
 
 
-def _around(xp: Any, A: Array) -> Array:
-    """Each cell with the eight around it, (B, N, M, 9 · channels); 0 beyond the edge."""
-    B, N, M, C = A.shape
-    row = xp.zeros((B, 1, M, C), dtype=A.dtype, device=device(A))
-    column = xp.zeros((B, N + 2, 1, C), dtype=A.dtype, device=device(A))
-    A = xp.concat([column, xp.concat([row, A, row], axis=1), column], axis=2)
-    return xp.concat([A[:, i : i + N, j : j + M, :] for i in range(3) for j in range(3)], axis=-1)
+def _around(xp: Any, A: Array, map: Array) -> Array:
+    """What a map (9 · C, channels) makes of each cell of A (N, B, M, C) and the eight around it; 0 beyond the
+    edge."""
+    N, B, M, C = A.shape
+    row = xp.zeros((1, B, M, C), dtype=A.dtype, device=device(A))
+    column = xp.zeros((N + 2, B, 1, C), dtype=A.dtype, device=device(A))
+    A = xp.concat([column, xp.concat([row, A, row], axis=0), column], axis=2)
+    # Three beside each other are put together, and three rows of those are only added up: all nine would be
+    # three times as much to copy, which takes longer than the product.
+    three = xp.concat([A[:, :, j : j + M, :] for j in range(3)], axis=-1)
+    maps = xp.reshape(map, (3, 3 * C, -1))
+    above, at, below = (_times(xp, three[i : i + N, ...], maps[i, ...]) for i in range(3))
+    return above + at + below
+
+
+def _times(xp: Any, x: Array, map: Array) -> Array:
+    """x @ map, as one product: NumPy would make one for each matrix of a stack."""
+    return xp.reshape(xp.reshape(x, (-1, x.shape[-1])) @ map, (*x.shape[:-1], -1))

@@ -26,7 +26,7 @@ class Together(NamedTuple):
 # Transport is all small operations in a loop, which many cells make worth starting. A head makes so much of
 # each cell that a cache holds few of them, and padding is not for nothing.
 TRANSPORT = Together(1 << 17, 1 << 7, 24)
-LEARNED = Together(1 << 15, 1 << 11, 8)
+LEARNED = Together(1 << 14, 1 << 11, 8)
 
 
 class Tile(NamedTuple):
