@@ -23,7 +23,7 @@ LEVELS = (
 )  # what a learned transport tells apart: each possible link includes the sure ones
 CHANNELS = 16  # of what is seen in a cell's neighbourhood
 FILE = "head.safetensors"
-STRIP_CELLS = 1 << 18  # of one pair, looked at together
+STRIP_CELLS = 1 << 15  # of one pair, looked at together
 REACH = 2  # cells that a cell is seen from
 FAR = -1e4  # the similarity to what is no word
 

@@ -1,7 +1,6 @@
 """`otalign align -o folder/`: a corpus of any size into shards, by processes here or by Ray, resumable."""
 
 import os
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -9,7 +8,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
@@ -18,6 +16,7 @@ from otalign.aligner import Method
 from otalign.cli.aligning import AlignerOptions
 from otalign.cli.methods import chosen_method
 from otalign.cli.pairs import Pairs
+from otalign.cli.terminal import resumable
 from otalign.corpus import Reading
 from otalign.corpus.parquet import Rows
 from otalign.corpus.text import STDIN
@@ -75,15 +74,10 @@ def align_in_shards(
         option = "--resume" if options.resume else "--engine ray"
         raise ValueError(f"{option} reads the input from its beginning; give a file, not standard input")
     pairs = replace(pairs, count=pairs.count or said.get("pairs"))
-    try:
-        with _bar(pairs.count) as bar:
-            tell = partial(bar.advance, bar.add_task("", total=pairs.count))
-            size = options.size or said.get("shard_size", SIZE)
-            _align(pairs, aligner, folder, options, size, tell)
-    except KeyboardInterrupt:
-        told = f"otalign: interrupted; {folder.path} keeps its whole shards, --resume goes on"
-        print(told, file=sys.stderr)
-        raise typer.Exit(130) from None
+    with resumable(f"{folder.path} keeps its whole shards, --resume goes on"), _bar(pairs.count) as bar:
+        tell = partial(bar.advance, bar.add_task("", total=pairs.count))
+        size = options.size or said.get("shard_size", SIZE)
+        _align(pairs, aligner, folder, options, size, tell)
 
 
 def _align(

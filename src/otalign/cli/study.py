@@ -15,6 +15,7 @@ from otalign.cli.aligning import BatchSize, Device, Threads
 from otalign.cli.corpora import DataFolder
 from otalign.cli.results import make_writable
 from otalign.cli.supervised import EncoderName, ResultsFolder, supervised
+from otalign.cli.terminal import resumable
 from otalign.encoders import Pairing
 from otalign.study import Cell, Chosen, Source, figures, tables
 from otalign.study import chosen as chosen_rows
@@ -70,7 +71,7 @@ def unsupervised(
     choices = _choices(encoder, layer, pairing)
     make_writable(output)
     source = Source(encoder, data, limit, device, threads, batch_size)
-    with _told() as (progress, heard):
+    with resumable(), _told() as (progress, heard):
         found = studied(source, output, wanted, choices, progress=progress, heard=heard)
     for path in tables.write(found, output):
         print(path)

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedCo
 
 from otalign.cli.corpora import DataFolder
 from otalign.cli.results import make_writable
+from otalign.cli.terminal import resumable
 from otalign.study import Source
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def supervised(
         raise ValueError(f"--precision must be one of {', '.join(get_args(Precision))}, got {precision!r}")
     make_writable(output)
     ground = Ground.of(Source(encoder, data, limit, device), output, precision)  # pyright: ignore[reportArgumentType]
-    with _told() as heard:
+    with resumable(), _told() as heard:
         found = studied(ground, wanted, seeds=seeds, workers=jobs, heard=heard)
     for path in tables.write(found, output):
         print(path)

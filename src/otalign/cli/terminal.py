@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
+import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
@@ -26,6 +27,16 @@ def say_what_was_met(reading: Reading) -> None:
     for tally, what in ((reading.skipped, "bad, left out"), (reading.merged, "with a link given twice")):
         if tally.count:
             print(f"{tally.count:,} {what}; the first: {tally.first}", file=sys.stderr)
+
+
+@contextmanager
+def resumable(how: str = "the same command goes on") -> Iterator[None]:
+    """Work that an interrupt does not lose; it is said how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(f"otalign: interrupted; {how}", file=sys.stderr)
+        raise typer.Exit(130) from None
 
 
 def with_progress(items: Iterable[Item], total: int | None) -> Iterator[Item]:

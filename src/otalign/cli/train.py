@@ -14,6 +14,7 @@ from otalign.cli.convert import FORMAT_HELP, as_level
 from otalign.cli.corpora import DataFolder
 from otalign.cli.epochs import Told, is_main
 from otalign.cli.results import place
+from otalign.cli.terminal import resumable
 from otalign.corpus import CORPORA
 from otalign.ot import Problem
 from otalign.peers.settings import PEERS, Peer
@@ -133,7 +134,7 @@ def train(
     more = {"refit": refit, "teacher": teaches and teaches.signature}
     about = _about(encoder, sources, chosen, recipe, told | options | more)
     options |= {"device": device, "teacher": teaches}
-    with place(output, WORK) as work:
+    with resumable(), place(output, WORK) as work:
         heard = Told(work)
         found = _best_of(encoder, sources, chosen, recipes, told | options, heard)
         if refit:

@@ -17,7 +17,7 @@ from otalign.cli.aligning import AlignerOptions, BatchSize, Device, Threads
 from otalign.cli.convert import FORMAT_HELP, as_level
 from otalign.cli.corpora import DataFolder
 from otalign.cli.results import place
-from otalign.cli.terminal import bars
+from otalign.cli.terminal import bars, resumable
 from otalign.corpus import CORPORA
 from otalign.cost import Cost
 from otalign.encoders import Pairing
@@ -88,7 +88,7 @@ def tune(
     )
     ways = _listed("pairings", pairings, Pairing)
     golds = _golds(corpus, format, data, limit)
-    with place(output, WORK) as work:
+    with resumable(), place(output, WORK) as work:
         tried = _layers(layers, model)
         options = AlignerOptions(
             model=model,
