@@ -12,7 +12,7 @@ from otalign.cli.aligning import AlignerOptions, BatchSize, Device, Threads
 from otalign.server.limits import Limits
 
 # Subwords in a batch. Of the few pairs that come at once, few are as long: larger batches are half padding.
-SMALL = 512
+SMALL = 256
 
 
 def serve(

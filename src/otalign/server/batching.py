@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from otalign.server.problems import Refused, busy, failure
 from otalign.server.work import Answer, Ask
 
-BATCH = 8_192  # characters that are worked on at once: enough for the encoder to be busy, soon done
+BATCH = 16_384  # characters that are worked on at once: enough for the encoder to be busy, soon done
 LINGER = 0.002  # seconds that a batch waits to be filled
 
 log = logging.getLogger("otalign.server")
