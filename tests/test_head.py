@@ -109,12 +109,12 @@ def symmetric(kernel: np.ndarray) -> np.ndarray:
     return ((cells + cells.transpose(1, 0, 2, 3)) / 2).reshape(kernel.shape)
 
 
-@pytest.mark.parametrize("cells", [1, 6, 13, 24])
-def test_a_long_pair_is_the_same_in_strips(cells, monkeypatch):
+@pytest.mark.parametrize("side", [1, 2, 3, 5])
+def test_a_long_pair_is_the_same_in_blocks(side, monkeypatch):
     head, of = learned(3), tile(seed=3)
     alone = Tile(*(part[:1] for part in of))
     whole = head.log_odds(alone)
-    monkeypatch.setattr(heads, "STRIP_CELLS", cells)
+    monkeypatch.setattr(heads, "BLOCK", side)
     np.testing.assert_allclose(head.log_odds(alone), whole, atol=1e-5, rtol=1e-5)
 
 

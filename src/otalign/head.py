@@ -23,7 +23,7 @@ LEVELS = (
 )  # what a learned transport tells apart: each possible link includes the sure ones
 CHANNELS = 16  # of what is seen in a cell's neighbourhood
 FILE = "head.safetensors"
-STRIP_CELLS = 1 << 15  # of one pair, looked at together
+BLOCK = 128  # rows and columns of one pair, looked at together
 REACH = 2  # cells that a cell is seen from
 FAR = -1e4  # the similarity to what is no word
 
@@ -159,19 +159,26 @@ class LearnedTransport(Head):
         sure = xp.where(cells, S[0, ...], FAR)
         chosen = (_softmax(xp, sure, 2) + _softmax(xp, sure, 1)) / 2
         apart = xp.astype(xp.abs(displacement(xp, tile.is_source, tile.is_target)), S.dtype)
-        there = [*(S * words), chosen * words, apart * words, words]
-        there = xp.stack([xp.permute_dims(x, (1, 0, 2)) for x in there], axis=-1)  # (N, B, M, what is there)
-        rows, pairs, columns = there.shape[:3]
-        # Two long texts in strips: what is seen around their cells would fill a machine's memory.
-        step = max(1, STRIP_CELLS // columns) if pairs == 1 else rows
-        strips = []
-        for start in range(0, rows, step):
-            low = max(0, start - REACH)
-            seen = self._seen(xp, there[low : start + step + REACH, ...])
-            strips.append(seen[start - low : start - low + step, ...])
-        return xp.permute_dims(strips[0] if len(strips) == 1 else xp.concat(strips, axis=0), (3, 1, 0, 2))
+        there = [xp.permute_dims(x, (1, 0, 2)) for x in (*S, chosen, apart, words)]  # (N, B, M) each
+        rows, pairs, columns = there[0].shape
+        # Two long texts block by block: what is seen around their cells would fill a machine's memory.
+        side = BLOCK if pairs == 1 else max(rows, columns)
+
+        def block(top: int, left: int) -> Array:
+            above, before = min(top, REACH), min(left, REACH)  # cells beside the block, seen from it
+            down = slice(top - above, top + side + REACH)
+            across = slice(left - before, left + side + REACH)
+            here = [x[down, :, across] for x in there]
+            seen = self._seen(xp, xp.stack([x * here[-1] for x in here], axis=-1))
+            return seen[above : above + side, :, before : before + side, :]
+
+        strips = (
+            xp.concat([block(i, j) for j in range(0, columns, side)], axis=2) for i in range(0, rows, side)
+        )
+        return xp.permute_dims(xp.concat(list(strips), axis=0), (3, 1, 0, 2))
 
     def _seen(self, xp: Any, there: Array) -> Array:
+        """Of cells (N, B, M, what is there, at last whether it is a cell of words)."""
         words = there[..., -1:]
         first = words * _relu(xp, _around(xp, there, self.near) + self.near_offset)
         second = first + words * _relu(xp, _around(xp, first, self.wider) + self.wider_offset)
@@ -184,6 +191,7 @@ def _drawn(random: np.random.Generator, rows: int, columns: int) -> np.ndarray:
 
 
 def _for_cells(of_levels: Array) -> Array:
+    """Numbers (levels,) to stand beside cells (levels, B, N, M)."""
     return of_levels[:, None, None, None]
 
 

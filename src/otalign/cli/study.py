@@ -15,7 +15,7 @@ from otalign.cli.aligning import BatchSize, Device, Threads
 from otalign.cli.corpora import DataFolder
 from otalign.cli.results import make_writable
 from otalign.cli.supervised import EncoderName, ResultsFolder, supervised
-from otalign.cli.terminal import resumable
+from otalign.cli.terminal import resumable, say_what_is_written
 from otalign.encoders import Pairing
 from otalign.study import Cell, Chosen, Source, figures, tables
 from otalign.study import chosen as chosen_rows
@@ -73,13 +73,7 @@ def unsupervised(
     source = Source(encoder, data, limit, device, threads, batch_size)
     with resumable(), _told() as (progress, heard):
         found = studied(source, output, wanted, choices, progress=progress, heard=heard)
-    for path in tables.write(found, output):
-        print(path)
-    try:
-        for path in figures.write(found, output / "figures"):
-            print(path)
-    except ImportError as error:  # the tables are no worse for it
-        print(f"no figures: {error}", file=sys.stderr)
+    say_what_is_written(tables.write(found, output), lambda: figures.write(found, output / "figures"))
 
 
 def _choices(encoder: str, layer: str, pairing: str) -> list[Choice]:

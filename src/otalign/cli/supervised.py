@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedCo
 
 from otalign.cli.corpora import DataFolder
 from otalign.cli.results import make_writable
-from otalign.cli.terminal import resumable
+from otalign.cli.terminal import resumable, say_what_is_written
 from otalign.study import Source
 
 if TYPE_CHECKING:
@@ -65,13 +65,7 @@ def supervised(
     ground = Ground.of(Source(encoder, data, limit, device), output, precision)  # pyright: ignore[reportArgumentType]
     with resumable(), _told() as heard:
         found = studied(ground, wanted, seeds=seeds, workers=jobs, heard=heard)
-    for path in tables.write(found, output):
-        print(path)
-    try:
-        for path in figures.write(found, output / "figures"):
-            print(path)
-    except ImportError as error:  # the tables are no worse for it
-        print(f"no figures: {error}", file=sys.stderr)
+    say_what_is_written(tables.write(found, output), lambda: figures.write(found, output / "figures"))
     log = output / "failed.txt"
     log.unlink(missing_ok=True)
     if found.failures:

@@ -1,8 +1,10 @@
-"""What commands share of the terminal: a console that never folds a table, and notes on what was read."""
+"""What commands share of the terminal: a console that never folds a table, notes on what was read and
+written, bars, and a word when work is interrupted."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TypeVar
 
 import typer
@@ -27,6 +29,17 @@ def say_what_was_met(reading: Reading) -> None:
     for tally, what in ((reading.skipped, "bad, left out"), (reading.merged, "with a link given twice")):
         if tally.count:
             print(f"{tally.count:,} {what}; the first: {tally.first}", file=sys.stderr)
+
+
+def say_what_is_written(tables: Iterable[Path], figures: Callable[[], Iterable[Path]]) -> None:
+    """The files of a study. Without the library for figures, the tables are no worse."""
+    for path in tables:
+        print(path)
+    try:
+        for path in figures():
+            print(path)
+    except ImportError as error:
+        print(f"no figures: {error}", file=sys.stderr)
 
 
 @contextmanager
