@@ -34,6 +34,7 @@ HEAVY = {
 ORDER = [
     *(
         "arrays",
+        "atomic",
         "words",
         "sentences",
         "ot",

@@ -5,21 +5,19 @@ shards that are missing; whatever has another name (`.part-…`) is a leftover.
 """
 
 import json
-import os
-import secrets
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
 from otalign.alignment import Alignment
+from otalign.atomic import TEMPORARY, open_atomic
 from otalign.centring import Centre
 from otalign.engines.forms import Form
 
-RUN, CENTRE, LEFTOVER = "run.json", "centre.npz", ".part-"
+RUN, CENTRE, LEFTOVER = "run.json", "centre.npz", TEMPORARY
 TRIES = 3  # of a shard, in one run
 COUNTS = ("pairs", "shards")  # of the run: what came of it, not what it is
 
@@ -41,7 +39,7 @@ class Folder:
                 f"{TRIES} processes died while they aligned {part.name}; with too little memory, give fewer "
                 "--processes or a smaller --batch-size"
             )
-        with _whole(part) as file:
+        with open_atomic(part) as file:
             self.form.write(alignments, file)
 
     @property
@@ -108,7 +106,7 @@ class Folder:
             leftover.unlink(missing_ok=True)
 
     def _say(self, about: Mapping[str, Any]) -> None:
-        with _whole(self.path / RUN) as file:
+        with open_atomic(self.path / RUN) as file:
             file.write(json.dumps(about, indent=2, ensure_ascii=False).encode() + b"\n")
 
     @property
@@ -121,30 +119,8 @@ class Folder:
 
     def keep(self, centre: Centre) -> None:
         arrays = {"mean": centre.mean} | ({} if centre.stretch is None else {"stretch": centre.stretch})
-        with _whole(self.path / CENTRE) as file:
+        with open_atomic(self.path / CENTRE) as file:
             np.savez(file, allow_pickle=False, **arrays)
-
-
-@contextmanager
-def _whole(path: Path) -> Iterator[BinaryIO]:
-    """A file that is at its place once all of it is on the disk, and not before."""
-    # Two may write the same at a time: Ray's retries.
-    part = path.with_name(f"{LEFTOVER}{path.name}-{secrets.token_hex(4)}")
-    try:
-        with part.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, path)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise
-    if os.name == "posix":  # elsewhere a folder cannot be opened, and need not be
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
 
 
 def _shown(value: object) -> str:
