@@ -38,7 +38,8 @@ model: $(DEV)/ready
 	$(DEV)/bin/otalign train $(CORPORA) --encoder $(MPNET) --seed 1 -o work/teacher
 	$(DEV)/bin/otalign train $(CORPORA) --encoder $(MINILM) --depth 5 --teacher work/teacher --teaching 0.8 \
 		--learning-rate 3e-4 --epochs 12 --seed 3 -o work/small
-	$(DEV)/bin/otalign export work/small --int8 -o $(SMALL)
+	$(DEV)/bin/otalign export work/small --int8 \
+		$(foreach corpus,$(CORPORA),--calibration $(corpus):train) -o $(SMALL)
 	$(DEV)/bin/python benchmarks/shipped.py quality --write
 
 screenshots: $(DEV)/ready

@@ -67,10 +67,32 @@ def test_int8_is_smaller_and_close(tiny_model, exported):
     assert cosine.mean() > 0.99
 
 
-def test_embeddings_do_not_depend_on_the_batch(exported):
-    made = load(exported("bert", 2), batch_size=1)
-    together = load(exported("bert", 2)).embed(PAIRS, "joint")
-    np.testing.assert_allclose(made.embed(PAIRS, "joint").vectors, together.vectors, atol=1e-5)
+@each_pairing
+@pytest.mark.parametrize("int8", [False, True])
+def test_embeddings_do_not_depend_on_the_batch(exported, int8, pairing):
+    made, pairs = load(exported("bert", 2, int8)), [*PAIRS, *long_pairs(60), *PAIRS]
+    together = made.embed(pairs, pairing)
+    alone = np.concatenate(
+        [made.embed([pair], pairing).vectors for pair in pairs if any(pair[0].words + pair[1].words)]
+    )
+    np.testing.assert_array_equal(alone, together.vectors)
+
+
+def test_ranges_of_activations_are_constants_that_hold_what_was_observed(tiny_model):
+    from otalign.encoders.export import calibration_feeds, make_graph
+    from otalign.encoders.quantization import find_activations, fix_ranges, observe_ranges, quantize_weights
+
+    original = Transformers(str(tiny_model("bert")), KINDS["bert"], device="cpu")
+    graph = make_graph(original)
+    dynamic = quantize_weights(graph)
+    activations = find_activations(dynamic)
+    ranges = observe_ranges(graph, activations, calibration_feeds(original))
+    wider = observe_ranges(graph, activations, calibration_feeds(original, long_pairs(60)))
+    for name, (low, high) in ranges.items():
+        assert wider[name][0] <= low <= 0 <= high <= wider[name][1]
+    operators = {node.op_type for node in fix_ranges(dynamic, ranges).graph.node}
+    assert "QuantizeLinear" in operators
+    assert "DynamicQuantizeLinear" not in operators
 
 
 def test_aligning_with_an_exported_encoder_takes_no_torch_along(exported):
@@ -133,7 +155,7 @@ def test_a_folder_that_is_in_use_is_not_written_to(tiny_model, tmp_path):
 
 
 def test_what_is_not_the_original_is_not_written(tiny_model, exported, tmp_path, monkeypatch):
-    def another(original, folder, int8):
+    def another(original, folder, int8, calibration):
         shutil.copytree(exported("bert", 2), folder, dirs_exist_ok=True)
 
     monkeypatch.setattr("otalign.encoders.export._write", another)

@@ -103,14 +103,16 @@ def _fast_align(options: AlignerOptions, more: Sequence[Pairs], tell: Tell) -> F
     )
 
 
-def training_pairs(said: Sequence[str], pretokenized: bool, data: Path | None) -> Iterator[Pairs]:
-    """The pairs of each file or corpus; of a corpus without a split, all splits."""
+def training_pairs(
+    said: Sequence[str], pretokenized: bool, data: Path | None, option: str = "--train"
+) -> Iterator[Pairs]:
+    """The pairs of each file or corpus that an option names; of a corpus without a split, all splits."""
     for one in said:
         name, _, split = one.partition(":")
         if name in CORPORA:
             for each in (split,) if split else CORPORA[name].files:
                 yield pairs_of([name], None, pretokenized, each, data)
         elif one == STDIN or not Path(one).is_file():
-            raise ValueError(f"--train must be a file or one of {', '.join(CORPORA)}, got {one!r}")
+            raise ValueError(f"{option} must be a file or one of {', '.join(CORPORA)}, got {one!r}")
         else:
             yield pairs_of([one], None, pretokenized, "", data)

@@ -31,6 +31,8 @@ class Encoder(ABC):
 
     at_once = 1  # batches that are run side by side
     words_at_once: int | None = None  # whose embeddings have room where it runs, if that is a GPU
+    padding = True  # whether inputs of different lengths may share a batch
+    inputs: Sequence[str]  # names of those of `INPUTS` that the model takes
 
     def __init__(self, name: str, layer: int, limit: int, pad: int, subworder: Subworder, batch_size: int):
         if batch_size < 1:
@@ -80,7 +82,7 @@ class Encoder(ABC):
     @property
     def reader(self) -> Reader:
         """What makes of sentences what the model reads, without the model."""
-        return Reader(self.subworder, self.limit, self.pad, self.batch_size)
+        return Reader(self.subworder, self.limit, self.pad, self.batch_size, self.padding)
 
     def as_inputs(self, sentences: Sequence[Sentence], pairing: Pairing) -> Iterator[Input]:
         return self.reader.as_inputs(sentences, pairing)

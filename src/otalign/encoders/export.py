@@ -6,23 +6,26 @@ What stands in the folder was compared with the original on whole sentences befo
 import logging
 import shutil
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
-from otalign.encoders.encoder import Encoder, Pairing
+from otalign.encoders.encoder import INPUTS, Encoder, Pairing
 from otalign.encoders.onnx import MODEL, TOKENIZER, Onnx
 from otalign.encoders.transformers import Transformers
-from otalign.words import tokenized
+from otalign.words import Text, sentence, tokenized
 
 TOLERANCE = 1e-4  # of float32: the largest difference of any number in an embedding
 ALIKE = 0.9  # of int8: the least mean cosine between a word's embedding and the original
 
-# Sentences to compare on: short, long, odd letters, numbers, nothing at all.
+PAIRINGS: tuple[Pairing, ...] = ("joint", "separate")
+
+# Sentences to compare and to calibrate on: short, long, odd letters, numbers, nothing at all.
 TEXTS = (
     "The committee will publish its findings early next week .",
     "Its results are going to be made public by the panel within days .",
@@ -42,45 +45,62 @@ def check_new(folder: Path) -> None:
         raise ValueError(f"{folder} is there already and not empty; give a new folder")
 
 
-def export(original: Transformers, folder: Path, *, int8: bool = False) -> str:
-    """Write the folder, and give what the comparison with the original found, in words."""
+def export(
+    original: Transformers,
+    folder: Path,
+    *,
+    int8: bool = False,
+    calibration: Iterable[tuple[Text, Text]] = (),
+) -> str:
+    """Write the folder, and give what the comparison with the original found, in words.
+
+    In int8, the ranges of activations are observed on the sentence pairs of `calibration` and on some of the
+    package's own.
+    """
     check_new(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     # Made beside its place and moved there, so that what fails the comparison is never taken for good.
     with TemporaryDirectory(dir=folder.parent, prefix=".export-") as made:
-        _write(original, Path(made), int8)
+        _write(original, Path(made), int8, calibration)
         said = _compared(original, Onnx(made), int8)
         shutil.copytree(made, folder, dirs_exist_ok=True)
     return said
 
 
-def _write(original: Transformers, folder: Path, int8: bool) -> None:
+def _write(
+    original: Transformers, folder: Path, int8: bool, calibration: Iterable[tuple[Text, Text]]
+) -> None:
     try:
         import onnx
         import onnxscript  # noqa: F401 (torch's exporter needs it, and says so less well)
     except ImportError as error:
         raise ImportError("exporting needs onnx and onnxscript: pip install 'otalign[export]'") from error
-    graph = _graph(original)
+    graph = make_graph(original)
     if int8:
-        from onnxruntime.quantization import QuantType, quantize_dynamic
+        from otalign.encoders.quantization import quantize
 
         _approximate_gelu(graph)
-        with TemporaryDirectory() as elsewhere:
-            whole, packed = Path(elsewhere) / "whole.onnx", Path(elsewhere) / "int8.onnx"
-            onnx.save(graph, whole)
-            with _quiet():
-                # Seven bits: with eight, sums overflow on processors that have no instructions for int8.
-                quantize_dynamic(
-                    whole, packed, per_channel=True, reduce_range=True, weight_type=QuantType.QInt8
-                )
-            graph = onnx.load(packed)
+        with _quiet():
+            graph = quantize(graph, calibration_feeds(original, calibration))
     about = {"name": original.name, "layer": original.layer, "limit": original.limit, "pad": original.pad}
     onnx.helper.set_model_props(graph, {key: str(value) for key, value in about.items()})
     onnx.save(graph, folder / MODEL)
     original.subworder.tokenizer.save(str(folder / TOKENIZER))
 
 
-def _graph(original: Transformers) -> Any:
+def calibration_feeds(encoder: Encoder, pairs: Iterable[tuple[Text, Text]] = ()) -> Iterator[dict[str, Any]]:
+    """Prepare model inputs that show the ranges of activations: sentence pairs and `TEXTS`, not padded."""
+    texts = [tokenized(text) for text in TEXTS]
+    every = [(sentence(source), sentence(target)) for source, target in pairs]
+    every += [(source, target) for source in texts for target in texts]
+    reader = replace(encoder.reader, padding=False)
+    for pairing in PAIRINGS:
+        for batch in reader.prepared(every, pairing).batches:
+            given = dict[str, np.ndarray](zip(INPUTS, (batch.ids, batch.mask, batch.types), strict=True))
+            yield {name: given[name] for name in encoder.inputs}
+
+
+def make_graph(original: Transformers) -> Any:
     """The model up to its layer, for batches and lengths of any size."""
     import torch
 
@@ -126,9 +146,8 @@ def _compared(original: Encoder, made: Encoder, int8: bool) -> str:
     """How close the two are on `TEXTS`, in words; an error if it is not close enough."""
     sentences = [tokenized(text) for text in TEXTS]
     pairs = [(source, target) for source in sentences for target in sentences]
-    pairings: tuple[Pairing, ...] = ("joint", "separate")
     x, y = (
-        np.concatenate([encoder.embed(pairs, pairing).vectors for pairing in pairings])
+        np.concatenate([encoder.embed(pairs, pairing).vectors for pairing in PAIRINGS])
         for encoder in (original, made)
     )
     worst = float(abs(x - y).max())

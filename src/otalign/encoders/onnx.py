@@ -19,7 +19,13 @@ SLOWER = ["SkipLayerNormFusion"]  # a sum and a norm in one take a CPU longer th
 
 
 class Onnx(Encoder):
-    """The encoder in a folder. Its layer was chosen when it was exported."""
+    """The encoder in a folder. Its layer was chosen when it was exported.
+
+    Only inputs of the same length share a batch. Without padding, each input takes the same arithmetic steps
+    alone and in any batch, so that its embeddings are the same to the last bit.
+    """
+
+    padding = False
 
     def __init__(self, folder: str | Path, *, threads: int | None = None, batch_size: int | None = None):
         import onnxruntime

@@ -61,6 +61,7 @@ class Reader:
     limit: int  # subwords that the model takes at once, special ones included
     pad: int  # the id that fills a batch
     batch_size: int  # subwords of a batch, padding included
+    padding: bool = True  # whether inputs of different lengths may share a batch
 
     def prepared(self, pairs: Sequence[tuple[Sentence, Sentence]], pairing: Pairing) -> Prepared:
         """Source, target, source, target, … in batches by length."""
@@ -68,7 +69,7 @@ class Reader:
             raise ValueError(f"pairing must be 'joint' or 'separate', got {pairing!r}")
         sentences = [sentence for pair in pairs for sentence in pair]
         starts = np.array([0, *accumulate(len(sentence.spans) for sentence in sentences)])
-        found = batches(self.as_inputs(sentences, pairing), self.batch_size)
+        found = batches(self.as_inputs(sentences, pairing), self.batch_size, self.padding)
         return Prepared([self._batch(one, starts) for one in found], starts)
 
     def as_inputs(self, sentences: Sequence[Sentence], pairing: Pairing) -> Iterator[Input]:
@@ -98,11 +99,14 @@ class Reader:
         )
 
 
-def batches(inputs: Iterable[Input], size: int) -> Iterator[list[Input]]:
-    """Inputs by length, the longest first, so many at once that padded they hold at most `size` subwords."""
+def batches(inputs: Iterable[Input], size: int, padding: bool = True) -> Iterator[list[Input]]:
+    """Inputs by length, the longest first, so many at once that padded they hold at most `size` subwords.
+    Without padding, those of a batch have the same length."""
     batch: list[Input] = []
     for one in sorted(inputs, key=lambda one: len(one.ids), reverse=True):
-        if batch and (len(batch) + 1) * len(batch[0].ids) > size:
+        if batch and (
+            (len(batch) + 1) * len(batch[0].ids) > size or not (padding or len(one.ids) == len(batch[0].ids))
+        ):
             yield batch
             batch = []
         batch.append(one)
