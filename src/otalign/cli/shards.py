@@ -72,6 +72,9 @@ def align_in_shards(
         raise ValueError("--method fast-align learns from all pairs at once, so not in shards; give -o FILE")
     folder.check(resume=options.resume)
     said = folder.said or {}
+    if said:
+        with folder.lock():  # another run at work in it is found before the input is read through
+            pass
     pairs = read(read_before=not said)
     if STDIN in pairs.files and (options.resume or options.engine == "ray"):
         option = "--resume" if options.resume else "--engine ray"

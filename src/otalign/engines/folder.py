@@ -88,7 +88,7 @@ class Folder:
             said = json.loads((self.path / RUN).read_text(encoding="utf-8"))
             if not isinstance(said, dict) or "shard_size" not in said:
                 raise ValueError("it has no shard_size")
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except ValueError as error:
             raise ValueError(
@@ -124,8 +124,9 @@ class Folder:
                 self._say(about)
             except OSError as error:
                 raise ValueError(f"cannot write into {self.path}: {error.strerror}") from error
-        for name in sorted((before.keys() | about.keys()) - set(COUNTS) if before else ()):
-            if before and before.get(name) != about.get(name):
+            before = dict(about)
+        for name in sorted((before.keys() | about.keys()) - set(COUNTS)):
+            if before.get(name) != about.get(name):
                 raise ValueError(
                     f"{self.path} holds another run: its {name} is {_shown(before.get(name))}, "
                     f"and now {_shown(about.get(name))}; go on as it was begun, or give a new folder"
@@ -135,18 +136,17 @@ class Folder:
 
     def _verify(self) -> "Kept":
         """Compare every file with its record. The journal keeps the records of those that match."""
-        records, damaged = self.records, []
-        for name, record in sorted(records.items()):
-            if damage := record.find_damage(self.path / name):
-                damaged.append(f"{name}: {damage}")
-                del records[name]
-        there = [file.name for file in (*self.path.glob("part-*"), self.path / CENTRE) if file.exists()]
-        damaged += [f"{name}: no record of it" for name in sorted(there) if name not in records]
-        with open_atomic(self.path / JOURNAL) as file:
-            file.writelines(to_line(name, record) for name, record in sorted(records.items()))
-        if CENTRE not in records:
+        records = self.records
+        damage = {name: record.find_damage(self.path / name) for name, record in records.items()}
+        for file in (*self.path.glob("part-*"), *self.path.glob(CENTRE)):
+            damage.setdefault(file.name, "there is no record of it")
+        whole = sorted(name for name, found in damage.items() if found is None)
+        with open_atomic(self.path / JOURNAL) as journal:
+            journal.writelines(to_line(name, records[name]) for name in whole)
+        if CENTRE not in whole:
             (self.path / CENTRE).unlink(missing_ok=True)
-        return Kept(frozenset(records), tuple(damaged))
+        damaged = sorted(f"{name}: {found}" for name, found in damage.items() if found)
+        return Kept(frozenset(whole), tuple(damaged))
 
     @property
     def records(self) -> dict[str, Record]:

@@ -108,9 +108,12 @@ class Actor:
     def __init__(self, work: Work):
         self.work = work
         actor = import_module("ray").get_runtime_context().get_actor_id()  # the same when it is restarted
-        with work.folder.attempt(f"loading-{actor}") as others:
-            died = others >= TRIES
-            self.method: Any = explain_loading(report_death(), others) if died else _load(work)
+        try:
+            with work.folder.attempt(f"loading-{actor}") as others:
+                died = others >= TRIES
+                self.method: Any = explain_loading(report_death(), others) if died else _load(work)
+        except OSError as error:
+            self.method = error
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         (number,), (pickled,), (first,) = batch["number"], batch["items"], batch["first"]
@@ -118,7 +121,11 @@ class Actor:
         if isinstance(self.method, Exception):
             result = self.method
         elif isinstance(result, list):
-            result = self._write(Shard(int(number), result, int(first)))
+            shard = Shard(int(number), result, int(first))
+            try:
+                result = self._write(shard)
+            except OSError as error:  # from the mark of the attempt
+                result = explain_shard(capture(error), 1, shard, self.work)
         return {"number": batch["number"], "pairs": batch["pairs"], "result": [pickle.dumps(result)]}
 
     def _write(self, shard: Shard) -> Record | Exception:
@@ -190,7 +197,8 @@ def cluster(address: str | None, processors: int) -> Iterator[Any]:
     try:
         yield ray
     except ray.exceptions.RayError as error:
-        raise OSError(f"Ray gave up, --resume goes on: {describe(error)}") from error
+        cause = describe(getattr(error, "cause", error))  # of a task, what was raised there
+        raise OSError(f"Ray gave up, --resume goes on: {cause}") from error
     finally:
         if started:
             ray.shutdown()
