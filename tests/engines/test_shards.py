@@ -5,6 +5,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -137,6 +138,17 @@ def test_a_run_killed_at_any_moment_and_resumed_writes_the_same_bytes(whole, com
     assert kills
     (folder / ".part-part-000001.jsonl-0000").write_bytes(b"half of a sha")  # as a power cut may leave it
     run(folder, "--resume")
+    assert bytes_of(folder) == bytes_of(whole)
+
+
+def test_a_damaged_centre_is_found_again_and_shards_around_it_have_the_same_bytes(whole, run, tmp_path):
+    folder = tmp_path / "damaged"
+    shutil.copytree(whole, folder)
+    data = bytearray((folder / "centre.npz").read_bytes())
+    data[-200] ^= 1
+    (folder / "centre.npz").write_bytes(data)
+    (folder / "part-000001.jsonl").unlink()
+    assert "2 files are damaged" in run(folder, "--resume")
     assert bytes_of(folder) == bytes_of(whole)
 
 
