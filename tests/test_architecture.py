@@ -35,6 +35,7 @@ ORDER = [
     *(
         "arrays",
         "atomic",
+        "failures",
         "words",
         "sentences",
         "ot",

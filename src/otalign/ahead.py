@@ -10,14 +10,15 @@ import os
 import pickle
 import sys
 from collections import deque
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from multiprocessing import get_context
 
 from otalign.encoders import Pairing, Prepared, Reader
+from otalign.failures import EXPECTED, Failure, capture
 from otalign.words import Pair, Text, sentence
 
 TASK_PAIRS = 4096  # enough to find some of like length
@@ -59,15 +60,36 @@ def _tasks(
     with ProcessPoolExecutor(
         workers, get_context("spawn"), initializer=_begin, initargs=(reader, pairing)
     ) as pool:
-        begun: deque[Future[Done]] = deque()
-        stream = iter(pairs)
-        while some := tuple(islice(stream, TASK_PAIRS)):
-            with _without_main():  # a task may start a worker
-                begun.append(pool.submit(_done, some))
-            if len(begun) > AHEAD * workers:
-                yield begun.popleft().result()
-        while begun:
-            yield begun.popleft().result()
+        begun: deque[Future[Done | Failure]] = deque()
+        stream, first = iter(pairs), 0
+        try:
+            while some := tuple(islice(stream, TASK_PAIRS)):
+                with _without_main():  # a task may start a worker
+                    begun.append(pool.submit(_done, some))
+                if len(begun) > AHEAD * workers:
+                    yield _checked(begun.popleft().result(), first)
+                    first += TASK_PAIRS
+            while begun:
+                yield _checked(begun.popleft().result(), first)
+                first += TASK_PAIRS
+        except BrokenExecutor:
+            raise ChildProcessError(
+                f"a worker process died while it prepared pairs, after pair {first:,}; with too little "
+                "memory, give fewer workers or none"
+            ) from None
+
+
+def _checked(result: Done | Failure, first: int) -> Done:
+    """Return the result of a task that begins with pair `first`, or raise its error."""
+    if not isinstance(result, Failure):
+        return result
+    if isinstance(result.error, EXPECTED):
+        raise result.error
+    last = first + (TASK_PAIRS if result.place is None else result.place + 1)
+    where = f"pairs {first + 1:,}–{last:,}" if result.place is None else f"pair {last:,}"
+    raise ChildProcessError(
+        f"a worker process failed at {where}: {result.description}; correct or remove what it failed at"
+    ) from result.error
 
 
 @contextmanager
@@ -96,7 +118,19 @@ def _begin(reader: Reader, pairing: Pairing) -> None:
     _of_this_worker.append((reader, pairing))
 
 
-def _done(pairs: tuple[tuple[Text, Text], ...]) -> Done:
+def _done(pairs: Sequence[tuple[Text, Text]]) -> Done | Failure:
+    try:
+        return _prepare(pairs)
+    except BaseException as error:  # of any type: one that cannot be pickled would break the pool
+        for place, pair in enumerate(pairs):
+            try:
+                _prepare([pair])
+            except BaseException:
+                return capture(error, place)
+        return capture(error)
+
+
+def _prepare(pairs: Sequence[tuple[Text, Text]]) -> Done:
     ((reader, pairing),) = _of_this_worker
     sentences = [(sentence(source), sentence(target)) for source, target in pairs]
     return pickle.dumps(sentences, pickle.HIGHEST_PROTOCOL), reader.prepared(sentences, pairing)

@@ -6,6 +6,7 @@ import signal
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from otalign.corpus import TextPair, read
 from otalign.corpus.parquet import Rows
 from otalign.engines import Folder, Form, Work, align, ray
 
+from .test_same_links import check_same, load, read_shards
 from .test_shards import SIZE, bytes_of, drawn_pairs
 
 pytest.importorskip("ray.data", reason="Ray is not installed")
@@ -125,13 +127,26 @@ def test_two_actors_one_of_them_and_the_reader_killed_lose_and_double_nothing(in
     assert bytes_of(tmp_path / "out") == expected
 
 
-def test_what_is_wrong_is_raised_as_it_was_there(int8, tmp_path):
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[None]:
+    with ray.cluster(None, 2):
+        yield
+
+
+def test_a_pair_has_the_same_links_through_ray_as_alone(cluster, exported, tmp_path):
+    model, items = exported("bert", 2), ITEMS[: 2 * SIZE]
+    work = Work(Folder(tmp_path / "out", Form("jsonl")), partial(load, model, centring=True))
+    ray.align(items, work, {}, size=SIZE)
+    aligner = load(model, centring=True).centred_on(items)
+    check_same(read_shards(tmp_path / "out"), (aligner.align(*item) for item in items))
+
+
+def test_what_is_wrong_is_raised_as_it_was_there(cluster, int8, tmp_path):
     (tmp_path / "bad.jsonl").write_text('{"source": "a", "target": "b"}\n' * SIZE + "{\n")
     work = Work(Folder(tmp_path / "out", Form("jsonl")), Loading(int8))
-    with ray.cluster(None, 2):
-        with pytest.raises(ValueError, match=rf"bad\.jsonl, line {SIZE + 1}: found"):
-            ray.align(read(tmp_path / "bad.jsonl", "jsonl"), work, {}, size=SIZE)
-        with pytest.raises(ValueError, match="not-there"):
-            ray.align(ITEMS, replace(work, load=Loading(Path("not-there"))), {})
-        with pytest.raises(ValueError, match="--gpus must be at most what is here, 0, got 1000"):
-            ray.align(ITEMS, work, {}, gpus=1000)
+    with pytest.raises(ValueError, match=rf"bad\.jsonl, line {SIZE + 1}: found"):
+        ray.align(read(tmp_path / "bad.jsonl", "jsonl"), work, {}, size=SIZE)
+    with pytest.raises(ValueError, match="not-there"):
+        ray.align(ITEMS, replace(work, load=Loading(Path("not-there"))), {})
+    with pytest.raises(ValueError, match="--gpus must be at most what is here, 0, got 1000"):
+        ray.align(ITEMS, work, {}, gpus=1000)

@@ -1,7 +1,8 @@
 """`otalign align -o folder/`: a corpus of any size into shards, by processes here or by Ray, resumable."""
 
 import os
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
@@ -17,8 +18,10 @@ from otalign.cli.aligning import AlignerOptions
 from otalign.cli.methods import chosen_method
 from otalign.cli.pairs import Pairs
 from otalign.cli.terminal import resumable
-from otalign.corpus import Reading
+from otalign.corpus import Item, Reading
+from otalign.corpus.links import each_line
 from otalign.corpus.parquet import Rows
+from otalign.corpus.tables import side_by_side
 from otalign.corpus.text import STDIN
 from otalign.encoders.onnx import processors
 from otalign.engines import Folder, Form, Work, ray
@@ -69,6 +72,9 @@ def align_in_shards(
         raise ValueError("--method fast-align learns from all pairs at once, so not in shards; give -o FILE")
     folder.check(resume=options.resume)
     said = folder.said or {}
+    if said:
+        with folder.lock():  # another run at work in it is found before the input is read through
+            pass
     pairs = read(read_before=not said)
     if STDIN in pairs.files and (options.resume or options.engine == "ray"):
         option = "--resume" if options.resume else "--engine ray"
@@ -91,12 +97,22 @@ def _align(
     else:
         threads = max(1, (aligner.threads or processors()) // processes)
     aligner = replace(aligner, threads=threads)
-    chosen: dict[str, Any] = {"processes": processes, "resume": options.resume, "size": size, "tell": tell}
+    chosen: dict[str, Any] = {"processes": processes, "resume": options.resume, "size": size}
+    chosen |= {"tell": tell, "warn": lambda line: print(f"otalign: {line}", file=sys.stderr)}
     if options.engine == "ray":
         pairs, aligner, folder = _wherever_it_runs(pairs, aligner, folder)
         chosen |= {"threads": threads, "gpus": options.gpus or 0, "address": options.ray_address}
     run = ray.align if options.engine == "ray" else engines.align
-    run(pairs.items, Work(folder, partial(_loaded, aligner), pairs.pretokenized), about, **chosen)
+    work = Work(folder, partial(_loaded, aligner), pairs.pretokenized, _unit(pairs.items))
+    run(pairs.items, work, about, **chosen)
+
+
+def _unit(items: Iterable[Item]) -> str:
+    """Return what errors call an item: where each line of a file is one, its number is that of the line."""
+    if isinstance(items, Rows):
+        return "row"
+    by_line = isinstance(items, Reading) and items.format.records in (each_line, side_by_side)
+    return "line" if by_line else "pair"
 
 
 def _loaded(options: AlignerOptions) -> Method:

@@ -3,12 +3,14 @@
 One reader hands a shard to each process that is free, so no more of the input is held than is being aligned.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+import warnings
+from collections.abc import Container, Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
 from otalign.corpus.items import Item
-from otalign.engines.work import HEAD, SIZE, Head, Shard, Tell, Work, shards
+from otalign.engines.folder import Folder
+from otalign.engines.work import HEAD, SIZE, Head, Shard, Tell, Warn, Work, shards
 from otalign.engines.workers import Crew
 
 
@@ -21,9 +23,10 @@ def align(
     processes: int = 1,
     resume: bool = False,
     tell: Tell = lambda pairs: None,
+    warn: Warn = warnings.warn,
 ) -> None:
     """Align all items into the folder of the work. `about` says what the run is, the aligner aside, and must
-    not have changed when it is resumed."""
+    not have changed when it is resumed. `warn` is told of files that are found damaged and made anew."""
     pairs = 0
 
     def told(more: int) -> None:
@@ -31,14 +34,15 @@ def align(
         pairs += more
         tell(more)
 
-    with Crew(work, processes) as crew:
+    with Crew(work, processes) as crew, work.folder.lock():
         about = {**about, "shard_size": size, "aligner": crew.signature}
-        work.folder.begin(about, resume=resume)
+        kept = work.folder.begin(about, resume=resume)
+        kept.warn(warn)
         stream = iter(items)
         if crew.centres and work.folder.centre is None:
             head, stream = ahead(stream)
             crew.keep_centre(head)
-        for more in crew.written(_missing(shards(stream, size), work, told)):
+        for more in crew.written(_missing(shards(stream, size), work.folder, kept.whole, told)):
             told(more)
         work.folder.finish(about, pairs, size)
 
@@ -58,10 +62,10 @@ def _raising(error: Exception) -> Iterator[Item]:
     yield  # that it is raised when it is asked for
 
 
-def _missing(every: Iterable[Shard], work: Work, tell: Tell) -> Iterator[Shard]:
+def _missing(every: Iterable[Shard], folder: Folder, whole: Container[str], tell: Tell) -> Iterator[Shard]:
     """The shards that are not written yet; of the others it is told that they are done."""
     for shard in every:
-        if work.folder.part(shard.number).exists():
+        if folder.part(shard.number).name in whole:
             tell(len(shard.items))
         else:
             yield shard

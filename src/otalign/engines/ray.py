@@ -8,16 +8,26 @@ It needs Ray, the extra `ray`.
 import logging
 import os
 import pickle
-from collections.abc import Iterable, Iterator, Mapping
+import warnings
+from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
 from typing import Any
 
 from otalign.corpus.items import Item
+from otalign.engines.faults import (
+    ends_the_run,
+    explain_loading,
+    explain_reading,
+    explain_shard,
+    report_death,
+)
+from otalign.engines.folder import CENTRE, TRIES
 from otalign.engines.local import ahead
-from otalign.engines.work import ONE_THREAD, SIZE, Head, Ready, Shard, Tell, Work, ready, shards
-from otalign.engines.workers import OURS
+from otalign.engines.records import Record
+from otalign.engines.work import ONE_THREAD, SIZE, Head, Ready, Shard, Tell, Warn, Work, ready, shards
+from otalign.failures import Failure, capture, describe
 
 
 def align(
@@ -32,83 +42,141 @@ def align(
     address: str | None = None,
     resume: bool = False,
     tell: Tell = lambda pairs: None,
+    warn: Warn = warnings.warn,
 ) -> None:
     """What `otalign.engines.align` does, by `processes` actors with so many threads and such a share of a GPU
     each, on the cluster at an address or else on one that is started here for the time."""
     share = {"num_cpus": threads, "num_gpus": gpus}
     with cluster(address, processes * threads + 1) as ray:  # one for the reader
         _check_gpus(ray, gpus, address)
-        there = ray.remote(**share)
-        signature, centres = ray.get(there(_ready).remote(work))
-        about = {**about, "shard_size": size, "aligner": signature}
-        work.folder.begin(about, resume=resume)
-        if centres and work.folder.centre is None:
-            head, _ = ahead(iter(items))
-            ray.get(there(_keep_centre).remote(work, head))
-        written = (
-            _data()
-            .range(1)
-            .flat_map(partial(_rows, items, work, size))
-            .map_batches(
-                Actor,
-                fn_constructor_args=(work,),
-                batch_size=1,  # a shard; it also keeps the reader out of the actors
-                compute=ray.data.ActorPoolStrategy(size=processes),
-                **share,
+        there = ray.remote(max_retries=TRIES - 1, **share)
+        signature, centres = _result(ray, there(_ready).remote(work))
+        with work.folder.lock():
+            about = {**about, "shard_size": size, "aligner": signature}
+            kept = work.folder.begin(about, resume=resume)
+            kept.warn(warn)
+            if centres and work.folder.centre is None:
+                head, _ = ahead(iter(items))
+                if record := _result(ray, there(_keep_centre).remote(work, head)):
+                    work.folder.record(CENTRE, record)
+            written = (
+                _data()
+                .range(1)
+                .flat_map(partial(_rows, items, work, size, kept.whole))
+                .map_batches(
+                    Actor,
+                    fn_constructor_args=(work,),
+                    batch_size=1,  # a shard; it also keeps the reader out of the actors
+                    compute=ray.data.ActorPoolStrategy(size=processes),
+                    **share,
+                )
             )
-        )
-        pairs = 0
-        for row in written.iter_rows():
-            if row["error"]:
-                raise pickle.loads(row["error"])
-            pairs += row["pairs"]
-            tell(row["pairs"])
-        work.folder.finish(about, pairs, size)
+            pairs = 0
+            for row in written.iter_rows():
+                _record(work, row)
+                pairs += row["pairs"]
+                tell(row["pairs"])
+            work.folder.finish(about, pairs, size)
+
+
+def _result(ray: Any, task: Any) -> Any:
+    """Wait for a task that loads the aligner; an error that it returns is raised."""
+    try:
+        result = ray.get(task)
+    except ray.exceptions.WorkerCrashedError:
+        raise explain_loading(report_death(), TRIES) from None
+    if isinstance(result, Exception):
+        raise result
+    return result
+
+
+def _record(work: Work, row: dict[str, Any]) -> None:
+    match pickle.loads(row["result"]):
+        case Exception() as error:
+            raise error
+        case Record() as record:
+            work.folder.record(work.folder.part(int(row["number"])).name, record)
 
 
 class Actor:
-    """Aligns and writes shards, a row each, and gives back how many pairs there were, and what went wrong."""
+    """Aligns and writes shards, a row each, and gives back their records, or what went wrong.
+
+    An actor that dies is started again by Ray, without end, to do again what it died of, and nobody is told.
+    So each attempt leaves a mark in the folder until it has ended, and three marks of the dead end the run.
+    """
 
     def __init__(self, work: Work):
-        self.work, self.method = work, work.load()
+        self.work = work
+        actor = import_module("ray").get_runtime_context().get_actor_id()  # the same when it is restarted
+        try:
+            with work.folder.attempt(f"loading-{actor}") as others:
+                died = others >= TRIES
+                self.method: Any = explain_loading(report_death(), others) if died else _load(work)
+        except OSError as error:
+            self.method = error
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        (number,), (pickled,) = batch["number"], batch["items"]
-        error = b""
-        try:
-            match pickle.loads(pickled):
-                case Exception() as met:
-                    raise met
-                case [*items]:
-                    self.work.write(Shard(int(number), items), self.method)
-        except OURS as met:
-            error = pickle.dumps(met)
-        return {"pairs": batch["pairs"], "error": [error]}
+        (number,), (pickled,), (first,) = batch["number"], batch["items"], batch["first"]
+        result = pickle.loads(pickled)
+        if isinstance(self.method, Exception):
+            result = self.method
+        elif isinstance(result, list):
+            shard = Shard(int(number), result, int(first))
+            try:
+                result = self._write(shard)
+            except OSError as error:  # from the mark of the attempt
+                result = explain_shard(capture(error), 1, shard, self.work)
+        return {"number": batch["number"], "pairs": batch["pairs"], "result": [pickle.dumps(result)]}
+
+    def _write(self, shard: Shard) -> Record | Exception:
+        with self.work.folder.attempt(self.work.folder.part(shard.number).name) as others:
+            if others >= TRIES:
+                return explain_shard(report_death(), others, shard, self.work)
+            times = 1
+            while isinstance(result := self.work.write(shard, self.method), Failure):
+                if ends_the_run(result, times):
+                    return explain_shard(result, times, shard, self.work)
+                times += 1
+            return result
 
 
-def _rows(items: Iterable[Item], work: Work, size: int, _: object) -> Iterator[dict[str, Any]]:
+def _rows(
+    items: Iterable[Item], work: Work, size: int, whole: Container[str], _: object
+) -> Iterator[dict[str, Any]]:
     """A row for each shard, without items where it is written already, and one for an error. If the reader
     is lost, Ray has it begin again and takes up after the rows that it got: so none may be left out."""
     try:
-        for number, held in shards(items, size):
-            to_do = None if work.folder.part(number).exists() else held
-            yield {"number": number, "items": pickle.dumps(to_do), "pairs": len(held)}
-    except OURS as error:
-        yield {"number": -1, "items": pickle.dumps(error), "pairs": 0}
+        for number, held, first in shards(items, size):
+            to_do = None if work.folder.part(number).name in whole else held
+            yield {"number": number, "items": pickle.dumps(to_do), "pairs": len(held), "first": first}
+    except Exception as error:
+        said = explain_reading(capture(error))
+        yield {"number": -1, "items": pickle.dumps(said), "pairs": 0, "first": 0}
 
 
-def _ready(work: Work) -> Ready:
-    return ready(work.load())
+def _load(work: Work) -> Any:
+    """Load the aligner; return the error to end the run with if that fails."""
+    try:
+        return work.load()
+    except BaseException as error:
+        return explain_loading(capture(error), 1)
 
 
-def _keep_centre(work: Work, head: Head) -> None:
-    work.keep_centre(head, work.load())
+def _ready(work: Work) -> Ready | Exception:
+    method = _load(work)
+    return method if isinstance(method, Exception) else ready(method)
+
+
+def _keep_centre(work: Work, head: Head) -> Record | Exception | None:
+    method = _load(work)
+    result = method if isinstance(method, Exception) else work.keep_centre(head, method)
+    return explain_shard(result, 1, head, work) if isinstance(result, Failure) else result
 
 
 @contextmanager
 def cluster(address: str | None, processors: int) -> Iterator[Any]:
     """Ray, started unless it is running, and silent but of processes that die: the caller tells of the
-    progress. An error of a task is raised as it was there."""
+    progress."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would call home
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
     try:
@@ -128,10 +196,9 @@ def cluster(address: str | None, processors: int) -> Iterator[Any]:
         )
     try:
         yield ray
-    except ray.exceptions.RayTaskError as error:
-        raise error.cause from None
     except ray.exceptions.RayError as error:
-        raise OSError(f"Ray gave up, --resume goes on: {error}") from error
+        cause = describe(getattr(error, "cause", error))  # of a task, what was raised there
+        raise OSError(f"Ray gave up, --resume goes on: {cause}") from error
     finally:
         if started:
             ray.shutdown()

@@ -7,6 +7,7 @@ all centred on, if the aligner has no centre of its own, is found once and kept 
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from io import BytesIO
 from itertools import count, islice
 from typing import Any, NamedTuple
 
@@ -14,6 +15,8 @@ from otalign.aligner import Aligner, Method, Pair, embedded
 from otalign.centring import Centre, first
 from otalign.corpus.items import Item, sentences
 from otalign.engines.folder import Folder
+from otalign.engines.records import Record
+from otalign.failures import Failure, capture
 from otalign.peers import SimAligner
 
 SIZE = 8192  # pairs of a shard: a minute or two of work
@@ -24,11 +27,13 @@ HEAD = 65_536  # pairs at most among which the centre of a corpus is sought
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 Tell = Callable[[int], Any]  # told how many pairs more are done
+Warn = Callable[[str], Any]  # told, in a line, what the user should know though the run goes on
 
 
 class Shard(NamedTuple):
     number: int
     items: Sequence[Item]
+    first: int = 0  # index of its first item in the input
 
 
 class Head(NamedTuple):
@@ -51,29 +56,59 @@ class Work:
     folder: Folder
     load: Callable[[], Method]
     pretokenized: bool = False
+    unit: str = "pair"  # what errors call an item: a line, where each line of the input is one
 
-    def write(self, shard: Shard, method: Method, tell: Tell = lambda pairs: None) -> None:
-        """Align a shard and write it; told from time to time how many pairs more are aligned."""
-        method = _around(method, self.folder.centre)
+    def write(self, shard: Shard, method: Method, tell: Tell = lambda pairs: None) -> Record | Failure:
+        """Align a shard and write it; told from time to time how many pairs more are aligned.
+
+        Returns:
+            Size and digest of its file; or what went wrong, whatever it was, and with which pair if one alone
+            is enough for it.
+        """
+        read = done = 0
+
+        def pairs() -> Iterator[Pair]:
+            nonlocal read
+            for read, item in enumerate(shard.items, 1):  # noqa: B007
+                yield sentences(item, self.pretokenized)
 
         def told() -> Iterator[Any]:
-            done = 0
-            for done, alignment in enumerate(method.align_many(self._pairs(shard.items)), 1):
+            nonlocal done
+            for alignment in method.align_many(pairs()):
                 yield alignment
+                done += 1
                 if done % TOLD == 0:
                     tell(TOLD)
             tell(done % TOLD)
 
-        self.folder.write(shard.number, told())
+        try:
+            method = _around(method, self.folder.centre)
+            return self.folder.write(shard.number, told())
+        except BaseException as error:  # SystemExit and panics of Rust, too, must not end the process unheard
+            if isinstance(error, OSError | MemoryError | ImportError):
+                return capture(error)
+            return capture(error, self._find_failing(shard.items, method, range(done, read)))
 
-    def keep_centre(self, head: Head, method: Method) -> None:
+    def _find_failing(self, items: Sequence[Item], method: Method, among: Iterable[int]) -> int | None:
+        """Return the index of the first item that cannot be aligned and written by itself."""
+        for place in among:
+            try:
+                pair = sentences(items[place], self.pretokenized)
+                self.folder.form.write([method.align(*pair)], BytesIO())
+            except BaseException:
+                return place
+        return None
+
+    def keep_centre(self, head: Head, method: Method) -> Record | Failure | None:
         """Keep what a stream that begins so is centred on; nothing if it has no words."""
         assert isinstance(method, Aligner | SimAligner)
         whitening = method.settings.whitening if isinstance(method, Aligner) else 0.0
         pairing = method.settings.pairing if isinstance(method, Aligner) else method.pairing
-        held, words = first(embedded(self._pairs(head.items), method.encoder, pairing))
-        if words:
-            self.folder.keep(Centre.of((part for _, part in held), whitening))
+        try:
+            held, words = first(embedded(self._pairs(head.items), method.encoder, pairing))
+            return self.folder.keep(Centre.of((part for _, part in held), whitening)) if words else None
+        except BaseException as error:
+            return capture(error)
 
     def _pairs(self, items: Iterable[Item]) -> Iterator[Pair]:
         return (sentences(item, self.pretokenized) for item in items)
@@ -87,7 +122,7 @@ def shards(items: Iterable[Item], size: int = SIZE) -> Iterator[Shard]:
     for number in count():
         if not (held := list(islice(items, size))):
             return
-        yield Shard(number, held)
+        yield Shard(number, held, number * size)
 
 
 def ready(method: Method) -> Ready:

@@ -1,8 +1,9 @@
-"""Processes that align shards, an aligner each. One that dies costs nothing but the time: its shard goes to
-another."""
+"""Processes that align shards, an aligner each. One that dies or fails costs nothing but the time: its shard
+goes to another, until three have failed at it."""
 
 import os
 import signal
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from multiprocessing import get_context, parent_process
@@ -10,22 +11,19 @@ from multiprocessing.connection import Connection, wait
 from threading import Thread, current_thread, main_thread
 from typing import Any, Self
 
-from otalign.engines.work import ONE_THREAD, Head, Shard, Work, ready
-
-DONE = "done"  # what a process says after what it was given
-OURS = (ValueError, OSError, ImportError)  # what the user can mend
-
-
-class Died(OSError):
-    """A process, at its work."""
+from otalign.engines.faults import ends_the_run, explain_loading, explain_shard, report_death
+from otalign.engines.folder import CENTRE
+from otalign.engines.records import Record
+from otalign.engines.work import ONE_THREAD, Head, Ready, Shard, Work, ready
+from otalign.failures import EXPECTED, Failure, capture
 
 
 class Worker:
-    """A process, and the shard that it is at."""
+    """A process, and the task that it is at."""
 
     def __init__(self, work: Work):
         context = get_context("spawn")
-        self.shard: Shard | None = None
+        self.task: Shard | Head | None = None
         self.told = 0  # pairs of it that are aligned
         self.ends, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(theirs, work), daemon=True)
@@ -33,21 +31,18 @@ class Worker:
             self.process.start()
         theirs.close()  # so that its death is heard
 
-    def take(self, shard: Shard) -> None:
-        self.shard, self.told = shard, 0
+    def take(self, task: Shard | Head) -> None:
+        self.task, self.told = task, 0
         with suppress(ConnectionError):  # if it has died, that is heard where it is waited for
-            self.ends.send(shard)
+            self.ends.send(task)
 
-    def heard(self) -> Any:
-        """What it says next; its error is raised here."""
+    def hear(self) -> Any:
+        """Wait for what it says next. Death is a failure like others."""
         try:
-            said = self.ends.recv()
-        except (EOFError, ConnectionError):
+            return self.ends.recv()
+        except (EOFError, OSError):  # the second, if it was killed in the middle of a message
             self.process.join()
-            raise Died(f"a process died, exit code {self.process.exitcode}") from None
-        if isinstance(said, Exception):
-            raise said
-        return said
+            return report_death(self.process.exitcode)
 
     def stop(self) -> None:
         self.process.terminate()
@@ -62,11 +57,12 @@ class Crew:
         if processes < 1:
             raise ValueError(f"processes must be at least 1, got {processes}")
         self.work = work
-        self.again: list[Shard] = []  # given to processes that died
+        self.again: list[Shard] = []  # given to processes that failed
+        self.failures: Counter[int] = Counter()  # of each shard, by number
         self.workers: list[Worker] = []
         try:
             self.workers += [Worker(work) for _ in range(processes)]
-            (self.signature, self.centres), *_ = [worker.heard() for worker in self.workers]
+            (self.signature, self.centres), *_ = [self._await_loaded(place) for place in range(processes)]
         except BaseException:
             self.__exit__()
             raise
@@ -79,8 +75,14 @@ class Crew:
             worker.stop()
 
     def keep_centre(self, head: Head) -> None:
-        self.workers[0].ends.send(head)
-        self.workers[0].heard()
+        """Have a worker find the centre of the corpus, and record it."""
+        self.workers[0].take(head)
+        while isinstance(said := self.workers[0].hear(), Failure):
+            self._fail(0, said)
+            self.workers[0].take(head)
+        if said is not None:  # with no words there is no centre
+            self.work.folder.record(CENTRE, said)
+        self.workers[0].task = None
 
     def written(self, shards: Iterator[Shard]) -> Iterator[int]:
         """Numbers of pairs that were aligned, as they are told, until all shards are written. What goes wrong
@@ -89,41 +91,61 @@ class Crew:
         readable = _until_wrong(shards, wrong)
         while busy := self._busy(readable):
             for ends in wait(list(busy)):
-                worker = busy[ends]
-                try:
-                    said = worker.heard()
-                except Died:
-                    yield -worker.told
-                    self._replace(worker)
-                else:
-                    if said == DONE:
-                        worker.shard = None
-                    else:
-                        worker.told += said
-                        yield said
+                place, shard = busy[ends]
+                worker = self.workers[place]
+                match worker.hear():
+                    case Failure() as failure:
+                        yield -worker.told
+                        self._fail(place, failure)
+                        self.again.append(shard)
+                    case Record() as record:
+                        self.work.folder.record(self.work.folder.part(shard.number).name, record)
+                        worker.task = None
+                    case more:
+                        worker.told += more
+                        yield more
         if wrong:
             raise wrong[0]
 
-    def _busy(self, shards: Iterator[Shard]) -> dict[Any, Worker]:
+    def _busy(self, shards: Iterator[Shard]) -> dict[Any, tuple[int, Shard]]:
         """Those at work, by what they are heard from; each that was free is given a shard before."""
         for worker in self.workers:
-            if worker.shard is None and (shard := self.again.pop() if self.again else next(shards, None)):
+            if worker.task is None and (shard := self.again.pop() if self.again else next(shards, None)):
                 worker.take(shard)
-        return {worker.ends: worker for worker in self.workers if worker.shard}
+        tasks = [(place, worker.ends, worker.task) for place, worker in enumerate(self.workers)]
+        return {ends: (place, task) for place, ends, task in tasks if isinstance(task, Shard)}
 
-    def _replace(self, worker: Worker) -> None:
-        """Put another in the place of one that died, and its shard among those to be done again."""
-        assert worker.shard is not None
-        self.again.append(worker.shard)
-        worker.stop()
-        fresh = self.workers[self.workers.index(worker)] = Worker(self.work)
-        fresh.heard()
+    def _fail(self, place: int, failure: Failure) -> None:
+        """Count a failure, and put another worker in the place unless the run is to end."""
+        task = self.workers[place].task
+        assert task is not None
+        number = task.number if isinstance(task, Shard) else -1
+        self.failures[number] += 1
+        if ends_the_run(failure, self.failures[number]):
+            raise explain_shard(failure, self.failures[number], task, self.work)
+        self._replace(place)
+        self._await_loaded(place)
+
+    def _replace(self, place: int) -> None:
+        # Also one that lives: what failed, such as a GPU, may be of no more use to it.
+        self.workers[place].stop()
+        self.workers[place] = Worker(self.work)
+
+    def _await_loaded(self, place: int) -> Ready:
+        """Wait until a worker has loaded the aligner. One that fails is replaced, until three have."""
+        times = 0
+        while isinstance(said := self.workers[place].hear(), Failure):
+            times += 1
+            if ends_the_run(said, times):
+                raise explain_loading(said, times)
+            self._replace(place)
+        return said
 
 
 def _until_wrong(shards: Iterator[Shard], wrong: list[Exception]) -> Iterator[Shard]:
     try:
         yield from shards
-    except OURS as error:
+    except EXPECTED as error:
         wrong.append(error)
 
 
@@ -152,22 +174,22 @@ def _deaf() -> Iterator[None]:
 
 
 def _serve(ends: Connection, work: Work) -> None:
-    """The life of a process: shards in, files written."""
+    """The life of a process: shards in, files written, until one fails."""
     Thread(target=_end_with_the_parent, daemon=True).start()
     try:
         method = work.load()
-        ends.send(ready(method))
-        while True:
+        said: Any = ready(method)
+        while not isinstance(said, Failure):
+            ends.send(said)
             match ends.recv():
                 case Head() as head:
-                    work.keep_centre(head, method)
+                    said = work.keep_centre(head, method)
                 case shard:
-                    work.write(shard, method, ends.send)
-            ends.send(DONE)
-    except (EOFError, BrokenPipeError):
-        return
-    except OURS as error:
-        ends.send(error)
+                    said = work.write(shard, method, ends.send)
+    except BaseException as error:
+        said = capture(error)
+    with suppress(OSError):  # the parent has gone
+        ends.send(said)
 
 
 def _end_with_the_parent() -> None:

@@ -1,0 +1,118 @@
+"""A method that needs no model, and faults to put into it, for tests of what runs do when things break."""
+
+import errno
+import os
+import secrets
+import signal
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+
+from otalign.alignment import Alignment, Link
+from otalign.encoders import Prepared
+from otalign.words import Sentence
+
+PAIRS = [(f"{k} " + "the old car " * (k % 7), f"a car {k}") for k in range(60)]
+
+
+class Panic(BaseException):
+    """As Rust raises them through its bindings: no Exception, and it cannot be unpickled."""
+
+    def __init__(self, first: str, second: str):
+        super().__init__(f"{first}\n{second}")
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Something that goes wrong, a number of times."""
+
+    kind: str
+    graves: Path  # a file for each time, named after its process
+    times: int = 1000
+    spared: int = 0  # times that nothing happens before
+
+    def strike(self) -> None:
+        self.graves.mkdir(exist_ok=True)
+        before = len(list(self.graves.iterdir()))
+        if before >= self.spared + self.times:
+            return
+        (self.graves / f"{os.getpid()}-{secrets.token_hex(4)}").touch()
+        if before < self.spared:
+            return
+        match self.kind:
+            case "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
+            case "full disk":
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            case "memory":
+                raise MemoryError
+            case "panic":
+                raise Panic("index out", "of bounds")
+
+    @property
+    def processes(self) -> int:
+        """How many processes it has struck."""
+        return len({grave.name.split("-")[0] for grave in self.graves.iterdir()})
+
+
+@dataclass(frozen=True)
+class Plain:
+    """Links the last words."""
+
+    fault: Fault | None = None
+    at: int = 0  # the pair at which it strikes
+    pause: float = 0.0  # seconds for a pair
+    signature = "plain"
+
+    def align(self, source: Sentence, target: Sentence) -> Alignment:
+        time.sleep(self.pause)
+        if self.fault and source.words[0] == str(self.at):
+            self.fault.strike()
+        last = Link(len(source.words) - 1, len(target.words) - 1, 1.0)
+        return Alignment(source.words, target.words, (last,), source.spans, target.spans)
+
+    def align_many(self, pairs: Iterable[tuple[Sentence, Sentence]]) -> Iterator[Alignment]:
+        return (self.align(*pair) for pair in pairs)
+
+
+@dataclass(frozen=True)
+class Loading:
+    """Stands in for the functions by which the command line loads a method."""
+
+    method: Plain = Plain()
+    fault: Fault | None = None
+
+    def __call__(self, *_: object) -> Plain:
+        if self.fault:
+            self.fault.strike()
+        return self.method
+
+
+@dataclass(frozen=True)
+class FaultyReader:
+    """Stands in for what prepares pairs for an encoder."""
+
+    fault: Fault
+    at: int
+
+    def prepared(self, pairs: list[tuple[Sentence, Sentence]], pairing: str) -> Prepared:
+        if any(source.words[0] == str(self.at) for source, _ in pairs):
+            self.fault.strike()
+        return Prepared([], np.zeros(2 * len(pairs) + 1, int))
+
+
+def run_command(loading: Loading, *arguments: str) -> None:
+    """Run `otalign` in this process, with a method of this module in it and in its workers."""
+    main = import_module("otalign.cli").main
+    with (
+        patch("otalign.cli.shards._loaded", loading),
+        patch.object(import_module("otalign.cli.align"), "chosen_method", loading),
+        patch.object(sys, "argv", ["otalign", *arguments]),
+    ):
+        main()

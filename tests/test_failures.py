@@ -1,0 +1,367 @@
+"""What can break while a corpus is aligned: the same bytes come out, or one clear line and exit code 2.
+
+Kills at random moments have a fixed seed; OTALIGN_FAILURE_SEED gives another.
+"""
+
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from otalign import ahead
+from otalign.engines import Folder, Form
+from otalign.failures import capture
+
+from .faults import PAIRS, Fault, FaultyReader, Loading, Panic, Plain, run_command
+
+SIZE = 12
+SHARDS = len(PAIRS) // SIZE
+ROOT = Path(__file__).parents[1]
+Run = Callable[..., tuple[int, str]]
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal that kills")
+draw = random.Random(os.environ.get("OTALIGN_FAILURE_SEED", "1"))
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory) -> Path:
+    file = tmp_path_factory.mktemp("corpus") / "pairs.tsv"
+    file.write_text("".join(f"{source}\t{target}\n" for source, target in PAIRS))
+    return file
+
+
+@pytest.fixture
+def run(corpus, capsys) -> Run:
+    """loading, output, options → the exit code of `otalign align` and what it said on the error stream."""
+
+    def run(loading: Loading, output: Path | str, *options: str) -> tuple[int, str]:
+        with pytest.raises(SystemExit) as ended:
+            run_command(loading, "align", str(corpus), "-o", str(output), *options)
+        return ended.value.code or 0, capsys.readouterr().err
+
+    return run
+
+
+@pytest.fixture
+def shards(run) -> Run:
+    """The same into a folder of shards."""
+    return lambda loading, folder, *options: run(loading, f"{folder}/", "--shard-size", str(SIZE), *options)
+
+
+@pytest.fixture(scope="module")
+def expected(corpus, tmp_path_factory) -> dict[str, bytes]:
+    """The files of a run that nothing disturbed."""
+    folder = tmp_path_factory.mktemp("whole") / "out"
+    with pytest.raises(SystemExit):
+        run_command(Loading(), "align", str(corpus), "-o", f"{folder}/", "--shard-size", str(SIZE))
+    return bytes_of(folder)
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def command(folder: Path, pause: float, corpus: Path) -> dict:
+    """What to hand to subprocess, for a run that takes some time."""
+    code = (
+        "import sys; from tests.faults import Loading, Plain, run_command; "
+        f"run_command(Loading(Plain(pause={pause})), *sys.argv[1:])"
+    )
+    options = ["align", str(corpus), "-o", f"{folder}/", "--shard-size", str(SIZE), "--resume"]
+    return {"args": [sys.executable, "-c", code, *options], "cwd": ROOT}
+
+
+def one_line(said: str) -> str:
+    """What was said, which must be a line of ours."""
+    assert said.startswith("otalign: ")
+    assert said.count("\n") == 1
+    return said
+
+
+# Shards, by processes of this machine
+
+
+def test_a_parent_killed_at_any_moment_keeps_others_out_until_then_and_is_gone_on_with(
+    shards, corpus, expected, tmp_path
+):
+    folder = tmp_path / "out"
+    for in_the_work in (True, False):
+        with subprocess.Popen(**command(folder, 0.01, corpus)) as work:
+            end = time.monotonic() + 60
+            while in_the_work and not list(folder.glob("part-*")) and time.monotonic() < end:
+                time.sleep(0.001)
+            if in_the_work:
+                rc, said = shards(Loading(), folder, "--resume")
+                assert (rc, "another run is writing into" in one_line(said)) == (2, True)
+            time.sleep(draw.uniform(0, 0.3 if in_the_work else 2.0))
+            work.kill()
+    assert shards(Loading(), folder, "--resume")[0] == 0
+    assert bytes_of(folder) == expected
+
+
+@pytest.mark.parametrize("kind", ["kill", "memory"])
+def test_a_worker_that_fails_once_costs_nothing_but_its_time(shards, expected, tmp_path, kind):
+    fault = Fault(kind, tmp_path / "graves", times=1)
+    loading = Loading(Plain(fault, at=draw.randrange(len(PAIRS))))
+    assert shards(loading, tmp_path / "out") == (0, "")
+    assert fault.processes == 1
+    assert bytes_of(tmp_path / "out") == expected
+
+
+def test_a_worker_killed_while_it_loads_is_replaced_twice_and_then_named(shards, expected, tmp_path):
+    fault = Fault("kill", tmp_path / "once", times=1)
+    assert shards(Loading(fault=fault), tmp_path / "out") == (0, "")
+    assert bytes_of(tmp_path / "out") == expected
+
+    fault = Fault("kill", tmp_path / "always")
+    rc, said = shards(Loading(fault=fault), tmp_path / "none")
+    assert rc == 2
+    assert re.search(
+        r"loading the aligner failed 3 times, the last: .* signal 9 .* --processes", one_line(said)
+    )
+    assert fault.processes == 3
+    assert not (tmp_path / "none").exists()
+
+
+def test_an_error_of_any_type_ends_the_run_at_the_third_time_and_names_the_line(shards, tmp_path):
+    fault = Fault("panic", tmp_path / "graves")
+    rc, said = shards(Loading(Plain(fault, at=17)), tmp_path / "out")
+    assert rc == 2
+    assert one_line(said) == (
+        "otalign: part-000001.jsonl (lines 13–24) failed 3 times, the last at line 18: Panic: index out of "
+        "bounds; correct or remove that line, then align into a new folder\n"
+    )
+    assert fault.processes == 3
+
+    rc, said = shards(Loading(fault=Fault("panic", tmp_path / "loading")), tmp_path / "none")
+    assert rc == 2
+    assert "loading the aligner failed 3 times, the last: Panic: index out of bounds; check" in one_line(said)
+
+
+def test_a_full_disk_is_said_at_once_and_the_run_goes_on_later(shards, expected, tmp_path):
+    fault = Fault("full disk", tmp_path / "graves")
+    rc, said = shards(Loading(Plain(fault, at=30)), tmp_path / "out")
+    assert rc == 2
+    assert "part-000002.jsonl (lines 25–36) failed: OSError: [Errno 28]" in one_line(said)
+    assert "--resume goes on once that is solved" in said
+    assert fault.processes == 1
+    assert shards(Loading(), tmp_path / "out", "--resume")[0] == 0
+    assert bytes_of(tmp_path / "out") == expected
+
+
+def test_a_folder_that_cannot_be_written_is_named(shards, tmp_path):
+    (tmp_path / "file").touch()
+    rc, said = shards(Loading(), tmp_path / "file" / "out")
+    assert (rc, "cannot write into" in one_line(said)) == (2, True)
+
+
+def test_a_read_only_folder_is_named(shards, tmp_path):
+    (tmp_path / "read-only").mkdir(mode=0o555)
+    if os.access(tmp_path / "read-only", os.W_OK):
+        pytest.skip("the superuser may write everywhere")
+    rc, said = shards(Loading(), tmp_path / "read-only" / "out")
+    assert (rc, "cannot write into" in one_line(said)) == (2, True)
+
+
+def damage(folder: Path) -> None:
+    """Truncate a shard, flip a bit of the next, delete the third."""
+    parts = [folder / f"part-{number:06d}.jsonl" for number in range(3)]
+    parts[0].write_bytes(parts[0].read_bytes()[:-1])
+    data = bytearray(parts[1].read_bytes())
+    data[draw.randrange(len(data))] ^= 1 << draw.randrange(8)
+    parts[1].write_bytes(data)
+    parts[2].unlink()
+
+
+def restore(folder: Path, files: dict[str, bytes]) -> Path:
+    folder.mkdir()
+    for name, data in files.items():
+        (folder / name).write_bytes(data)
+    return folder
+
+
+def test_damaged_shards_are_made_anew_and_it_is_said(shards, expected, tmp_path):
+    folder = restore(tmp_path / "out", expected)
+    damage(folder)
+    (folder / ".shards.jsonl").write_bytes(b'{"name": "part-000003.jsonl", "by')  # a power cut
+    rc, said = shards(Loading(), folder, "--resume")
+    size = len(expected["part-000000.jsonl"])
+    assert (rc, one_line(said)) == (
+        0,
+        "otalign: 3 files are damaged or not recorded, and made anew; the first: part-000000.jsonl: "
+        f"{size - 1:,} bytes instead of {size:,}\n",
+    )
+    assert bytes_of(folder) == expected
+
+
+def test_a_shard_that_is_not_of_the_run_is_named_and_left_alone(shards, expected, tmp_path):
+    folder = restore(tmp_path / "out", expected)
+    extra = folder / f"part-{SHARDS:06d}.jsonl"
+    extra.write_bytes(b"{}\n")
+    rc, said = shards(Loading(), folder, "--resume")
+    assert rc == 2
+    assert f"{extra.name} is not of this run, which has {SHARDS} shards; remove it" in said.splitlines()[-1]
+    extra.unlink()
+    assert shards(Loading(), folder, "--resume") == (0, "")
+    assert bytes_of(folder) == expected
+
+
+def test_a_run_from_before_there_were_records_is_made_anew(shards, expected, tmp_path):
+    folder = restore(tmp_path / "out", expected)
+    said = json.loads(expected["run.json"])
+    del said["files"]
+    (folder / "run.json").write_text(json.dumps(said))
+    rc, said = shards(Loading(), folder, "--resume")
+    assert rc == 0
+    assert f"{SHARDS} files are damaged or not recorded, and made anew" in one_line(said)
+    assert bytes_of(folder) == expected
+
+
+def test_records_are_all_in_run_json_at_the_end_and_good_in_each_state_of_the_journal(expected, tmp_path):
+    files = json.loads(expected["run.json"])["files"]
+    assert sorted(files) == sorted(name for name in expected if name.startswith("part-"))
+    begun = {name: value for name, value in json.loads(expected["run.json"]).items() if name != "files"}
+    journal = b"".join(
+        json.dumps({"name": name, **record}).encode() + b"\n" for name, record in files.items()
+    )
+    for length in sorted(draw.sample(range(len(journal) + 1), 20)):  # killed or cut off there
+        folder = restore(tmp_path / str(length), {**expected, ".shards.jsonl": journal[:length]})
+        (folder / "run.json").write_text(json.dumps(begun))
+        kept = Folder(folder, Form("jsonl")).begin(begun, resume=True)
+        assert len(kept.whole) == journal[: length + 1].count(b"}")
+        assert len(kept.whole) + len(kept.damaged) == SHARDS
+        shutil.rmtree(folder)
+
+
+# One file
+
+
+@pytest.fixture
+def old(tmp_path) -> Path:
+    """A file that is to be replaced."""
+    file = tmp_path / "links.txt"
+    file.write_text("old\n")
+    return file
+
+
+def test_a_kill_leaves_the_old_file(run, corpus, old, tmp_path):
+    fault = Fault("kill", tmp_path / "graves")
+    code = (
+        "import sys; from pathlib import Path; from tests.faults import Fault, Loading, Plain, run_command; "
+        f"fault = Fault('kill', Path(sys.argv[1])); "
+        f"run_command(Loading(Plain(fault, {draw.randrange(len(PAIRS))})), *sys.argv[2:])"
+    )
+    arguments = [str(fault.graves), "align", str(corpus), "-o", str(old)]
+    assert subprocess.run([sys.executable, "-c", code, *arguments], cwd=ROOT).returncode == -9
+    assert old.read_text() == "old\n"
+    assert run(Loading(), old) == (0, "")
+    assert len(old.read_text().splitlines()) == len(PAIRS)
+
+
+def test_a_full_disk_leaves_the_old_file(run, old):
+    resource = pytest.importorskip("resource", reason="the system has no limits to set")
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
+    try:
+        rc, said = run(Loading(), old)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert (rc, "[Errno 27]" in one_line(said)) == (2, True)
+    assert old.read_text() == "old\n"
+    assert [file.name for file in old.parent.iterdir()] == [old.name]
+
+
+def test_a_file_that_cannot_be_written_is_named(run, tmp_path):
+    (tmp_path / "file").touch()
+    rc, said = run(Loading(), tmp_path / "file" / "links.txt")
+    assert (rc, "cannot write" in one_line(said)) == (2, True)
+
+
+def test_an_error_while_aligning_leaves_the_old_file(run, old, tmp_path):
+    rc, _ = run(Loading(Plain(Fault("full disk", tmp_path / "graves"), at=40)), old)
+    assert rc == 2
+    assert old.read_text() == "old\n"
+
+
+# Workers that prepare pairs for a GPU
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"), [("panic", r"at pair 42: Panic: index out of bounds"), ("kill", "died")]
+)
+def test_a_worker_that_fails_to_prepare_pairs_is_named(monkeypatch, tmp_path, kind, said):
+    monkeypatch.setattr(ahead, "TASK_PAIRS", 25)
+    reader = FaultyReader(Fault(kind, tmp_path / "graves"), at=41)
+    with pytest.raises(ChildProcessError, match=said):
+        list(ahead.prepared(PAIRS, reader, "joint", 1, 1000))  # pyright: ignore[reportArgumentType]
+
+
+# Errors on their way
+
+
+class Unprintable(ValueError):
+    def __str__(self) -> str:
+        raise RuntimeError
+
+
+@pytest.mark.parametrize(
+    ("error", "description", "kind"),
+    [
+        (ValueError("a\n b"), "ValueError: a b", ValueError),
+        (MemoryError(), "MemoryError", MemoryError),
+        (Panic("a", "b"), "Panic: a b", RuntimeError),
+        (SystemExit(3), "SystemExit: 3", RuntimeError),
+        (Unprintable(), "Unprintable", Unprintable),
+        (type("Local", (Exception,), {})("x"), "Local: x", RuntimeError),
+    ],
+)
+def test_errors_of_any_type_can_be_sent(error, description, kind):
+    failure = capture(error)
+    assert failure.description == description
+    assert type(failure.error) is kind
+
+
+# Ray
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[None]:
+    pytest.importorskip("ray.data", reason="Ray is not installed")
+    from otalign.engines import ray
+
+    with ray.cluster(None, 2):
+        yield
+
+
+@pytest.mark.filterwarnings("ignore")  # Ray's own, of which there are many
+def test_by_ray_it_is_the_same(cluster, shards, expected, tmp_path):
+    folder, options = tmp_path / "out", ("--engine", "ray", "--threads", "1")
+    rc, said = shards(Loading(Plain(Fault("panic", tmp_path / "graves"), at=59)), folder, *options)
+    assert rc == 2
+    assert "part-000004.jsonl (lines 49–60) failed 3 times, the last at line 60: Panic: " in one_line(said)
+
+    with Folder(folder, Form("jsonl")).lock():
+        rc, said = shards(Loading(), folder, *options, "--resume")
+        assert (rc, "another run is writing into" in one_line(said)) == (2, True)
+
+    damage(folder)
+    rc, said = shards(Loading(), folder, *options, "--resume")
+    assert (rc, "files are damaged or not recorded, and made anew" in one_line(said)) == (0, True)
+    assert bytes_of(folder) == expected
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_ray_does_not_restart_for_ever_an_actor_that_dies_while_it_loads(cluster, shards, tmp_path):
+    fault = Fault("kill", tmp_path / "graves", spared=1)  # the first load only asks what the method is
+    rc, said = shards(Loading(fault=fault), tmp_path / "out", "--engine", "ray", "--threads", "1")
+    assert rc == 2
+    assert "loading the aligner failed 3 times, the last: a worker process died" in said
+    assert fault.processes <= 1 + 3
