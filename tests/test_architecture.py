@@ -35,6 +35,7 @@ ORDER = [
     *(
         "arrays",
         "atomic",
+        "untrusted",
         "words",
         "sentences",
         "ot",

@@ -26,8 +26,8 @@ __all__ = [
     "__version__",
 ]
 
-# Nothing that otalign runs on reports its use. Each library reads its variable when it is imported or started,
-# which is after this, also in worker processes; a user's own value cannot turn a report back on.
+# Nothing that otalign runs on reports its use. Each library reads its variable when it is imported or
+# started, which is after this, also in worker processes; a user's own value cannot turn a report back on.
 os.environ |= {"ORT_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "RAY_USAGE_STATS_ENABLED": "0"}
 
 HOMES = {
