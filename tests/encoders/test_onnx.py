@@ -1,5 +1,6 @@
 """An exported encoder gives the embeddings of the original, and takes no torch along."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -187,7 +188,7 @@ def test_numbers_that_are_not_finite_are_an_error(exported, tmp_path):
         tensor.raw_data = np.full(len(tensor.raw_data) // 4, np.nan, np.float32).tobytes()
 
     made = load(with_tensor(exported("bert", 2), spoil, tmp_path / "made"))
-    with pytest.raises(ValueError, match="the encoder bert.* gives numbers that are not finite at layer 2"):
+    with pytest.raises(ValueError, match=r"the encoder bert.* gives numbers that are not finite at layer 2"):
         made.embed(PAIRS, "joint")
 
 
@@ -205,3 +206,12 @@ def test_a_graph_that_cannot_be_run_is_an_error_of_ours(exported):
     with pytest.raises(ValueError, match=r"encoder\.onnx cannot be run: .*") as raised:
         made.hidden(ids, np.ones_like(ids), np.zeros_like(ids))
     assert "\n" not in str(raised.value)
+
+
+def test_a_tokenizer_that_panics_is_an_error_of_ours(exported, tmp_path):
+    made = Path(shutil.copytree(exported("bert", 2), tmp_path / "made"))
+    said = json.loads((made / "tokenizer.json").read_text())
+    said["post_processor"]["special_tokens"].pop("[SEP]")
+    (made / "tokenizer.json").write_text(json.dumps(said))
+    with pytest.raises(ValueError, match="tokenizer"):
+        load(made)
