@@ -450,11 +450,46 @@ def test_an_aligner_that_does_not_centre_does_not_use_a_mean(bert, aligner):
         assert found == expected
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{", '{"layer": 1}', '{"encoder": "x", "layer": 1, "colour": 2}'])
+WRONG = [
+    *("", "[]", "{", '{"layer": 1}', '{"encoder": "x", "layer": 1, "colour": 2}'),
+    *('{"encoder": 5, "layer": 1}', '{"encoder": "x", "layer": "1"}', '{"encoder": "x", "layer": NaN}'),
+    '{"encoder": "x", "layer": 1, "trained": []}',
+    '{"encoder": "x", "layer": 1, "threshold": NaN}',
+    '{"encoder": "x", "layer": 1, "pairing": ["joint"]}',
+    '{"encoder": "x", "layer": 1, "problem": {"name": ["pot"]}}',
+    '{"encoder": "x", "layer": 1, "problem": {"name": "learned", "sure": NaN}}',
+    '{"encoder": "x", "layer": 1, "solver": {"name": "entropic", "max_iterations": NaN}}',
+    '{"a":' * 100_000 + "1" + "}" * 100_000,
+]
+
+
+@pytest.mark.parametrize("text", WRONG, ids=range(len(WRONG)))
 def test_settings_that_save_did_not_write_are_refused(tmp_path, text):
     (tmp_path / "otalign.json").write_text(text)
     with pytest.raises(ValueError, match=r"otalign\.json is not what Aligner\.save writes"):
         Aligner.load(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["mean.npy", "stretch.npy"])
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda file: np.save(file, np.ones((3, 3, 3), dtype=np.float32)),
+        lambda file: np.save(file, np.ones(5)),
+        lambda file: np.save(file, np.full_like(np.load(file), np.nan)),
+        lambda file: np.save(file, np.array([print], dtype=object), allow_pickle=True),
+        lambda file: file.write_bytes(file.read_bytes()[:100]),
+        lambda file: file.write_bytes(b""),
+        lambda file: file.write_bytes(file.read_bytes().replace(b"(16,", b"(9" + 9 * b"9" + b",", 1)),
+    ],
+    ids=["shape", "size", "nan", "pickle", "torn", "empty", "huge"],
+)
+def test_a_centre_that_does_not_fit_is_refused(aligner, tmp_path, name, write):
+    aligner.save(tmp_path)
+    write(tmp_path / name)
+    with pytest.raises(ValueError, match=rf"{name} ") as raised:
+        Aligner.load(tmp_path, device="cpu")
+    assert "\n" not in str(raised.value)
 
 
 def test_a_setting_that_there_is_not_is_refused(bert):

@@ -36,6 +36,7 @@ ORDER = [
         "arrays",
         "atomic",
         "failures",
+        "untrusted",
         "words",
         "sentences",
         "ot",

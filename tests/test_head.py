@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from otalign import head as heads
+from otalign.extract import links
 from otalign.head import LearnedTransport, Projection
 from otalign.ot import Balanced, Entropic, Partial, Unbalanced
-from otalign.settings import Settings
+from otalign.settings import Learned, Settings
 from otalign.strengths import Tile
 from otalign.weights import probabilities, weights
 
@@ -282,3 +283,54 @@ def test_a_file_that_is_no_head_is_named(spoil, tmp_path):
     spoil(tmp_path / heads.FILE)
     with pytest.raises(ValueError, match=r"head\.safetensors is no head of otalign"):
         heads.load(tmp_path)
+
+
+def changed(**arrays):
+    def spoil(file):
+        from safetensors.numpy import save_file
+
+        save_file(learned().arrays() | arrays, file, {"head": "LearnedTransport"})
+
+    return spoil
+
+
+def nan(*shape: int) -> np.ndarray:
+    return np.full(shape, np.nan, dtype=np.float32)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (changed(gamma=nan(2)), "gamma holds numbers that are not finite"),
+        (changed(map=np.ones((SIZE, 2), dtype=np.float32)), "map must have the shape 6 × 6, got 6 × 2"),
+        (changed(seen=np.ones(2, dtype=np.float32)), "seen must have the shape 16 × 2, got 2"),
+        (changed(offset=np.array(1, dtype=np.float32)), "len"),
+        (changed(alpha=np.ones(2, dtype=np.int64)), "alpha must hold floating-point numbers, got int64"),
+        (changed(extra=nan(1)), "extra"),
+    ],
+)
+def test_a_head_whose_arrays_are_wrong_is_refused(spoil, said, tmp_path):
+    spoil(tmp_path / heads.FILE)
+    with pytest.raises(ValueError, match=rf"head\.safetensors is no head of otalign: .*{said}"):
+        heads.load(tmp_path)
+
+
+def test_a_head_for_embeddings_of_another_size_is_refused(tmp_path):
+    learned().save(tmp_path)
+    assert heads.load(tmp_path, SIZE) is not None
+    with pytest.raises(ValueError, match="map must have the shape 384 × 384, got 6 × 6"):
+        heads.load(tmp_path, 384)
+
+
+def test_the_shapes_are_those_of_a_new_head():
+    for kind in (LearnedTransport, Projection):
+        new = kind.new(SIZE, np.random.default_rng(0)).arrays()
+        assert kind.shapes(SIZE) == {name: array.shape for name, array in new.items()}
+
+
+def test_finite_arrays_that_lead_to_numbers_that_are_not_are_an_error():
+    head = learned(log_sharpness=np.full(2, 1e4, dtype=np.float32))
+    with np.errstate(all="ignore"):
+        found = weights(tile(), settings(Learned()), head)
+    with pytest.raises(ValueError, match="the weights of some words are not finite"):
+        links(found, tile(), 0.5)

@@ -1,8 +1,10 @@
 """The aligner that comes with the package: the file that was measured, and what it says of sentences."""
 
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -101,3 +103,18 @@ def test_the_command_line_uses_it(tmp_path):
     assert "small: " in listed
     assert f"mean {100 * Measured.of(models.folder('small')).mean:.1f}" in listed
     assert printed("models", "small") == CARDS["small"]
+
+
+@pytest.mark.parametrize("name", ["encoder.onnx", "head.safetensors", "otalign.json", "tokenizer.json"])
+def test_a_file_that_was_changed_is_refused(name, tmp_path, monkeypatch):
+    folder = Path(shutil.copytree(models.folder("small"), tmp_path / "small"))
+    monkeypatch.setattr(models, "HOME", tmp_path)
+    content = bytearray((folder / name).read_bytes())
+    content[len(content) // 2] ^= 1
+    (folder / name).write_bytes(content)
+    for model in (None, "small", folder):
+        with pytest.raises(ValueError, match=rf"{name} is not the file that otalign was released with"):
+            Aligner.load(model)
+    (folder / name).unlink()
+    with pytest.raises(ValueError, match=rf"{name} is not the file that otalign was released with"):
+        models.check_digests(folder)

@@ -1,5 +1,6 @@
 """Word alignment between two sentences, with the words that have no counterpart, by optimal transport."""
 
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ __all__ = [
     "Unbalanced",
     "__version__",
 ]
+
+# Nothing that otalign runs on reports its use. Each library reads its variable when it is imported or
+# started, which is after this, also in worker processes; a user's own value cannot turn a report back on.
+os.environ |= {"ORT_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "RAY_USAGE_STATS_ENABLED": "0"}
 
 HOMES = {
     "Aligner": "aligner",

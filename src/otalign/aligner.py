@@ -24,6 +24,7 @@ from otalign.head import Head, LearnedTransport
 from otalign.models import PEER, SETTINGS
 from otalign.settings import Learned, Settings
 from otalign.strengths import LEARNED, TRANSPORT, Tile, tiles
+from otalign.untrusted import read_array, read_json
 from otalign.weights import Array, Weights, weights
 from otalign.words import Pair, Text, sentence
 
@@ -109,7 +110,8 @@ class Aligner:
             _check_learned(model, saved, settings)
         chosen = saved.changed(**settings) if saved else Settings(encoder=encoder.name, **settings)
         alike = saved and all(getattr(saved, name) == getattr(chosen, name) for name in CENTRED_BY)
-        return cls(encoder, chosen, _saved_centre(folder) if alike else None, heads.load(folder))
+        centre = _saved_centre(folder, encoder.size) if alike else None
+        return cls(encoder, chosen, centre, heads.load(folder, encoder.size))
 
     def save(self, folder: str | Path) -> None:
         """Write a folder that `load` takes."""
@@ -123,7 +125,9 @@ class Aligner:
         (folder / heads.FILE).unlink(missing_ok=True)
         if self.head:
             self.head.save(folder)
-        text = json.dumps(self.settings.to_dict() | {"version": otalign.__version__}, indent=2)
+        text = json.dumps(
+            self.settings.to_dict() | {"version": otalign.__version__}, allow_nan=False, indent=2
+        )
         (folder / SETTINGS).write_text(text + "\n", encoding="utf-8")
 
     @property
@@ -170,9 +174,11 @@ class Aligner:
 
 def _found(model: str | Path | None) -> str | Path:
     """The folder of an aligner that comes with the package, unless there is one of this name at hand."""
-    if model is None:
-        return models.folder(models.DEFAULT)
-    return models.folder(str(model)) if model in models.names() and not Path(model).is_dir() else model
+    if model is None or (model in models.names() and not Path(model).is_dir()):
+        model = models.folder(models.DEFAULT if model is None else str(model))
+    if Path(model).resolve().parent == models.HOME.resolve():
+        models.check_digests(Path(model))
+    return model
 
 
 def _check_learned(model: str | Path, saved: Settings, wanted: Mapping[str, Any]) -> None:
@@ -269,12 +275,12 @@ def _arrays(centre: Centre | None) -> tuple[np.ndarray | None, np.ndarray | None
     return (None, None) if centre is None else (centre.mean, centre.stretch)
 
 
-def _saved_centre(folder: Path) -> Centre | None:
-    mean, stretch = (
-        np.load(folder / name, allow_pickle=False) if (folder / name).is_file() else None
-        for name in (MEAN, STRETCH)
-    )
-    return None if mean is None else Centre(mean, stretch)
+def _saved_centre(folder: Path, size: int | None) -> Centre | None:
+    if not (folder / MEAN).is_file():
+        return None
+    mean = read_array(folder / MEAN, (size,))
+    whitens = (folder / STRETCH).is_file()
+    return Centre(mean, read_array(folder / STRETCH, (len(mean), len(mean))) if whitens else None)
 
 
 def saved_settings(folder: Path) -> Settings | None:
@@ -283,8 +289,8 @@ def saved_settings(folder: Path) -> Settings | None:
     if not file.is_file():
         return None
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
+        data = read_json(file)
         data.pop("version", None)
         return Settings.from_dict(data)
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError) as error:
         raise ValueError(f"{file} is not what Aligner.save writes: {error}") from error

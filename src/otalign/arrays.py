@@ -10,7 +10,7 @@ import array_api_compat
 import numpy as np
 from array_api_compat import device, is_numpy_array, is_torch_array
 
-__all__ = ["array_namespace", "beside", "device", "is_numpy_array", "is_torch_array", "memory"]
+__all__ = ["array_namespace", "beside", "device", "is_finite", "is_numpy_array", "is_torch_array", "memory"]
 
 
 def array_namespace(*arrays: Any) -> Any:
@@ -23,6 +23,12 @@ def beside(x: np.ndarray, other: Any) -> Any:
     if getattr(other, "is_cuda", False):
         return xp.asarray(x).pin_memory().to(at, non_blocking=True)
     return xp.asarray(x, device=at)
+
+
+def is_finite(x: Any) -> bool:
+    """Return whether an array holds neither infinity nor NaN."""
+    xp = array_namespace(x)
+    return bool(xp.all(xp.isfinite(x)))
 
 
 def memory(x: Any) -> int | None:

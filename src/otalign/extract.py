@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from otalign.alignment import Link
-from otalign.arrays import array_namespace
+from otalign.arrays import array_namespace, is_finite
 from otalign.encoders.embeddings import in_numpy
 from otalign.strengths import Tile
 from otalign.weights import Weights
@@ -70,6 +70,8 @@ def links(weights: Weights, tile: Tile, threshold: float) -> Links:
     """The links above the threshold, pair by pair."""
     pair, i, j, weight = (in_numpy(part) for part in cells(weights, threshold))
     sure = [in_numpy(part) for part in (weights.source_nulls, weights.target_nulls)]
+    if not all(map(is_finite, sure)):  # NaN is no link, but a word's best link is NaN if any of its is
+        raise ValueError("the weights of some words are not finite; the head of the aligner is damaged")
     lengths = (in_numpy(is_word).sum(-1).tolist() for is_word in (tile.is_source, tile.is_target))
     counts = np.bincount(pair, minlength=len(sure[0]))
     return Links(

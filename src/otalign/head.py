@@ -14,6 +14,7 @@ import numpy as np
 from otalign.arrays import array_namespace, device
 from otalign.cost import directions, displacement
 from otalign.strengths import Tile
+from otalign.untrusted import check_array, one_line
 
 Array = Any
 
@@ -31,6 +32,11 @@ FAR = -1e4  # the similarity to what is no word
 class Head:
     """Arrays that were trained. Subclasses are dataclasses of nothing else."""
 
+    @staticmethod
+    def shapes(size: int) -> dict[str, tuple[int, ...]]:
+        """Return the shape of each array for embeddings of a size."""
+        raise NotImplementedError
+
     def arrays(self) -> dict[str, Array]:
         return {field.name: getattr(self, field.name) for field in fields(self)}  # pyright: ignore
 
@@ -46,8 +52,8 @@ class Head:
         save_file({k: np.ascontiguousarray(a) for k, a in self.arrays().items()}, folder / FILE, kind)
 
 
-def load(folder: Path) -> "Head | None":
-    """The head in a folder, if there is one."""
+def load(folder: Path, size: int | None = None) -> "Head | None":
+    """The head in a folder, if there is one; it must be for embeddings of this size, if one is given."""
     if not (folder / FILE).is_file():
         return None
     from safetensors import SafetensorError, safe_open
@@ -55,9 +61,12 @@ def load(folder: Path) -> "Head | None":
     try:
         with safe_open(folder / FILE, "numpy") as file:
             kind = {"Projection": Projection, "LearnedTransport": LearnedTransport}[file.metadata()["head"]]
-            return kind(**{name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118
-    except (SafetensorError, KeyError, TypeError, OSError) as error:
-        raise ValueError(f"{folder / FILE} is no head of otalign: {error!r}") from error
+            head = kind(**{name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118
+        for name, shape in head.shapes(len(head.offset) if size is None else size).items():
+            check_array(name, getattr(head, name), shape)
+    except (SafetensorError, ValueError, KeyError, TypeError, AttributeError, OSError) as error:
+        raise ValueError(f"{folder / FILE} is no head of otalign: {one_line(error)}") from error
+    return head
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +79,10 @@ class Projection(Head):
     @classmethod
     def new(cls, size: int, random: np.random.Generator) -> Self:
         return cls(_drawn(random, size, size), np.zeros(size, dtype=np.float32))
+
+    @staticmethod
+    def shapes(size: int) -> dict[str, tuple[int, ...]]:
+        return {"map": (size, size), "offset": (size,)}
 
     def projected(self, tile: Tile) -> Tile:
         xp = array_namespace(tile.X)
@@ -133,6 +146,21 @@ class LearnedTransport(Head):
             calibration=same,
             null_calibration=same.copy(),
         )
+
+    @staticmethod
+    def shapes(size: int) -> dict[str, tuple[int, ...]]:
+        levels, channels = len(LEVELS), CHANNELS
+        return {
+            "map": (size, size),
+            "offset": (size,),
+            "price": (size, levels),
+            **dict.fromkeys(("log_sharpness", "base_price", "alpha", "beta", "gamma"), (levels,)),
+            "near": (9 * (levels + 3), channels),
+            "wider": (9 * channels, channels),
+            **dict.fromkeys(("near_offset", "wider_offset"), (channels,)),
+            "seen": (channels, levels),
+            **dict.fromkeys(("calibration", "null_calibration"), (3, levels)),
+        }
 
     def log_odds(self, tile: Tile) -> Array:
         """Of a link in each cell, at each level, (levels, B, N, M); not calibrated."""

@@ -18,6 +18,11 @@ class Learned:
     sure: float = 0.5
     possible: float = 0.5
 
+    def __post_init__(self):
+        for name, value in (("sure", self.sure), ("possible", self.possible)):
+            if not 0 <= value <= 1:
+                raise ValueError(f"{name} must be from 0 to 1, got {value}")
+
 
 PROBLEMS = {"bot": Balanced, "pot": Partial, "uot": Unbalanced, "learned": Learned}
 SOLVERS = {"entropic": Entropic, "exact": Exact}
@@ -57,6 +62,11 @@ class Settings:
             value, known = getattr(self, name), get_args(type_)
             if value not in known:
                 raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}")
+        for name, type_, said in (("encoder", str, "a name"), ("layer", int, "a number")):
+            if not isinstance(getattr(self, name), type_):
+                raise TypeError(f"{name} must be {said}, got {getattr(self, name)!r}")
+        if not isinstance(self.trained, str | None):
+            raise TypeError(f"trained must be a text or None, got {self.trained!r}")
         if not isinstance(self.problem, Problem | Learned | None):
             raise TypeError(f"problem must be Balanced, Partial, Unbalanced or None, got {self.problem!r}")
         if self.links == "possible" and not isinstance(self.problem, Learned):

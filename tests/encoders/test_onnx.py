@@ -1,5 +1,6 @@
 """An exported encoder gives the embeddings of the original, and takes no torch along."""
 
+import json
 import shutil
 import subprocess
 import sys
@@ -10,7 +11,7 @@ import pytest
 
 from otalign.encoders import load
 from otalign.encoders.export import export
-from otalign.encoders.onnx import Onnx
+from otalign.encoders.onnx import Onnx, _check_one_file
 from otalign.encoders.transformers import Transformers
 from otalign.words import joined
 
@@ -163,3 +164,76 @@ def test_what_is_not_the_original_is_not_written(tiny_model, exported, tmp_path,
     with pytest.raises(ValueError, match=r"is not the original .* nothing was written"):
         export(original, tmp_path / "made")
     assert not list(tmp_path.iterdir())
+
+
+def with_tensor(folder: Path, changed, to: Path) -> Path:
+    """A copy of an exported folder in which something was done to the graph and one of its tensors."""
+    import onnx
+
+    made = Path(shutil.copytree(folder, to))
+    graph = onnx.load(made / "encoder.onnx")
+    tensor = next(one for one in graph.graph.initializer if one.data_type == onnx.TensorProto.FLOAT)
+    changed(graph, tensor)
+    (made / "encoder.onnx").write_bytes(graph.SerializeToString())
+    return made
+
+
+def test_a_model_with_tensors_in_other_files_is_refused(exported, tmp_path):
+    def outside(_, tensor):
+        (tmp_path / "data").write_bytes(tensor.raw_data)
+        tensor.ClearField("raw_data")
+        tensor.data_location = 1
+        tensor.external_data.add(key="location", value="data")
+
+    made = with_tensor(exported("bert", 2), outside, tmp_path / "made")
+    shutil.move(tmp_path / "data", made / "data")
+    with pytest.raises(ValueError, match=r"encoder\.onnx is no encoder of otalign: it has external data"):
+        load(made)
+
+
+def test_a_length_in_more_bytes_than_it_takes_hides_no_other_file(tmp_path):
+    for length in (b"\x08", b"\x88\x00", b"\x88\x80\x80\x00"):
+        (tmp_path / "model").write_bytes(b"\x0a" + length + b"location")
+        with pytest.raises(ValueError, match="external data"):
+            _check_one_file(tmp_path / "model")
+
+
+def test_a_location_that_is_a_mere_word_is_no_other_file(exported, tmp_path):
+    def told(graph, _):
+        graph.doc_string = "made in /home/allocation/location, a location"
+
+    assert load(with_tensor(exported("bert", 2), told, tmp_path / "made")).layer == 2
+
+
+def test_numbers_that_are_not_finite_are_an_error(exported, tmp_path):
+    def spoil(_, tensor):
+        tensor.raw_data = np.full(len(tensor.raw_data) // 4, np.nan, np.float32).tobytes()
+
+    made = load(with_tensor(exported("bert", 2), spoil, tmp_path / "made"))
+    with pytest.raises(ValueError, match=r"the encoder bert.* gives numbers that are not finite at layer 2"):
+        made.embed(PAIRS, "joint")
+
+
+def test_a_graph_with_other_inputs_is_refused(exported, tmp_path):
+    def rename(graph, _):
+        graph.graph.input[0].name = "images"
+
+    with pytest.raises(ValueError, match=r"encoder\.onnx is no encoder of otalign: "):
+        load(with_tensor(exported("bert", 2), rename, tmp_path / "made"))
+
+
+def test_a_graph_that_cannot_be_run_is_an_error_of_ours(exported):
+    made = load(exported("bert", 2))
+    ids = np.full((1, 4), 10**6)
+    with pytest.raises(ValueError, match=r"encoder\.onnx cannot be run: .*") as raised:
+        made.hidden(ids, np.ones_like(ids), np.zeros_like(ids))
+    assert "\n" not in str(raised.value)
+
+
+def test_a_tokenizer_that_panics_is_an_error_of_ours(exported, tmp_path):
+    made = Path(shutil.copytree(exported("bert", 2), tmp_path / "made"))
+    said = json.loads((made / "tokenizer.json").read_text())
+    said["post_processor"]["special_tokens"].pop("[SEP]")
+    (made / "tokenizer.json").write_text(json.dumps(said))
+    with pytest.raises(ValueError, match="tokenizer"):
+        load(made)

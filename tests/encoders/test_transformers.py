@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from otalign.encoders import load
+from otalign.encoders import layers, load
 from otalign.encoders.transformers import Transformers, default_layer
 from otalign.words import joined, split
 
@@ -310,3 +310,70 @@ def test_nothing_in_gives_nothing_out(tiny_model, monkeypatch):
     monkeypatch.setattr(encoder, "hidden", None)  # nothing is read either
     assert encoder.embed([], "joint").words == 0
     assert encoder.embed([(split(""), split(""))], "separate").words == 0
+
+
+DEEP = '{"a":' * 100_000 + "1" + "}" * 100_000
+
+
+@pytest.mark.parametrize("text", ["", "[]", "5", '{"model_type": []}', DEEP], ids=lambda text: text[:5])
+@pytest.mark.parametrize("read", [load, layers])
+def test_a_configuration_that_is_none_is_an_error_of_one_line(tiny_model, tmp_path, read, text):
+    spoiled = shutil.copytree(tiny_model("bert"), tmp_path / "spoiled")
+    (spoiled / "config.json").write_text(text)
+    with pytest.raises(ValueError, match="cannot be read as a Hugging Face encoder") as raised:
+        read(spoiled)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize("text", ["", "[]", DEEP], ids=lambda text: text[:5])
+@pytest.mark.parametrize("file", ["tokenizer_config.json", "tokenizer.json"])
+def test_a_tokenizer_that_is_none_is_an_error_of_one_line(tiny_model, tmp_path, file, text):
+    spoiled = shutil.copytree(tiny_model("bert"), tmp_path / "spoiled")
+    (spoiled / file).write_text(text)
+    with pytest.raises(ValueError, match="cannot be read as a Hugging Face encoder") as raised:
+        load(spoiled)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("config.json", {"num_hidden_layers": "three"}),
+        ("config.json", {"num_hidden_layers": -1}),
+        ("config.json", {"max_position_embeddings": "64"}),
+        ("config.json", {"hidden_size": [16]}),
+        ("config.json", {"auto_map": 5}),
+        ("tokenizer_config.json", {"model_max_length": "many"}),
+        ("tokenizer_config.json", {"model_max_length": -3}),
+        ("tokenizer_config.json", {"model_input_names": 7}),
+        ("tokenizer_config.json", {"tokenizer_class": {}}),
+    ],
+)
+def test_a_mistyped_configuration_is_an_error_of_one_line(tiny_model, tmp_path, file, said):
+    spoiled = shutil.copytree(tiny_model("bert"), tmp_path / "spoiled")
+    (spoiled / file).write_text(json.dumps(json.loads((spoiled / file).read_text()) | said))
+    with pytest.raises(ValueError, match="cannot be read as a Hugging Face encoder") as raised:
+        load(spoiled, device="cpu")
+    assert "\n" not in str(raised.value)
+
+
+def test_weights_that_are_not_finite_are_an_error(tiny_model, tmp_path):
+    from safetensors.numpy import load_file, save_file
+
+    spoiled = shutil.copytree(tiny_model("bert"), tmp_path / "spoiled")
+    weights = load_file(spoiled / "model.safetensors")
+    for bad in (np.nan, np.inf):
+        weights["encoder.layer.1.output.dense.bias"] = np.full(16, bad, dtype=np.float32)
+        save_file(weights, spoiled / "model.safetensors", {"format": "pt"})
+        with pytest.raises(ValueError, match="gives numbers that are not finite at layer 2"):
+            load(spoiled, 2, device="cpu").embed(PAIRS, "joint")
+
+
+@pytest.mark.parametrize(
+    "mix", [np.ones((1, 2)), np.ones(9), np.array([1, 2]), np.array([np.nan, 1]), np.array(["a"]), np.ones(0)]
+)
+def test_a_mix_that_does_not_fit_is_refused(tiny_model, tmp_path, mix):
+    mixed = shutil.copytree(tiny_model("bert"), tmp_path / "mixed")
+    np.save(mixed / "mix.npy", mix)
+    with pytest.raises(ValueError, match=r"mix\.npy"):
+        load(mixed, device="cpu")

@@ -67,6 +67,28 @@ def test_it_aligns_as_well_as_its_dev_set_says(made):
     assert scores(count(found, FEW, "s"), ["f1"])["f1"] == pytest.approx(made.f1, abs=1e-6)
 
 
+def test_a_saved_peer_that_was_spoiled_is_refused(made, tmp_path):
+    from safetensors.torch import load_file, save_file
+
+    made.aligner.save(tmp_path)
+    weights = load_file(tmp_path / "peer.safetensors")
+    name = next(iter(weights))
+    for wrong, said in (
+        ({name: torch.full_like(weights[name], torch.nan)}, "numbers that are not finite"),
+        ({name: torch.ones(3, 1, 4)}, "is not what was trained: .*"),
+        ({"other": torch.ones(1)}, "is not what was trained: .*"),
+    ):
+        save_file(weights | wrong, tmp_path / "peer.safetensors")
+        with pytest.raises(ValueError, match=rf"peer\.safetensors .*{said}") as raised:
+            TrainedPeer.load(tmp_path, device="cpu")
+        assert "\n" not in str(raised.value)
+    said = json.loads((tmp_path / "peer.json").read_text())
+    for text in ('{"a":' * 100_000, "[]", json.dumps(said | {"layer": "1"})):
+        (tmp_path / "peer.json").write_text(text)
+        with pytest.raises(ValueError, match=r"peer\.json is not what TrainedPeer\.save writes"):
+            TrainedPeer.load(tmp_path, device="cpu")
+
+
 def test_saved_and_loaded_it_aligns_as_before(made, tmp_path):
     made.aligner.save(tmp_path / "peer")
     again = TrainedPeer.load(tmp_path / "peer", device="cpu")

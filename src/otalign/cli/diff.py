@@ -52,7 +52,7 @@ def diff(
     if html is not None:
         html.write_text(changes_page(found, f"{_name(old)} → {_name(new)}"), encoding="utf-8")
     elif as_json:
-        print(json.dumps(found.to_dict(), ensure_ascii=False))
+        print(json.dumps(found.to_dict(), ensure_ascii=False, allow_nan=False))
     else:
         Console(highlight=False).print(changes(found, context))
     if not found.same:

@@ -37,7 +37,7 @@ class Told:
             if not is_main():
                 return
             with (self.work / f"{name}.jsonl").open("a", encoding="utf-8") as file:
-                file.write(json.dumps({"run": name} | epoch.to_dict()) + "\n")
+                file.write(json.dumps({"run": name} | epoch.to_dict(), allow_nan=False) + "\n")
             figures = f"loss {epoch.loss:.4f}   dev F1 {100 * epoch.f1:.2f}   {epoch.seconds:.0f} s"
             print(f"{before}epoch {epoch.number}   {figures}", file=sys.stderr)
             if board:

@@ -83,7 +83,7 @@ def evaluate(
             for name, counts in counted.items()
         }
     if as_json:
-        print(json.dumps(report, indent=2))
+        print(json.dumps(report, indent=2, allow_nan=False))
     else:
         _show(report, by)
 

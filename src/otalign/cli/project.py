@@ -74,7 +74,7 @@ def project(
         with line_writer(output) as put:
             for record, alignment in _aligned(records(), method):
                 found = _projected(record, alignment, cast(Policy, policy))
-                put(json.dumps(found, ensure_ascii=False))
+                put(json.dumps(found, ensure_ascii=False, allow_nan=False))
 
 
 def _method(options: AlignerOptions) -> Method:

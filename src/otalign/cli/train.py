@@ -183,7 +183,7 @@ def _save(found: "Trained", output: Path, work: Path, about: dict[str, Any]) -> 
     (output / METRICS).write_text("".join(lines), encoding="utf-8")
     dev = {name: {k: score._asdict() for k, score in of.items()} for name, of in found.dev.items()}
     record = about | {"learning_rate": found.recipe.learning_rate, "dev": dev}
-    (output / RECORD).write_text(json.dumps(record, indent=2) + "\n", encoding="utf-8")
+    (output / RECORD).write_text(json.dumps(record, indent=2, allow_nan=False) + "\n", encoding="utf-8")
     shutil.rmtree(work)
 
 

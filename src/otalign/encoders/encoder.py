@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from otalign.arrays import is_finite
 from otalign.encoders.embeddings import Array, Embeddings, Sums, word_parts
 from otalign.encoders.prepared import Batch, Pairing, Prepared, Reader
 from otalign.encoders.subwords import Subworder
@@ -30,6 +31,7 @@ class Encoder(ABC):
     """A pretrained model up to one of its layers, with its tokeniser. Many threads may use it at once."""
 
     at_once = 1  # batches that are run side by side
+    size: int | None = None  # of an embedding, where the model says
     words_at_once: int | None = None  # whose embeddings have room where it runs, if that is a GPU
     padding = True  # whether inputs of different lengths may share a batch
     inputs: Sequence[str]  # names of those of `INPUTS` that the model takes
@@ -94,6 +96,12 @@ class Encoder(ABC):
                 if layer not in sums:
                     sums[layer] = Sums(prepared.words, parts)
                 sums[layer].add(words, parts)
+        for layer in sums:
+            if not is_finite(sums[layer].vectors):
+                raise ValueError(
+                    f"the encoder {self.name} gives numbers that are not finite at layer {layer}; "
+                    "its weights are damaged, or too large for its precision"
+                )
         nothing = Sums(0, np.zeros((0, 1), dtype=np.float32))
         return {layer: Embeddings(sums.get(layer, nothing).vectors, prepared.starts) for layer in layers}
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from otalign.untrusted import one_line
 from otalign.words import Sentence
 
 if TYPE_CHECKING:
@@ -129,7 +130,12 @@ def _shared(pieces: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 def _frame(tokenizer: "Tokenizer", sentences: int) -> Frame:
     """Read off an encoded example, since every tokeniser says it in its own way."""
-    example = tokenizer.encode("a", "a" if sentences == 2 else None)
+    try:
+        example = tokenizer.encode("a", "a" if sentences == 2 else None)
+    except BaseException as error:  # Rust panics if a special subword is missing, and that is no Exception
+        if isinstance(error, KeyboardInterrupt | SystemExit):
+            raise
+        raise ValueError(f"the tokenizer cannot encode the letter a: {one_line(error)}") from error
     special: list[list[tuple[int, int]]] = [[]]
     sentence_types: list[int] = []
     for id, type_id, sequence in zip(example.ids, example.type_ids, example.sequence_ids, strict=True):

@@ -16,7 +16,7 @@ import numpy as np
 
 from otalign.encoders.encoder import CPU_BATCH, GPU_BATCH, INPUTS, Encoder, Precision
 from otalign.encoders.onnx import MODEL as EXPORTED
-from otalign.encoders.pretrained import MIX, PARTS, loaded, mix_in
+from otalign.encoders.pretrained import MIX, PARTS, loaded, mix_in, reading
 from otalign.encoders.subwords import Subworder
 
 SIZE_IF_UNSAID = 512  # subwords of an input, for models that set no limit of their own
@@ -50,11 +50,15 @@ class Transformers(Encoder):
         model, tokenizer, self.origin = loaded(name, kept)
         self.folder = Path(name) if Path(name).is_dir() else None
         self.device = _device(device)
-        self.inputs = _inputs(model, tokenizer)
         self.mix = mix_in(self.origin)
         if batch_size is None:
             batch_size = CPU_BATCH if self.device == "cpu" else GPU_BATCH
-        blocks = _blocks(model)
+        with reading(name):  # a configuration may say anything, in any type
+            self.inputs = _inputs(model, tokenizer)
+            blocks, limit = _blocks(model), _limit(model, tokenizer)
+            self.size = int(model.config.hidden_size)
+        if self.mix is not None and len(self.mix) > len(blocks) + 1:
+            raise ValueError(f"{MIX} mixes {len(self.mix)} layers, but {name} has {len(blocks) + 1}")
         if layer is None:
             layer = default_layer(len(blocks)) if self.mix is None else len(blocks)
         if not 0 <= layer <= len(blocks):
@@ -66,7 +70,7 @@ class Transformers(Encoder):
         super().__init__(
             Path(name).resolve().name if self.folder else name,
             layer,
-            _limit(model, tokenizer),
+            limit,
             tokenizer.pad_token_id or 0,
             Subworder(tokenizer.backend_tokenizer),
             batch_size,
@@ -238,7 +242,10 @@ def _limit(model: Any, tokenizer: Any) -> int:
     for name, module in model.named_modules():
         if name.endswith("position_embeddings") and getattr(module, "padding_idx", None) is not None:
             positions = module.num_embeddings - module.padding_idx - 1  # those before are never used
-    return min(positions, tokenizer.model_max_length)
+    limit = min(positions, tokenizer.model_max_length)
+    if not isinstance(limit, int) or limit < 1:
+        raise ValueError(f"it must take a number of subwords that is at least 1, got {limit!r}")
+    return limit
 
 
 def _device(wanted: str | None) -> str:

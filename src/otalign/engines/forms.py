@@ -37,7 +37,7 @@ class Form:
     def line(self, alignment: Alignment) -> str:
         """An alignment in one of `LINES`, without the line end."""
         if self.name.startswith("jsonl"):
-            return json.dumps(alignment.to_dict(), ensure_ascii=False)
+            return json.dumps(alignment.to_dict(), ensure_ascii=False, allow_nan=False)
         return "\t".join(self._cells(alignment))
 
     def write(self, alignments: Iterable[Alignment], file: BinaryIO) -> None:

@@ -13,6 +13,8 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
+from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from otalign.corpus.items import Item
@@ -177,8 +179,9 @@ def _keep_centre(work: Work, head: Head) -> Record | Exception | None:
 def cluster(address: str | None, processors: int) -> Iterator[Any]:
     """Ray, started unless it is running, and silent but of processes that die: the caller tells of the
     progress."""
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # it would call home
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+    if not address:  # else Ray asks for a way out to find the address of this machine, and listens there
+        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
     try:
         ray: Any = import_module("ray")
         import_module("ray.data")  # which needs more than Ray does
@@ -186,7 +189,7 @@ def cluster(address: str | None, processors: int) -> Iterator[Any]:
         raise ImportError("--engine ray needs Ray; pip install 'otalign[ray]'") from None
     started = not ray.is_initialized()
     if started:
-        here = {} if address else {"num_cpus": processors, "include_dashboard": False}
+        here = {} if address else {"num_cpus": processors, **_private_node()}
         ray.init(
             address=address or "local",
             runtime_env={"env_vars": ONE_THREAD},
@@ -202,6 +205,16 @@ def cluster(address: str | None, processors: int) -> Iterator[Any]:
     finally:
         if started:
             ray.shutdown()
+
+
+def _private_node() -> dict[str, Any]:
+    """Return the options of `ray.init` for a node that keeps to this machine, its files and its network."""
+    # Without a token in the environment, Ray writes one below the home folder.
+    if "RAY_AUTH_TOKEN_PATH" not in os.environ and not Path("~/.ray/auth_token").expanduser().exists():
+        os.environ.setdefault("RAY_AUTH_TOKEN", token_hex())
+    # The process of the dashboard asks for the cloud that it runs in, even with usage statistics off and when
+    # it is not wanted. A port that does not exist is how Ray goes on without that process.
+    return {"include_dashboard": False, "dashboard_port": 65536}
 
 
 def _check_gpus(ray: Any, gpus: float, address: str | None) -> None:

@@ -5,12 +5,13 @@ weights, and `measured.json`: the test figures of the aligner as it is there, wi
 that they were measured with.
 """
 
-import json
 from dataclasses import dataclass
 from hashlib import file_digest
 from pathlib import Path
 from statistics import mean
 from typing import Any, Self
+
+from otalign.untrusted import read_json
 
 HOME = Path(__file__).parent
 DEFAULT = "small"
@@ -27,7 +28,7 @@ class Measured:
 
     @classmethod
     def of(cls, folder: Path) -> Self:
-        data = json.loads((folder / MEASURED).read_text(encoding="utf-8"))
+        data = read_json(folder / MEASURED)
         return cls(data["f1"], data["sha256"])
 
     @property
@@ -56,6 +57,19 @@ def digests(folder: Path) -> dict[str, str]:
     told = {MEASURED, CARD, LICENCE}
     files = sorted(path for path in folder.iterdir() if path.is_file() and path.name not in told)
     return {path.name: _digest(path) for path in files}
+
+
+def check_digests(folder: Path) -> None:
+    """Check that the files of an aligner that comes with the package are those that were measured.
+
+    Raises:
+        ValueError: If one is missing or was changed.
+    """
+    for name, digest in Measured.of(folder).digests.items():
+        if not (folder / name).is_file() or _digest(folder / name) != digest:
+            raise ValueError(
+                f"{folder / name} is not the file that otalign was released with; install it anew"
+            )
 
 
 def _digest(file: Path) -> str:

@@ -45,7 +45,7 @@ class Entropic:
             raise ValueError(f"eps must be positive and finite, got {self.eps}; for no entropy use Exact()")
         if not 0 <= self.tol < 1:
             raise ValueError(f"tol must be at least 0 and below 1, got {self.tol}")
-        if self.max_iterations < 1:
+        if not isinstance(self.max_iterations, int) or self.max_iterations < 1:
             raise ValueError(f"max_iterations must be at least 1, got {self.max_iterations}")
 
     def solve(self, batch: Batch, problem: Problem) -> Transport:

@@ -1,11 +1,11 @@
 """What is told and saved of a trained peer, without what it takes to run one."""
 
-import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from otalign.models import PEER
+from otalign.untrusted import read_json
 
 Peer = Literal["semi-crf", "span-prediction"]
 PEERS: tuple[Peer, ...] = get_args(Peer)
@@ -24,6 +24,10 @@ class PeerSettings:
     def __post_init__(self):
         if self.method not in PEERS:
             raise ValueError(f"method must be one of {', '.join(PEERS)}, got {self.method!r}")
+        if not isinstance(self.encoder, str) or not isinstance(self.layer, int):
+            raise TypeError(
+                f"encoder must be a name and layer a number, got {self.encoder!r}, {self.layer!r}"
+            )
         if not 0 <= self.threshold <= 1:
             raise ValueError(f"threshold must be from 0 to 1, got {self.threshold}")
 
@@ -48,8 +52,8 @@ def saved_settings(folder: Path) -> PeerSettings:
     if not is_peer(folder):
         raise ValueError(f"{folder} must be the folder of a trained peer, but it holds no {PEER}")
     try:
-        data = json.loads((folder / PEER).read_text(encoding="utf-8"))
+        data = read_json(folder / PEER)
         data.pop("version", None)
         return PeerSettings(**data)
-    except (ValueError, TypeError, AttributeError) as error:
+    except (ValueError, TypeError) as error:
         raise ValueError(f"{folder / PEER} is not what TrainedPeer.save writes: {error}") from error

@@ -18,6 +18,7 @@ from torch import nn
 import otalign
 from otalign.aligner import Pair, Text, chunks, signature
 from otalign.alignment import Alignment, Link
+from otalign.arrays import is_finite
 from otalign.encoders.transformers import Transformers
 from otalign.extract import DIGITS
 from otalign.models import PEER
@@ -26,6 +27,7 @@ from otalign.peers.semi_crf import SemiCrf
 from otalign.peers.settings import Peer, PeerSettings, saved_settings
 from otalign.peers.span_prediction import QueryTensors, SpanPrediction
 from otalign.strengths import Tile, tiles
+from otalign.untrusted import one_line
 
 WEIGHTS = "peer.safetensors"
 HEADS: dict[Peer, type[SemiCrf] | type[SpanPrediction]] = {
@@ -62,7 +64,15 @@ class TrainedPeer:
             str(folder), settings.layer, device=device, threads=threads, batch_size=batch_size
         )
         head = HEADS[settings.method](encoder.model.config.hidden_size)
-        head.load_state_dict(load_file(Path(folder) / WEIGHTS))
+        try:
+            weights = load_file(Path(folder) / WEIGHTS)
+            head.load_state_dict(weights)
+        except Exception as error:  # torch raises RuntimeError for names and shapes, safetensors its own
+            raise ValueError(
+                f"{Path(folder) / WEIGHTS} is not what was trained: {one_line(error)}"
+            ) from error
+        if not all(map(is_finite, weights.values())):
+            raise ValueError(f"{Path(folder) / WEIGHTS} holds numbers that are not finite; it is damaged")
         return cls(encoder, head.to(encoder.device).eval(), settings)
 
     def save(self, folder: str | Path) -> None:
@@ -75,7 +85,9 @@ class TrainedPeer:
         save_file(
             {k: v.detach().cpu().contiguous() for k, v in self.head.state_dict().items()}, folder / WEIGHTS
         )
-        text = json.dumps(self.settings.to_dict() | {"version": otalign.__version__}, indent=2)
+        text = json.dumps(
+            self.settings.to_dict() | {"version": otalign.__version__}, allow_nan=False, indent=2
+        )
         (folder / PEER).write_text(text + "\n", encoding="utf-8")
 
     @property
@@ -103,6 +115,8 @@ class TrainedPeer:
             case SpanPrediction():
                 parts = span_weights(self.encoder, self.head, pairs)
         for places, weights in parts:
+            if not is_finite(weights):
+                raise ValueError(f"{self.encoder.name} gives weights that are not finite; it is damaged")
             for k, of in zip(places, weights, strict=True):
                 n, m = made[k].shape
                 made[k] = of[:n, :m]

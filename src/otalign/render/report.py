@@ -102,5 +102,5 @@ def _short(value: float) -> float:
 
 def _in_script(data: Any) -> str:
     """JSON that can stand in a script element: without <, > and &, no word can end the element."""
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.translate({ord(letter): f"\\u{ord(letter):04x}" for letter in "<>&\u2028\u2029"})

@@ -188,4 +188,4 @@ def answer_to(body: Any, settings: Settings, answers: Sequence[Answer]) -> bytes
         said |= answer.alignment.to_dict()
         if answer.matrix is not None:
             said["matrix"] = answer.matrix
-    return json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode()
+    return json.dumps(said, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()

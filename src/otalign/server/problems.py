@@ -73,7 +73,9 @@ def response(problem: HTTPException) -> Response:
     said |= {"status": problem.status_code, "detail": problem.detail}
     if faults:
         said["errors"] = [{"detail": detail, "pointer": pointer} for detail, pointer in faults]
-    content = json.dumps(said, ensure_ascii=True)  # what the client sent may stand in it, whatever it was
+    content = json.dumps(
+        said, ensure_ascii=True, allow_nan=False
+    )  # what the client sent may stand in it, whatever it was
     return Response(content, problem.status_code, problem.headers, media_type=MEDIA_TYPE)
 
 

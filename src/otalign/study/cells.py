@@ -69,7 +69,7 @@ class Cells:
             with part.open("wb") as open_file:
                 np.save(open_file, counts.table.astype(np.int32))
             os.replace(part, file.with_suffix(".npy"))
-            part.write_text(json.dumps(cell.to_dict(), indent=2) + "\n", encoding="utf-8")
+            part.write_text(json.dumps(cell.to_dict(), indent=2, allow_nan=False) + "\n", encoding="utf-8")
             os.replace(part, file)
         finally:
             part.unlink(missing_ok=True)

@@ -118,7 +118,7 @@ def as_json(study: Study) -> str:
         "limit": source.limit,
         "columns": [{"corpus": c.corpus, "level": c.level, "tuned_on": c.dev} for c in COLUMNS],
     }
-    return json.dumps(about | {"rows": rows}, indent=2) + "\n"
+    return json.dumps(about | {"rows": rows}, indent=2, allow_nan=False) + "\n"
 
 
 def _told(cell: Cell) -> dict[str, Any]:

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from transformers import AutoConfig
 
 from otalign.alignment import Gold, Level
+from otalign.encoders.pretrained import read_config
 from otalign.encoders.transformers import Transformers
 from otalign.training.batches import LEVELS, PairSet
 from otalign.training.recipe import Recipe
@@ -61,7 +61,7 @@ def check(sources: Mapping[str, Source]) -> None:
 def check_fit(encoder: Transformers, pairs: PairSet, recipe: Recipe) -> None:
     """That the encoder can be saved, has the layers that are mixed, and has an embedding for all that its
     tokeniser gives, which is not unknown words."""
-    if AutoConfig.from_pretrained(encoder.origin, local_files_only=True).is_encoder_decoder:
+    if read_config(encoder.name, encoder.origin).is_encoder_decoder:
         raise ValueError(f"only encoders can be trained, and {encoder.name} has a decoder too")
     if recipe.layers > encoder.layer + 1:
         raise ValueError(

@@ -70,7 +70,7 @@ class Journal:
         known |= {level: asdict(score) for level, score in scores.items()}
         if self.file:
             with self.file.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({key: known}) + "\n")
+                file.write(json.dumps({key: known}, allow_nan=False) + "\n")
 
 
 def _key(work: str, settings: Settings) -> str:

@@ -180,4 +180,4 @@ def as_json(study: Supervised) -> str:
         "limit": ground.source.limit,
         "failed": [{**one.place._asdict(), "error": one.error} for one in study.failures],
     }
-    return json.dumps(about | {"rows": rows}, indent=2) + "\n"
+    return json.dumps(about | {"rows": rows}, indent=2, allow_nan=False) + "\n"
