@@ -205,7 +205,17 @@ def test_what_is_not_there_or_not_meant_so_is_a_problem_too(server):
     wrong = server.get("/v1/align")
     is_problem(wrong, 405)
     assert wrong.headers["allow"] == "POST"
-    is_problem(server.align(b'{"source": "a", "target": "b"}', **{"Content-Type": "text/plain"}), 422)
+
+
+@pytest.mark.parametrize("given", ["text/plain", "application/x-www-form-urlencoded", "json", "", None])
+def test_a_body_that_is_not_said_to_be_json_is_refused_by_its_type(server, given):
+    headers = {} if given is None else {"Content-Type": given}
+    reply = server.send("POST", "/v1/align", json.dumps(ASKED[0]).encode(), headers)
+    is_problem(reply, 415)
+    assert "application/json" in reply.json["detail"]
+    assert (given or "none") in reply.json["detail"]
+    typed = {"Content-Type": "Application/JSON; charset=utf-8"}
+    assert server.send("POST", "/v1/align", json.dumps(ASKED[0]).encode(), typed).status == 200
 
 
 def test_a_body_that_is_too_large_is_refused_however_it_comes(server):

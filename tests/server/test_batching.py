@@ -52,7 +52,7 @@ def run(work, scenario, waiting: int = 100):
 def test_each_gets_its_own_answers_in_order():
     async def scenario(batches):
         asked = [[ask(f"{k}.{part}") for part in range(k % 4)] for k in range(30)]
-        answers = await asyncio.gather(*map(batches.answers, asked))
+        answers = await asyncio.gather(*map(batches.submit, asked))
         assert answers == [[one.source for one in asks] for asks in asked]
 
     echo = Echo()
@@ -66,9 +66,9 @@ def test_what_came_in_meanwhile_is_worked_on_together_up_to_a_size(monkeypatch):
     echo.may.clear()
 
     async def scenario(batches):
-        first = asyncio.ensure_future(batches.answers([ask("0123456789")]))
+        first = asyncio.ensure_future(batches.submit([ask("0123456789")]))
         await asyncio.sleep(0.05)
-        others = [asyncio.ensure_future(batches.answers([ask(text * 5)])) for text in "abc"]
+        others = [asyncio.ensure_future(batches.submit([ask(text * 5)])) for text in "abc"]
         await asyncio.sleep(0.05)
         echo.may.set()
         await asyncio.gather(first, *others)
@@ -80,7 +80,7 @@ def test_what_came_in_meanwhile_is_worked_on_together_up_to_a_size(monkeypatch):
 def test_what_fails_or_is_refused_fails_alone():
     async def scenario(batches):
         texts = ["a", "fail", "b", "refuse", "c"]
-        return await asyncio.gather(*(batches.answers([ask(text)]) for text in texts), return_exceptions=True)
+        return await asyncio.gather(*(batches.submit([ask(text)]) for text in texts), return_exceptions=True)
 
     a, failed, b, refused, c = run(Echo(), scenario)
     assert [a, b, c] == [["a"], ["b"], ["c"]]
@@ -92,13 +92,13 @@ def test_what_nobody_waits_for_is_not_begun():
     echo.may.clear()
 
     async def scenario(batches):
-        first = asyncio.ensure_future(batches.answers([ask("first")]))
+        first = asyncio.ensure_future(batches.submit([ask("first")]))
         await asyncio.sleep(0.05)
         with pytest.raises(TimeoutError):
-            await asyncio.wait_for(batches.answers([ask("dropped")] * 3), 0.05)
+            await asyncio.wait_for(batches.submit([ask("dropped")] * 3), 0.05)
         echo.may.set()
         assert await first == ["first"]
-        assert await batches.answers([ask("last")]) == ["last"]
+        assert await batches.submit([ask("last")]) == ["last"]
 
     run(echo, scenario)
     assert echo.batches == [["first"], ["last"]]
@@ -109,14 +109,14 @@ def test_a_full_queue_takes_no_more_until_it_is_shorter():
     echo.may.clear()
 
     async def scenario(batches):
-        first = asyncio.ensure_future(batches.answers([ask("first")]))
+        first = asyncio.ensure_future(batches.submit([ask("first")]))
         await asyncio.sleep(0.05)
-        second = asyncio.ensure_future(batches.answers([ask("x")] * 5))  # alone it may be as many as it likes
+        second = asyncio.ensure_future(batches.submit([ask("x")] * 5))  # alone it may be as many as it likes
         await asyncio.sleep(0.05)
         with pytest.raises(Refused, match="5 pairs are waiting"):
-            await batches.answers([ask("y")])
+            await batches.submit([ask("y")])
         echo.may.set()
         await asyncio.gather(first, second)
-        assert await batches.answers([ask("y")]) == ["y"]
+        assert await batches.submit([ask("y")]) == ["y"]
 
     run(echo, scenario, waiting=3)

@@ -45,6 +45,7 @@ def _size(text: Text) -> int:
 
 class Answer(NamedTuple):
     alignment: Alignment
+    converged: bool | None = None  # of its transport problem, if it had one
     matrix: list[list[float]] | None = None  # (n, m), if it was asked for
 
 
@@ -76,8 +77,8 @@ class Work:
         embedded = self._embedded({asks[k][:2]: pairs[k] for places in together.values() for k in places})
         for settings, places in together.items():
             found = self._aligned([embedded[asks[k][:2]] for k in places], settings)
-            for k, (alignment, weights) in zip(places, found, strict=True):
-                answers[k] = Answer(alignment, _rounded(weights) if asks[k].matrix else None)
+            for k, (alignment, weights, converged) in zip(places, found, strict=True):
+                answers[k] = Answer(alignment, converged, _rounded(weights) if asks[k].matrix else None)
         return [answers[k] for k in range(len(asks))]
 
     def _embedded(self, pairs: dict[tuple[Text, Text], Pair]) -> dict[tuple[Text, Text], _Embedded]:
@@ -97,7 +98,7 @@ class Work:
 
     def _aligned(
         self, embedded: Sequence[_Embedded], settings: Settings
-    ) -> Iterator[tuple[Alignment, np.ndarray]]:
+    ) -> Iterator[tuple[Alignment, np.ndarray, bool | None]]:
         lengths = [len(side.spans) for one in embedded for side in one.pair]
         starts = np.cumsum([0, *lengths])
         # What has no words has no dimensions either, if it was embedded alone.
