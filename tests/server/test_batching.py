@@ -15,7 +15,7 @@ SETTINGS = Settings(encoder="none", layer=0)
 
 
 def ask(text: str) -> Ask:
-    return Ask(text, "", SETTINGS)
+    return Ask(text, "", SETTINGS)  # of the size of its text
 
 
 class Echo:

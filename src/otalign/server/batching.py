@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from otalign.server.problems import Refused, busy, failure
 from otalign.server.work import Answer, Ask
 
-BATCH = 16_384  # characters that are worked on at once: enough for the encoder to be busy, soon done
+BATCH = 24_576  # size of what is worked on at once: enough for the encoder to be busy, soon done
 LINGER = 0.002  # seconds that a batch waits to be filled
 
 log = logging.getLogger("otalign.server")
@@ -26,6 +26,7 @@ class _Request:
 
     def __init__(self, asks: Sequence[Ask], answered: asyncio.Future):
         self.asks, self.answered = asks, answered
+        self.sizes = [ask.size for ask in asks]
         self.begun = 0  # parts that were taken into a batch, the first ones
         self.answers: dict[int, Answer] = {}
         self.failure: Refused | None = None
@@ -116,7 +117,7 @@ class Batches:
                 if request.over:
                     continue
                 batch.append((request, request.begun))
-                size += request.asks[request.begun].size
+                size += request.sizes[request.begun]
                 request.begun += 1
                 if request.begun < len(request.asks):
                     self._queue.append(request)
@@ -125,10 +126,9 @@ class Batches:
     def _fills_a_batch(self) -> bool:
         size = 0
         for request in self._queue:
-            for ask in request.asks[request.begun :]:
-                size += ask.size
-                if size >= BATCH:
-                    return True
+            size += sum(request.sizes[request.begun :])
+            if size >= BATCH:
+                return True
         return False
 
     def _answers(self, batch: Sequence[tuple[_Request, int]]) -> Sequence[Answer | Refused]:

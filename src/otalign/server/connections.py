@@ -10,7 +10,7 @@ from asyncio import TimerHandle, Transport
 from collections.abc import Callable
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from otalign.server.guards import HEADERS
 from otalign.server.limits import Limits
@@ -33,6 +33,7 @@ class LimitedConnection(HttpToolsProtocol):
         self._refusal: Refused | None = None
         self._until_headers: TimerHandle | None = None
         self._until_read: TimerHandle | None = None
+        self._unanswered: list[RequestResponseCycle] = []
 
     def connection_made(self, transport: Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
         super().connection_made(transport)
@@ -42,6 +43,7 @@ class LimitedConnection(HttpToolsProtocol):
             self._expect_headers()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._leave_unanswered()
         super().connection_lost(exc)
         self._unset_keepalive_if_required()
         for timer in (self._until_headers, self._until_read):
@@ -84,6 +86,7 @@ class LimitedConnection(HttpToolsProtocol):
         if len(self.pipeline) >= PIPELINED:
             self._fail(Refused(400, f"at most {PIPELINED} requests may be sent before the first is answered"))
         super().on_headers_complete()
+        self._unanswered = [one for one in self._unanswered if not one.response_complete] + [self.cycle]
 
     def _count_header(self, size: int) -> None:
         self._header_size += size
@@ -118,7 +121,7 @@ class LimitedConnection(HttpToolsProtocol):
     def pause_writing(self) -> None:
         """Too much of an answer is not read yet: give the client some time for it."""
         super().pause_writing()
-        self._until_read = self.loop.call_later(self.limits.seconds, self.transport.abort)
+        self._until_read = self.loop.call_later(self.limits.seconds, self._abort)
 
     def resume_writing(self) -> None:
         super().resume_writing()
@@ -133,11 +136,21 @@ class LimitedConnection(HttpToolsProtocol):
                 self.timeout_keep_alive, self.timeout_keep_alive_handler
             )
         elif self.transport.get_write_buffer_size():
-            self.transport.abort()
+            self._abort()
         else:
             super().timeout_keep_alive_handler()
 
-    # Refusals.
+    # Ends.
+
+    def _abort(self) -> None:
+        self._leave_unanswered()
+        self.transport.abort()
+
+    def _leave_unanswered(self) -> None:
+        """Have all requests know that the client is gone; uvicorn tells only the last."""
+        for one in self._unanswered:
+            one.disconnected = True
+            one.message_event.set()
 
     def send_400_response(self, msg: str) -> None:
         self._refuse(self._refusal or Refused(400, "this is not HTTP/1.1"))
@@ -145,7 +158,7 @@ class LimitedConnection(HttpToolsProtocol):
     def _refuse(self, refusal: Refused) -> None:
         self.refused(refusal.status_code)
         if not self._is_idle():  # whose answer must not be mixed up with this one
-            self.transport.abort()
+            self._abort()
             return
         told = response(refusal)
         told.headers.update(HEADERS | {"Connection": "close"})

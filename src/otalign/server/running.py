@@ -1,5 +1,6 @@
 """A service as a process: uvicorn over the app, with the limits of connections and the access log."""
 
+import gc
 import logging
 import math
 import sys
@@ -38,6 +39,8 @@ class Service:
             access_log.addHandler(logging.StreamHandler(sys.stdout))
             access_log.setLevel(logging.INFO)
             access_log.propagate = False
+        gc.collect()
+        gc.freeze()  # else each large body has the collector look at all that was loaded
         metrics = metrics or Metrics()
         app = app_for(
             aligner, self.limits, hosts=self.hosts, origins=self.origins, token=self.token, metrics=metrics

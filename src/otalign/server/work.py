@@ -16,11 +16,14 @@ from otalign.alignment import Alignment
 from otalign.encoders import Embeddings
 from otalign.encoders.embeddings import in_numpy
 from otalign.extract import DIGITS
+from otalign.ot import Entropic
 from otalign.server.choices import Choices
 from otalign.server.problems import Refused
 from otalign.settings import Settings
 
 KEPT = 64  # pairs whose embeddings are
+CELLS = 64  # products of characters that are about as much work as one character is for the encoder
+SMALL_EPSILON = 0.02
 
 Text = str | tuple[str, ...]
 
@@ -35,8 +38,12 @@ class Ask(NamedTuple):
 
     @property
     def size(self) -> int:
-        """About how much work it is: the characters of both sides, and something for each word."""
-        return sum(map(_size, (self.source, self.target)))
+        """About how much work it is, in characters: the encoder's grows with the text, that on its word pairs
+        with the product of both sides, and takes many more iterations where epsilon is small."""
+        n, m = map(_size, (self.source, self.target))
+        solver = self.settings.solver
+        slow = isinstance(solver, Entropic) and solver.eps < SMALL_EPSILON
+        return n + m + n * m // (CELLS // 8 if slow else CELLS)
 
 
 def _size(text: Text) -> int:
