@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from otalign import Settings
+from otalign import Entropic, Settings
 from otalign.server import batching
 from otalign.server.batching import Batches
 from otalign.server.problems import Refused
@@ -120,3 +120,50 @@ def test_a_full_queue_takes_no_more_until_it_is_shorter():
         assert await batches.submit([ask("y")]) == ["y"]
 
     run(echo, scenario, waiting=3)
+
+
+def test_a_small_request_waits_for_one_batch_of_a_large_one(monkeypatch):
+    monkeypatch.setattr(batching, "BATCH", 4)
+    echo = Echo()
+    echo.may.clear()
+
+    async def scenario(batches):
+        large = batches.submit([ask(f"L{k}") for k in range(20)])
+        await asyncio.sleep(0.05)  # its first batch is begun
+        small = [batches.submit([ask(f"s{k}")]) for k in range(2)]
+        echo.may.set()
+        assert await asyncio.gather(*small) == [["s0"], ["s1"]]
+        assert await large == [f"L{k}" for k in range(20)]
+
+    run(echo, scenario)
+    assert echo.batches[0] == ["L0", "L1"]
+    assert {"s0", "s1"} <= {text for batch in echo.batches[1:3] for text in batch}
+
+
+def test_a_large_request_that_is_given_up_ends_with_its_batch_and_frees_the_queue(monkeypatch):
+    monkeypatch.setattr(batching, "BATCH", 4)
+    echo = Echo()
+    echo.may.clear()
+
+    async def scenario(batches):
+        large = batches.submit([ask(f"L{k}") for k in range(20)])
+        await asyncio.sleep(0.05)
+        assert batches.waiting == 18
+        assert batches.full
+        large.cancel()
+        assert batches.waiting == 0
+        small = batches.submit([ask("s")] * 3)
+        echo.may.set()
+        assert await small == ["s"] * 3
+
+    run(echo, scenario, waiting=18)
+    assert echo.batches[0] == ["L0", "L1"]
+    assert {text for batch in echo.batches[1:] for text in batch} == {"s"}
+
+
+def test_pairs_with_many_cells_or_a_small_epsilon_make_small_batches():
+    long = Ask("a " * 256, "b " * 256, SETTINGS)
+    slow = long._replace(settings=SETTINGS.changed(solver=Entropic(0.001)))
+    assert 2 <= batching.BATCH / long.size <= 8
+    assert slow.size > batching.BATCH
+    assert Ask("word " * 15, "word " * 15, SETTINGS).size < batching.BATCH / 64

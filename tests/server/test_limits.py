@@ -1,4 +1,4 @@
-"""Whatever a client sends, slowly or much of it, the server says no in few words and goes on for the others."""
+"""Whatever a client sends, slowly or much of it, it is refused in few words, and others are served."""
 
 import json
 import socket
