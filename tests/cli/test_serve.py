@@ -88,7 +88,8 @@ def test_a_worker_that_dies_is_replaced_but_not_for_ever(server):
     process, address = server
     pair = {"source": "It rains", "target": "It is raining"}
     for _ in range(3):
-        assert len(workers := children(process)) == 2
+        workers = children(process)
+        assert len(workers) == 2
         os.kill(workers[0], signal.SIGKILL)
         line = process.stderr.readline()
         assert (
@@ -115,7 +116,7 @@ def test_workers_end_with_the_process_that_started_them(server):
 
 
 def test_a_model_that_workers_cannot_load_is_told_in_a_line(run):
-    done = run("serve", "--workers", "2", "--port", "0", "--model", "no-such-model", rc=2)
+    done = run("serve", "--workers", "2", "--port", "0", "--layer", "99", rc=2)
     assert done.stderr.decode().startswith("otalign: ")
     assert done.stderr.count(b"\n") == 1
 
@@ -131,9 +132,10 @@ def test_beyond_this_machine_there_is_a_warning_and_only_allowed_names_are_answe
         request = urllib.request.Request(f"http://127.0.0.1:{port}/healthz", headers={"Host": name})
         try:
             with urllib.request.urlopen(request, timeout=10) as reply:
-                assert reply.status == status
+                found = reply.status
         except urllib.error.HTTPError as error:
-            assert error.code == status
+            found = error.code
+        assert found == status
         assert f'"GET /healthz HTTP/1.1" {status} ' in process.stdout.readline()
 
 
@@ -141,8 +143,6 @@ def test_beyond_this_machine_there_is_a_warning_and_only_allowed_names_are_answe
     ("arguments", "told"),
     [
         (("--timeout", "inf"), "seconds must be above 0 and finite, got inf"),
-        (("--timeout", "0"), "seconds must be above 0 and finite, got 0.0"),
-        (("--allow-origin", "https://example.org/"), "--allow-origin must be like https://example.org"),
         (("--token-file", "/dev/null"), "/dev/null is empty"),
     ],
 )
