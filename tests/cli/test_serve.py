@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -38,12 +39,16 @@ def align(address: str, body: object) -> dict:
         return json.load(reply)
 
 
+def get(address: str, path: str) -> str:
+    with urllib.request.urlopen(f"{address}{path}", timeout=60) as reply:
+        return reply.read().decode()
+
+
 def test_it_answers_on_this_machine_alone(server):
     _, address = server
     assert address.startswith("http://127.0.0.1:")
     assert align(address, {"source": "It rains", "target": "It is raining"})["source"] == ["It", "rains"]
-    with urllib.request.urlopen(address, timeout=10) as page:
-        assert "<!doctype html>" in page.read().decode()
+    assert "<!doctype html>" in get(address, "")
     port = int(address.rstrip("/").rpartition(":")[2])
     with socket.create_server(("127.0.0.2", port)):  # so it does not listen there
         pass
@@ -63,7 +68,8 @@ def test_told_to_end_it_answers_what_it_has_begun(server, how):
     answers: list[dict] = []
     asking = threading.Thread(target=lambda: answers.append(align(address, many)))
     asking.start()
-    time.sleep(0.3)
+    while re.search(r"^otalign_queue_pairs 0$", get(address, "metrics"), re.M):
+        time.sleep(0.01)
     process.send_signal(how)
     asking.join()
     assert len(answers[0]["alignments"]) == 256

@@ -106,9 +106,10 @@ def serve(
             supervise(service, listening, tell)
             return
         aligner = service.load()
+        server = service.make_server(aligner)
         tell(aligner.signature)
         with suppress(KeyboardInterrupt):  # which uvicorn raises once more when all is done
-            service.make_server(aligner).run(sockets=listening)
+            server.run(sockets=listening)
 
 
 def _tell(host: str, port: int, has_token: bool, signature: str) -> None:

@@ -83,8 +83,10 @@ def app_for(
         start = time.perf_counter()
         settings = messages.settings_of(body, choices)
         asks = messages.asks_of(body, settings)
+        answered = batches.submit(asks)
+        metrics.set_queue(batches.waiting)
         try:
-            answers = await _unless_client_leaves(request, batches.submit(asks))
+            answers = await _unless_client_leaves(request, answered)
         finally:
             metrics.set_queue(batches.waiting)
         if answers is None:
