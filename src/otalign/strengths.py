@@ -66,9 +66,22 @@ class Instance(NamedTuple):
     b: Array | None  # (B, M), unless nothing is transported
 
 
+class Solution(NamedTuple):
+    """The strengths of a tile's pairs (B, N, M), and for each whether its transport problem was solved to the
+    solver's tolerance (B,); None where there is no transport problem."""
+
+    strengths: Array
+    converged: Array | None = None
+
+
 def strengths(tile: Tile, settings: Settings) -> Array:
     """The plan (B, N, M) of each pair, or 1 − cost where the settings have no transport problem."""
-    return solution(instance(tile, settings), settings.transport, settings.solver)
+    return solve_tile(tile, settings).strengths
+
+
+def solve_tile(tile: Tile, settings: Settings) -> Solution:
+    """Solve the pairs of a tile under the settings."""
+    return _solve(instance(tile, settings), settings.transport, settings.solver)
 
 
 def instance(tile: Tile, settings: Settings) -> Instance:
@@ -83,8 +96,13 @@ def instance(tile: Tile, settings: Settings) -> Instance:
 
 def solution(of: Instance, problem: Problem | None, solver: Solver) -> Array:
     """The strengths under a problem of the kind that the instance was made for."""
+    return _solve(of, problem, solver).strengths
+
+
+def _solve(of: Instance, problem: Problem | None, solver: Solver) -> Solution:
     if problem is None:
-        return 1 - of.C
+        return Solution(1 - of.C)
     if memory(of.C) is not None and not of.C.requires_grad:  # a GPU is twice as fast, and tol is far above
         of = Instance(*(x if x is None else x.float() for x in of))
-    return solve(of.C, of.a, of.b, problem, solver).plan
+    solved = solve(of.C, of.a, of.b, problem, solver)
+    return Solution(solved.plan, solved.converged)

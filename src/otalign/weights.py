@@ -11,7 +11,7 @@ from otalign.arrays import array_namespace
 from otalign.cost import scaled
 from otalign.head import LEVELS, Head, LearnedTransport, Projection
 from otalign.settings import Links, Settings
-from otalign.strengths import Tile, strengths
+from otalign.strengths import Tile, solve_tile
 
 Array = Any
 
@@ -24,6 +24,7 @@ class Weights(NamedTuple):
     links: Array  # (B, N, M)
     source_nulls: Array  # (B, N)
     target_nulls: Array  # (B, M)
+    converged: Array | None = None  # (B,), if a transport problem was solved
 
 
 def weights(tile: Tile, settings: Settings, head: Head | None = None) -> Weights:
@@ -32,9 +33,10 @@ def weights(tile: Tile, settings: Settings, head: Head | None = None) -> Weights
         return probabilities(head, tile, settings.links)
     if isinstance(head, Projection):
         tile = head.projected(tile)
-    links = scaled_weights(strengths(tile, settings), tile)
+    solved = solve_tile(tile, settings)
+    links = scaled_weights(solved.strengths, tile)
     xp = array_namespace(links)
-    return Weights(links, 1 - xp.max(links, axis=2), 1 - xp.max(links, axis=1))
+    return Weights(links, 1 - xp.max(links, axis=2), 1 - xp.max(links, axis=1), solved.converged)
 
 
 def scaled_weights(strengths: Array, tile: Tile) -> Array:

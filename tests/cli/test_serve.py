@@ -1,22 +1,28 @@
 """`otalign serve` as a user runs it: it says where it is, answers, and ends as it should."""
 
 import json
+import os
+import re
 import signal
 import socket
 import subprocess
+import sys
 import threading
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
 
 @pytest.fixture
-def server(command) -> Iterator[tuple[subprocess.Popen, str]]:
-    """The process and its address."""
-    arguments = command("serve", "--port", "0", "--threads", "1")
-    with subprocess.Popen(**arguments, stderr=subprocess.PIPE, text=True) as process:
+def server(command, request) -> Iterator[tuple[subprocess.Popen, str]]:
+    """The process and its address; a test may give further options."""
+    arguments = command("serve", "--port", "0", "--threads", "1", *getattr(request, "param", ()))
+    with subprocess.Popen(**arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         try:
             assert process.stderr is not None
             address, _, signature = process.stderr.readline().partition("  ")
@@ -33,30 +39,123 @@ def align(address: str, body: object) -> dict:
         return json.load(reply)
 
 
+def get(address: str, path: str) -> str:
+    with urllib.request.urlopen(f"{address}{path}", timeout=60) as reply:
+        return reply.read().decode()
+
+
 def test_it_answers_on_this_machine_alone(server):
     _, address = server
     assert address.startswith("http://127.0.0.1:")
     assert align(address, {"source": "It rains", "target": "It is raining"})["source"] == ["It", "rains"]
-    with urllib.request.urlopen(address, timeout=10) as page:
-        assert "<!doctype html>" in page.read().decode()
+    assert "<!doctype html>" in get(address, "")
     port = int(address.rstrip("/").rpartition(":")[2])
     with socket.create_server(("127.0.0.2", port)):  # so it does not listen there
         pass
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+WORKERS = ("--workers", "2")
+
+
+@pytest.mark.parametrize(
+    ("server", "how"),
+    [((), signal.SIGINT), ((), signal.SIGTERM), (WORKERS, signal.SIGTERM)],
+    indirect=["server"],
+)
 def test_told_to_end_it_answers_what_it_has_begun(server, how):
     process, address = server
     many = {"pairs": [{"source": f"{'a b ' * 60}{k}", "target": "c d " * 60} for k in range(256)]}
     answers: list[dict] = []
     asking = threading.Thread(target=lambda: answers.append(align(address, many)))
     asking.start()
-    time.sleep(0.3)
+    while re.search(r"^otalign_queue_pairs 0$", get(address, "metrics"), re.M):
+        time.sleep(0.01)
     process.send_signal(how)
     asking.join()
     assert len(answers[0]["alignments"]) == 256
     assert process.wait(30) in (0, -how)
     assert process.stderr.read() == ""
+
+
+def children(process: subprocess.Popen) -> list[int]:
+    """The processes that serve; multiprocessing has one of its own beside them."""
+    found = []
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            parent = int(file.read_text().rpartition(")")[2].split()[1])
+            if parent == process.pid and b"resource_tracker" not in (file.parent / "cmdline").read_bytes():
+                found.append(int(file.parent.name))
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("server", [WORKERS], indirect=True)
+def test_a_worker_that_dies_is_replaced_but_not_for_ever(server):
+    process, address = server
+    pair = {"source": "It rains", "target": "It is raining"}
+    for _ in range(3):
+        workers = children(process)
+        assert len(workers) == 2
+        os.kill(workers[0], signal.SIGKILL)
+        line = process.stderr.readline()
+        assert (
+            line == f"otalign: worker process {workers[0]} died with exit code -9; another takes its place\n"
+        )
+        assert align(address, pair)["source"] == ["It", "rains"]  # whichever worker it waits for
+    os.kill(children(process)[0], signal.SIGKILL)
+    assert process.wait(30) == 2
+    assert "the last of 4 within 60 seconds" in process.stderr.read()
+    assert children(process) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("server", [WORKERS], indirect=True)
+def test_workers_end_with_the_process_that_started_them(server):
+    process, _ = server
+    workers = children(process)
+    process.kill()
+    process.wait()
+    end = time.monotonic() + 20
+    while any(Path(f"/proc/{pid}").exists() for pid in workers):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def test_a_model_that_workers_cannot_load_is_told_in_a_line(run):
+    done = run("serve", "--workers", "2", "--port", "0", "--layer", "99", rc=2)
+    assert done.stderr.decode().startswith("otalign: ")
+    assert done.stderr.count(b"\n") == 1
+
+
+@pytest.mark.parametrize(
+    "server", [("--host", "0.0.0.0", "--allow-host", "example.org", "--access-log")], indirect=True
+)
+def test_beyond_this_machine_there_is_a_warning_and_only_allowed_names_are_answered_to(server):
+    process, address = server
+    assert "warning: other machines reach 0.0.0.0" in process.stderr.readline()
+    port = address.rstrip("/").rpartition(":")[2]
+    for name, status in (("example.org", 200), ("localhost", 200), ("evil.example", 421)):
+        request = urllib.request.Request(f"http://127.0.0.1:{port}/healthz", headers={"Host": name})
+        try:
+            with urllib.request.urlopen(request, timeout=10) as reply:
+                found = reply.status
+        except urllib.error.HTTPError as error:
+            found = error.code
+        assert found == status
+        assert f'"GET /healthz HTTP/1.1" {status} ' in process.stdout.readline()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--timeout", "inf"), "seconds must be above 0 and finite, got inf"),
+        (("--token-file", "/dev/null"), "/dev/null is empty"),
+    ],
+)
+def test_what_cannot_be_served_is_told_in_a_line(run, arguments, told):
+    done = run("serve", "--port", "0", *arguments, rc=2)
+    assert done.stderr.decode().startswith(f"otalign: {told}")
+    assert done.stderr.count(b"\n") == 1
 
 
 def test_an_address_that_is_taken_is_told_in_a_line(run):

@@ -170,3 +170,11 @@ def test_a_reworded_phrase_in_parts_names_all_of_it():
 def test_context_must_not_be_negative():
     with pytest.raises(ValueError, match="context must be a number of passages, 0 or more, got -1"):
         changes(LIGHTHOUSE, -1)
+
+
+def test_the_page_may_run_and_fetch_nothing():
+    page = changes_page(LIGHTHOUSE, "title")
+    policy = re.search(r'<meta http-equiv="Content-Security-Policy" content="([^"]+)">', page)
+    assert policy
+    assert policy[1] == "default-src 'none'; style-src 'unsafe-inline'"
+    assert page.index("Content-Security-Policy") < page.index("<style>")

@@ -27,8 +27,8 @@ def trained(untrained) -> Aligner:
 
 @pytest.fixture(scope="session")
 def server(trained) -> Iterator[Served]:
+    from otalign.server.access import LOOPBACK
     from otalign.server.app import app_for
-    from otalign.server.guards import LOOPBACK
 
     with served(app_for(trained, hosts=LOOPBACK)) as running:
         yield running

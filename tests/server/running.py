@@ -8,8 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-import uvicorn
 from fastapi import FastAPI
+
+from otalign.server.limits import Limits
+from otalign.server.running import make_server
 
 
 class Reply(NamedTuple):
@@ -49,9 +51,9 @@ class Served(NamedTuple):
 
 
 @contextmanager
-def served(app: FastAPI) -> Iterator[Served]:
+def served(app: FastAPI, limits: Limits = Limits(seconds=5)) -> Iterator[Served]:
     with socket.create_server(("127.0.0.1", 0), backlog=256) as listening:
-        server = uvicorn.Server(uvicorn.Config(app, log_level="critical", timeout_graceful_shutdown=5))
+        server = make_server(app, limits)
         thread = threading.Thread(target=lambda: server.run(sockets=[listening]))
         thread.start()
         try:

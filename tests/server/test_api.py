@@ -1,16 +1,22 @@
 """What the server answers is what the aligner says, whoever else asks, and every refusal says why."""
 
 import json
+import re
 import socket
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partialmethod
 
+import numpy as np
 import pytest
 
 from otalign import Aligner, Alignment, Balanced, Entropic, Partial, Settings, Unbalanced
+from otalign.server import batching
 from otalign.server.app import app_for
 from otalign.server.limits import Limits
+from otalign.server.metrics import SIZE, Metrics
 from otalign.server.work import Work
 
 from .running import served
@@ -205,7 +211,17 @@ def test_what_is_not_there_or_not_meant_so_is_a_problem_too(server):
     wrong = server.get("/v1/align")
     is_problem(wrong, 405)
     assert wrong.headers["allow"] == "POST"
-    is_problem(server.align(b'{"source": "a", "target": "b"}', **{"Content-Type": "text/plain"}), 422)
+
+
+@pytest.mark.parametrize("given", ["text/plain", "application/x-www-form-urlencoded", "json", "", None])
+def test_a_body_that_is_not_said_to_be_json_is_refused_by_its_type(server, given):
+    headers = {} if given is None else {"Content-Type": given}
+    reply = server.send("POST", "/v1/align", json.dumps(ASKED[0]).encode(), headers)
+    is_problem(reply, 415)
+    assert "application/json" in reply.json["detail"]
+    assert (given or "none") in reply.json["detail"]
+    typed = {"Content-Type": "Application/JSON; charset=utf-8"}
+    assert server.send("POST", "/v1/align", json.dumps(ASKED[0]).encode(), typed).status == 200
 
 
 def test_a_body_that_is_too_large_is_refused_however_it_comes(server):
@@ -296,6 +312,142 @@ def test_there_is_a_limit_to_what_waits_and_to_how_long(trained, monkeypatch):
         with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
             connection.sendall(b"POST /v1/align HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{")
             assert connection.recv(100).startswith(b"HTTP/1.1 408 ")
+
+
+def test_what_a_client_that_hangs_up_asked_for_is_dropped(trained, monkeypatch):
+    """It is not begun if it waits, and within a request the rest is not begun."""
+    work, begun, may = Work.__call__, [], threading.Event()
+
+    def held(self, asks):
+        begun.extend(ask.source for ask in asks)
+        assert may.wait(10)
+        return work(self, asks)
+
+    with served(app_for(trained)) as server:
+        server.align(ASKED[0])
+        monkeypatch.setattr(Work, "__call__", held)
+        monkeypatch.setattr(batching, "BATCH", 10)
+        large = {"pairs": [{"source": f"large {k}", "target": "t"} for k in range(50)]}
+        for body in (large, {"source": "waiting", "target": "t"}):
+            with socket.create_connection(("127.0.0.1", server.port)) as connection:
+                content = json.dumps(body).encode()
+                head = "POST /v1/align HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
+                connection.sendall(f"{head}Content-Length: {len(content)}\r\n\r\n".encode() + content)
+                wait_until(lambda: queued(server) > 0)
+            wait_until(lambda: queued(server) == 0)
+        may.set()
+        assert server.align({"source": "small", "target": "t"}).status == 200
+        assert begun == ["large 0", "large 1", "small"]
+        assert 'otalign_requests_total{status="499"} 2' in server.get("/metrics").text
+
+
+def queued(server) -> int:
+    return int(re.search(r"^otalign_queue_pairs (\d+)$", server.get("/metrics").text, re.M)[1])
+
+
+def wait_until(true) -> None:
+    end = time.monotonic() + 10
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_it_is_ready_when_it_is_warm_and_its_queue_has_room(trained, monkeypatch):
+    work, may = Work.__call__, threading.Event()
+
+    def held(self, asks):
+        assert may.wait(10)
+        return work(self, asks)
+
+    monkeypatch.setattr(Work, "__call__", held)
+    with served(app_for(trained, Limits(waiting=1))) as server:
+        cold = server.get("/readyz")
+        is_problem(cold, 503)
+        assert cold.json["detail"] == "the aligner is warming up"
+        assert server.get("/healthz").status == 200
+        may.set()
+        wait_until(lambda: server.get("/readyz").status == 200)
+        may.clear()
+        with ThreadPoolExecutor(2) as clients:
+            asked = [clients.submit(server.align, ASKED[0])]
+            time.sleep(0.1)
+            asked.append(clients.submit(server.align, ASKED[1]))
+            wait_until(lambda: queued(server) == 1)
+            full = server.get("/readyz")
+            is_problem(full, 503)
+            assert full.json["detail"] == "1 pairs are waiting already"
+            may.set()
+            assert [one.result().status for one in asked] == [200, 200]
+
+
+def test_an_aligner_that_fails_at_its_first_pair_is_never_ready(trained, monkeypatch, caplog):
+    def failing(self, asks):
+        raise RuntimeError("something broke")
+
+    monkeypatch.setattr(Work, "__call__", failing)
+    with served(app_for(trained)) as server:
+        wait_until(lambda: "warming" not in server.get("/readyz").text)
+        assert "failed at its first pair" in server.get("/readyz").json["detail"]
+
+
+def test_the_metrics_count_requests_pairs_and_time(trained):
+    with served(app_for(trained)) as server:
+        server.align({"pairs": ASKED})
+        server.align(ASKED[0])
+        server.align(b"{")
+        reply = server.get("/metrics")
+        assert reply.headers["content-type"].startswith("text/plain; version=0.0.4")
+        told = dict(line.rsplit(" ", 1) for line in reply.text.splitlines() if not line.startswith("#"))
+        assert told['otalign_requests_total{status="200"}'] == "2"
+        assert told['otalign_requests_total{status="400"}'] == "1"
+        assert told["otalign_pairs_total"] == "8"
+        assert told['otalign_align_seconds_bucket{le="+Inf"}'] == told["otalign_align_seconds_count"] == "2"
+        assert float(told["otalign_align_seconds_sum"]) > 0
+        counts = [int(told[name]) for name in told if "_bucket" in name]
+        assert counts == sorted(counts)
+
+
+def test_any_worker_tells_the_counts_of_all():
+    shared = np.zeros((2, SIZE))
+    one, other = Metrics(shared, 0), Metrics(shared, 1)
+    one.count_request(200)
+    other.count_request(200)
+    other.count_request(418)
+    assert one.to_prometheus() == other.to_prometheus()
+    assert 'otalign_requests_total{status="200"} 2' in one.to_prometheus()
+    assert 'otalign_requests_total{status="other"} 1' in one.to_prometheus()
+
+
+def test_convergence_is_told_where_a_transport_problem_was_solved(server):
+    pairs = [*ASKED[:2], {"source": "", "target": "nothing to move"}]
+    told = server.align({"pairs": pairs, "settings": {"problem": "uot"}}).json["alignments"]
+    assert [one.get("converged") for one in told] == [True, True, None]
+    assert server.align(ASKED[0] | {"settings": {"problem": "bot"}}).json["converged"] is True
+    for problem in ("learned", "none"):
+        assert "converged" not in server.align(ASKED[0] | {"settings": {"problem": problem}}).json
+
+
+def test_a_solver_that_does_not_converge_is_told(server, monkeypatch):
+    monkeypatch.setattr(Entropic, "__init__", partialmethod(Entropic.__init__, max_iterations=1))
+    hard = {"problem": "bot", "epsilon": 0.01}
+    assert server.align(ASKED[0] | {"settings": hard}).json["converged"] is False
+
+
+@pytest.mark.parametrize("centred", [False, True])
+def test_a_pair_gets_the_same_links_alone_and_in_any_company(untrained, centred):
+    """Alone, in one request with others, and beside the requests of others. With the aligner that comes with
+    the package, which is in int8, this needs activations that are not quantised by batch."""
+    aligner = untrained.centred_on(PAIRS) if centred else plain(untrained)
+    alone = [pairs_of(aligner.align(*pair).to_dict()) for pair in PAIRS]
+    with served(app_for(aligner)) as server, ThreadPoolExecutor(8) as clients:
+        together = server.align({"pairs": ASKED[::-1]}).json["alignments"][::-1]
+        beside = [reply.json for reply in clients.map(server.align, ASKED * 4)]
+    assert list(map(pairs_of, together)) == alone
+    assert list(map(pairs_of, beside)) == alone * 4
+
+
+def pairs_of(told: dict) -> list[tuple[int, int]]:
+    return [(i, j) for i, j, _ in told["links"]]
 
 
 def test_limits_that_forbid_everything_are_refused():

@@ -5,8 +5,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from otalign.server.app import app_for
+
 from ..browser import Page
 from ..screenshots import take_page
+from .running import served
 
 SOURCE, TARGET = "He bought a used car.", "He purchased a second-hand car yesterday."
 LINKS = "[...document.querySelectorAll('path.link')].map(p => p.dataset.source + '-' + p.dataset.target)"
@@ -317,3 +320,18 @@ def test_screenshots_for_the_documents_can_be_taken(browser, trained, tmp_path):
     sizes = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
     assert sorted(sizes) == ["serve-phone.png", "serve.png"]
     assert all(10_000 < size < 150_000 for size in sizes.values())
+
+
+def test_the_page_asks_for_the_token_that_the_server_needs(page, trained):
+    with served(app_for(trained, token="right")) as server:
+        page.open(f"{server.url}/")
+        for token in ("wrong", "right"):
+            page.wait_for("!document.querySelector('#unlock').hidden")
+            page.click("#token")
+            page.type(token)
+            page.press("Enter")
+        settled(page)
+        assert page.evaluate("document.querySelector('#unlock').hidden")
+        assert page.evaluate("location.search + location.hash").find("right") == -1
+        page.open(f"{server.url}/")  # the tab remembers it
+        settled(page)

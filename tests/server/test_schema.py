@@ -5,7 +5,10 @@ import schemathesis
 from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode
 
-OPERATIONS = [("/v1/align", "POST"), ("/v1/aligner", "GET"), ("/healthz", "GET")]
+OPERATIONS = [
+    ("/v1/align", "POST"),
+    *((path, "GET") for path in ("/v1/aligner", "/healthz", "/readyz", "/metrics")),
+]
 
 
 def test_every_operation_is_described(server):

@@ -1,14 +1,16 @@
 """`otalign serve`: an aligner over HTTP, and a page to try it by hand."""
 
-import ipaddress
-import socket
 import sys
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from functools import partial
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from otalign.cli.aligning import AlignerOptions, BatchSize, Device, Threads
+from otalign.encoders.onnx import processors
+from otalign.server.access import allowed_hosts, check_origin, is_loopback, read_token
 from otalign.server.limits import Limits
 
 # Subwords in a batch. Of the few pairs that come at once, few are as long: larger batches are half padding.
@@ -27,16 +29,31 @@ def serve(
         str, typer.Option(help="The address to listen at; other machines reach 0.0.0.0.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any that is free.")] = 8000,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Number of processes that serve, each with its own aligner.")
+    ] = 1,
     allow_origin: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="ORIGIN", help="Pages from there may ask too; several times for several, * for any."
+            metavar="ORIGIN",
+            help="Let pages from this origin, scheme://host[:port] or * for any, ask too; may be repeated.",
         ),
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Answer to this name too, that of a proxy before this server."),
+        typer.Option(
+            metavar="NAME",
+            help="Answer to this host name too, such as that of a proxy; may be repeated. "
+            "With --host 0.0.0.0, answer only to these names and those of this machine.",
+        ),
     ] = None,
+    token_file: Annotated[
+        Path | None,
+        typer.Option(help="File with a token that clients must send as 'Authorization: Bearer TOKEN'."),
+    ] = None,
+    access_log: Annotated[
+        bool, typer.Option("--access-log", help="Write a line for each request to the output.")
+    ] = False,
     max_characters: Annotated[int, typer.Option(min=1, help="Of a sentence.")] = Limits.characters,
     max_words: Annotated[int, typer.Option(min=1, help="Of a sentence.")] = Limits.words,
     max_pairs: Annotated[int, typer.Option(min=1, help="Of a request.")] = Limits.pairs,
@@ -44,6 +61,9 @@ def serve(
     max_waiting: Annotated[
         int, typer.Option(min=1, help="Pairs of all requests, not begun.")
     ] = Limits.waiting,
+    max_connections: Annotated[
+        int, typer.Option(min=1, help="Connections that one process holds open.")
+    ] = Limits.connections,
     timeout: Annotated[
         float, typer.Option(help="Seconds until a request must be answered.")
     ] = Limits.seconds,
@@ -60,39 +80,50 @@ def serve(
     Example: otalign serve --model my-aligner/ --port 8080
     """
     try:
-        import uvicorn
-
-        from otalign.server.app import app_for
+        from otalign.server.running import Service
+        from otalign.server.workers import listen, supervise
     except ImportError as error:
         raise ImportError("serving needs fastapi and uvicorn: pip install 'otalign[serve]'") from error
-    from otalign.server.guards import LOOPBACK
 
-    limits = Limits(max_characters, max_words, max_pairs, max_body, timeout, max_waiting)
+    if workers > 1:
+        threads = max(1, (threads or processors()) // workers)
     options = AlignerOptions(model=model, layer=layer, device=device, batch_size=batch_size, threads=threads)
-    aligner = options.load()
-    hosts = {*LOOPBACK, host, *(allow_host or [])} if _is_loopback(host) else None
-    app = app_for(aligner, limits, hosts=hosts, origins=allow_origin or [])
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.create_server((host, port), family=family, backlog=2048) as listening:
-        name = f"[{host}]" if ":" in host else host
-        print(
-            f"http://{name}:{listening.getsockname()[1]}/  {aligner.signature}", file=sys.stderr, flush=True
-        )
-        config = uvicorn.Config(
-            app,
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            timeout_graceful_shutdown=int(timeout) + 1,
-        )
+    limits = Limits(
+        max_characters, max_words, max_pairs, max_body, timeout, max_waiting, connections=max_connections
+    )
+    service = Service(
+        options.load,
+        limits,
+        hosts=allowed_hosts(host, allow_host or []),
+        origins=tuple(map(check_origin, allow_origin or [])),
+        token=None if token_file is None else read_token(token_file),
+        access_log=access_log,
+    )
+    with ExitStack() as sockets:
+        listening = [sockets.enter_context(one) for one in listen(host, port, workers)]
+        tell = partial(_tell, host, listening[0].getsockname()[1], token_file is not None)
+        if workers > 1:
+            supervise(service, listening, tell)
+            return
+        aligner = service.load()
+        server = service.make_server(aligner)
+        tell(aligner.signature)
         with suppress(KeyboardInterrupt):  # which uvicorn raises once more when all is done
-            uvicorn.Server(config).run(sockets=[listening])
+            server.run(sockets=listening)
 
 
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+def _tell(host: str, port: int, has_token: bool, signature: str) -> None:
+    """Print where the server is, what it aligns with, and a warning if others may reach it."""
+    name = f"[{host}]" if ":" in host else host
+    print(f"http://{name}:{port}/  {signature}", file=sys.stderr, flush=True)
+    if is_loopback(host):
+        return
+    if has_token:
+        risk = "and what they send, the token included, is not encrypted"
+    else:
+        risk = "and may use this server; require a token with --token-file"
+    print(
+        f"otalign: warning: other machines reach {name}:{port} {risk}; put a proxy with HTTPS before it",
+        file=sys.stderr,
+        flush=True,
+    )

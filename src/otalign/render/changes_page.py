@@ -12,6 +12,7 @@ from itertools import groupby
 from otalign.difference import Difference, Passage, Place
 from otalign.render.inline import Inline, inline, numbers, side_by_side, told
 
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # whatever a text says, nothing is run or fetched
 FOLDED = 6  # unchanged passages in a row from which on they are folded
 
 # Name: on light, on dark. Each text has a contrast of at least 4.5 to what it stands on.
@@ -64,6 +65,7 @@ def changes_page(difference: Difference, title: str) -> str:
         [
             '<!doctype html>\n<html lang="und">\n<head>\n<meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
             f"<title>{escape(title)}</title>\n<style>{_style()}</style>\n</head>\n<body>\n<main>",
             f"<header>\n<h1>{escape(title)}</h1>\n<p>{told(difference)}</p>\n<p>{LEGEND}</p>\n</header>",
             *_body(difference),

@@ -2,5 +2,7 @@
 
 `messages` is what may be said and is answered, `choices` which settings an aligner leaves to who asks, `work`
 how pairs become answers, `batching` how those of all clients are worked on together, `guards` what is kept
-out, `problems` how a refusal is told, `page` what a browser gets, and `app` puts them together.
+out, `access` who may ask, `problems` how a refusal is told, `metrics` what is counted, `page` what a browser
+gets, and `app` puts them together. `connections` limits what uvicorn does not, `running` makes a process of
+it, and `workers` several.
 """

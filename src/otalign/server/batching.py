@@ -1,8 +1,9 @@
 """What all clients ask for, worked on together by one thread while the event loop goes on.
 
-The thread takes what has come in, up to `BATCH`, and works on it at once; what comes in meanwhile waits for
-the next turn. A request that nobody waits for any more is not begun. If a batch fails, its parts are tried
-one by one, so that what one client sent cannot fail what another did.
+The thread works on one batch at a time. A batch takes one pair from each request in turn until it holds
+`BATCH`, so that a small request waits for one batch of a large one, not for all of it. A request that nobody
+waits for any more leaves the queue at once, and the rest of its pairs is never begun. If a batch fails, its
+parts are tried one by one, so that what one client sent cannot fail what another did.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ from collections.abc import Callable, Sequence
 from otalign.server.problems import Refused, busy, failure
 from otalign.server.work import Answer, Ask
 
-BATCH = 16_384  # characters that are worked on at once: enough for the encoder to be busy, soon done
+BATCH = 24_576  # size of what is worked on at once: enough for the encoder to be busy, soon done
 LINGER = 0.002  # seconds that a batch waits to be filled
 
 log = logging.getLogger("otalign.server")
@@ -25,6 +26,8 @@ class _Request:
 
     def __init__(self, asks: Sequence[Ask], answered: asyncio.Future):
         self.asks, self.answered = asks, answered
+        self.sizes = [ask.size for ask in asks]
+        self.begun = 0  # parts that were taken into a batch, the first ones
         self.answers: dict[int, Answer] = {}
         self.failure: Refused | None = None
 
@@ -39,9 +42,8 @@ class Batches:
 
     def __init__(self, work: Callable[[Sequence[Ask]], Sequence[Answer | Refused]], waiting: int):
         self._work, self._room = work, waiting
-        self._waiting: deque[tuple[_Request, int]] = deque()
-        self._size = 0  # of all that waits
-        self._changed = threading.Condition()
+        self._queue: deque[_Request] = deque()  # those with parts that are not begun, the next in turn first
+        self._changed = threading.Condition()  # whose lock may be taken again by who holds it
         self._stopped = False
         self._thread = threading.Thread(target=self._run, name="otalign-batches", daemon=True)
 
@@ -60,18 +62,37 @@ class Batches:
     def alive(self) -> bool:
         return self._thread.is_alive()
 
-    async def answers(self, asks: Sequence[Ask]) -> list[Answer]:
-        """The answers, in order, or what was wrong with the first that cannot be answered."""
-        request = _Request(asks, self._loop.create_future())
-        if not asks:
-            return []
+    @property
+    def waiting(self) -> int:
+        """Number of pairs in the queue that somebody waits for."""
         with self._changed:
-            if self._waiting and len(self._waiting) + len(asks) > self._room:
-                raise busy(f"{len(self._waiting):,} pairs are waiting already; ask again later.", after=1)
-            self._waiting.extend((request, k) for k in range(len(asks)))
-            self._size += sum(ask.size for ask in asks)
+            return sum(len(request.asks) - request.begun for request in self._queue if not request.over)
+
+    @property
+    def full(self) -> bool:
+        """Whether the queue takes no further request."""
+        return self.waiting >= self._room
+
+    def submit(self, asks: Sequence[Ask]) -> asyncio.Future[list[Answer]]:
+        """Queue the pairs of one request.
+
+        Returns:
+            The answers, in order, or what was wrong with the first pair that cannot be answered. Cancelling
+            it drops what is not begun.
+
+        Raises:
+            Refused: The queue has no room.
+        """
+        answered = self._loop.create_future()
+        if not asks:
+            answered.set_result([])
+            return answered
+        with self._changed:
+            if (waiting := self.waiting) and waiting + len(asks) > self._room:
+                raise busy(f"{waiting:,} pairs are waiting already; ask again later.", after=1)
+            self._queue.append(_Request(asks, answered))
             self._changed.notify()
-        return await request.answered
+        return answered
 
     def _run(self) -> None:
         while (batch := self._next()) is not None:
@@ -86,23 +107,35 @@ class Batches:
     def _next(self) -> list[tuple[_Request, int]] | None:
         """The next batch, as soon as there is one; None when it is time to stop."""
         with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._stopped)
-            self._changed.wait_for(lambda: self._size >= BATCH or self._stopped, timeout=LINGER)
+            self._changed.wait_for(lambda: self._queue or self._stopped)
+            self._changed.wait_for(lambda: self._fills_a_batch() or self._stopped, timeout=LINGER)
             if self._stopped:
                 return None
             batch, size = [], 0
-            while self._waiting and size < BATCH:
-                request, k = self._waiting.popleft()
-                self._size -= request.asks[k].size
-                if not request.over:
-                    batch.append((request, k))
-                    size += request.asks[k].size
+            while self._queue and size < BATCH:
+                request = self._queue.popleft()
+                if request.over:
+                    continue
+                batch.append((request, request.begun))
+                size += request.sizes[request.begun]
+                request.begun += 1
+                if request.begun < len(request.asks):
+                    self._queue.append(request)
             return batch
 
+    def _fills_a_batch(self) -> bool:
+        size = 0
+        for request in self._queue:
+            size += sum(request.sizes[request.begun :])
+            if size >= BATCH:
+                return True
+        return False
+
     def _answers(self, batch: Sequence[tuple[_Request, int]]) -> Sequence[Answer | Refused]:
-        asks = [request.asks[k] for request, k in batch]
+        if not batch:
+            return []
         try:
-            return self._work(asks)
+            return self._work([request.asks[k] for request, k in batch])
         except Exception as error:
             if len(batch) == 1:
                 log.error("a pair could not be aligned", exc_info=error)

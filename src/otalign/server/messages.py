@@ -9,13 +9,24 @@ from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal, Union
 
 from annotated_types import Len
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, create_model
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    Tag,
+    create_model,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from otalign.aligner import signature
 from otalign.server.choices import Choices, told
 from otalign.server.limits import Limits
 from otalign.server.work import Answer, Ask
 from otalign.settings import Links, Settings
+
+MOST_FIELDS = 20  # of an object; more than any has, but few enough to name each that is wrong
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Positive = Annotated[float, Field(ge=1e-3, le=1e3, allow_inf_nan=False)]
@@ -25,6 +36,15 @@ class Said(BaseModel):
     """A part of a request. What it does not know it refuses, so that a slip of the pen is noticed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _check_size(cls, value: Any) -> Any:
+        """Refuse a large object as a whole: naming each of 100,000 unknown fields takes seconds."""
+        if isinstance(value, dict) and len(value) > MOST_FIELDS:
+            told = {"most": MOST_FIELDS, "got": len(value)}
+            raise PydanticCustomError("fields", "An object must have at most {most} fields, got {got}", told)
+        return value
 
 
 class _Transport(Said):
@@ -87,7 +107,7 @@ def request_type(choices: Choices, limits: Limits) -> Any:
     """The type of the bodies that `settings_of` and `asks_of` take."""
     text = Annotated[str, Len(0, limits.characters)]
     either = _one_of(
-        {"text": text, "words": Annotated[list[text], Len(0, limits.words)]},
+        {"text": text, "words": Annotated[list[text], Field(max_length=limits.words, fail_fast=True)]},
         lambda value: "words" if isinstance(value, list | tuple) else "text",
     )
     sentence: Any = Annotated[either, Field(description="A text, or a list of its words.")]
@@ -98,7 +118,7 @@ def request_type(choices: Choices, limits: Limits) -> Any:
     pair: Any = create_model("Pair", __base__=Said, source=(sentence, ...), target=(sentence, ...))
     matrix = (bool, Field(False, description="Whether to tell the weights of all word pairs too."))
     one = create_model("OnePair", __base__=pair, matrix=matrix, **shared)
-    pairs: Any = (Annotated[list[pair], Len(0, limits.pairs)], ...)
+    pairs: Any = (Annotated[list[pair], Field(max_length=limits.pairs, fail_fast=True)], ...)
     many = create_model("ManyPairs", __base__=Said, pairs=pairs, **shared)
     return _one_of(
         {"one": one, "many": many}, lambda body: "one" if _field(body, "pairs") is None else "many"
@@ -143,6 +163,9 @@ class AlignmentTold(BaseModel):
     target_spans: list[tuple[int, int]]
     source_null_confidence: list[Share] = Field(description="How sure it is that a word has no counterpart.")
     target_null_confidence: list[Share]
+    converged: bool | None = Field(
+        None, description="Whether the solver reached its tolerance, if a transport problem was solved."
+    )
 
 
 class _Chosen(BaseModel):
@@ -182,10 +205,15 @@ def answer_to(body: Any, settings: Settings, answers: Sequence[Answer]) -> bytes
     """JSON of the type `OneAnswer` or `ManyAnswers`, as the request was for one or many."""
     said: dict[str, Any] = {"settings": told(settings), "signature": signature(settings.fields())}
     if hasattr(body, "pairs"):
-        said["alignments"] = [answer.alignment.to_dict() for answer in answers]
+        said["alignments"] = [_alignment_told(answer) for answer in answers]
     else:
         (answer,) = answers
-        said |= answer.alignment.to_dict()
+        said |= _alignment_told(answer)
         if answer.matrix is not None:
             said["matrix"] = answer.matrix
     return json.dumps(said, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+
+def _alignment_told(answer: Answer) -> dict[str, Any]:
+    converged = {} if answer.converged is None else {"converged": answer.converged}
+    return answer.alignment.to_dict() | converged

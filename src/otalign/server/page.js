@@ -29,7 +29,36 @@ const EXAMPLES = [
 
 const TYPING = 150; // milliseconds without a key until what was typed is sent
 
-const about = await (await fetch("v1/aligner")).json();
+// Asking: with the token that the server needs, if it needs one. Only this tab remembers it, until it is closed.
+
+async function fetchJson(path, options = {}) {
+  for (;;) {
+    const token = sessionStorage.getItem("otalign-token");
+    const headers = { ...options.headers, ...(token && { Authorization: `Bearer ${token}` }) };
+    const response = await fetch(path, { ...options, headers }).catch(() => {
+      throw new Error("The server cannot be reached.");
+    });
+    if (response.status !== 401) return [response.ok, await response.json()];
+    sessionStorage.setItem("otalign-token", await askForToken(token ? "The server does not know this token." : ""));
+  }
+}
+
+function askForToken(reason) {
+  const form = field("unlock");
+  form.hidden = false;
+  form.querySelector("p").textContent = reason;
+  field("token").focus();
+  return new Promise((resolve) => {
+    form.onsubmit = (event) => {
+      event.preventDefault();
+      form.hidden = true;
+      resolve(field("token").value.trim());
+      field("token").value = "";
+    };
+  });
+}
+
+const [, about] = await fetchJson("v1/aligner");
 
 // State: the sentences, the problem, and what was chosen away from its defaults.
 
@@ -93,11 +122,8 @@ async function ask() {
 async function asked({ source, target, problem, chosen }) {
   const body = JSON.stringify({ source, target, matrix: true, settings: { problem, ...chosen } });
   const headers = { "Content-Type": "application/json" };
-  const response = await fetch("v1/align", { method: "POST", headers, body }).catch(() => {
-    throw new Error("The server cannot be reached.");
-  });
-  const said = await response.json();
-  if (!response.ok) throw new Error(said.detail);
+  const [ok, said] = await fetchJson("v1/align", { method: "POST", headers, body });
+  if (!ok) throw new Error(said.detail);
   return said;
 }
 

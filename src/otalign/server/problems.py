@@ -15,6 +15,8 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 MEDIA_TYPE = "application/problem+json"
+MOST_ERRORS = 20  # fields at fault that are named
+LONGEST = 200  # characters of what is told of each: parts of the request may stand in it
 
 
 class Fault(BaseModel):
@@ -31,7 +33,9 @@ class Problem(BaseModel):
     title: str
     status: int
     detail: str
-    errors: list[Fault] = Field(default=[], description="The fields at fault, if some are.")
+    errors: list[Fault] = Field(
+        default=[], description=f"The first {MOST_ERRORS} fields at fault, if some are."
+    )
 
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
@@ -97,7 +101,10 @@ def _invalid(error: RequestValidationError) -> Refused:
     if any(one["type"] == "json_invalid" for one in found):
         (one,) = found
         return Refused(400, f"The body is not JSON: {one['ctx']['error']} at character {one['loc'][-1]}.")
-    faults = [(one["msg"], "#" + "".join(f"/{part}" for part in _path(one["loc"]))) for one in found]
+    faults = [
+        (one["msg"][:LONGEST], ("#" + "".join(f"/{part}" for part in _path(one["loc"])))[:LONGEST])
+        for one in found[:MOST_ERRORS]
+    ]
     detail = "; ".join(f"{pointer[2:] or 'the body'}: {message}" for message, pointer in faults[:3])
     return Refused(422, detail, faults)
 

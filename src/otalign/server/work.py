@@ -16,11 +16,14 @@ from otalign.alignment import Alignment
 from otalign.encoders import Embeddings
 from otalign.encoders.embeddings import in_numpy
 from otalign.extract import DIGITS
+from otalign.ot import Entropic
 from otalign.server.choices import Choices
 from otalign.server.problems import Refused
 from otalign.settings import Settings
 
 KEPT = 64  # pairs whose embeddings are
+CELLS = 64  # products of characters that are about as much work as one character is for the encoder
+SMALL_EPSILON = 0.02
 
 Text = str | tuple[str, ...]
 
@@ -35,8 +38,12 @@ class Ask(NamedTuple):
 
     @property
     def size(self) -> int:
-        """About how much work it is: the characters of both sides, and something for each word."""
-        return sum(map(_size, (self.source, self.target)))
+        """About how much work it is, in characters: the encoder's grows with the text, that on its word pairs
+        with the product of both sides, and takes many more iterations where epsilon is small."""
+        n, m = map(_size, (self.source, self.target))
+        solver = self.settings.solver
+        slow = isinstance(solver, Entropic) and solver.eps < SMALL_EPSILON
+        return n + m + n * m // (CELLS // 8 if slow else CELLS)
 
 
 def _size(text: Text) -> int:
@@ -45,6 +52,7 @@ def _size(text: Text) -> int:
 
 class Answer(NamedTuple):
     alignment: Alignment
+    converged: bool | None = None  # of its transport problem, if it had one
     matrix: list[list[float]] | None = None  # (n, m), if it was asked for
 
 
@@ -76,8 +84,8 @@ class Work:
         embedded = self._embedded({asks[k][:2]: pairs[k] for places in together.values() for k in places})
         for settings, places in together.items():
             found = self._aligned([embedded[asks[k][:2]] for k in places], settings)
-            for k, (alignment, weights) in zip(places, found, strict=True):
-                answers[k] = Answer(alignment, _rounded(weights) if asks[k].matrix else None)
+            for k, (alignment, weights, converged) in zip(places, found, strict=True):
+                answers[k] = Answer(alignment, converged, _rounded(weights) if asks[k].matrix else None)
         return [answers[k] for k in range(len(asks))]
 
     def _embedded(self, pairs: dict[tuple[Text, Text], Pair]) -> dict[tuple[Text, Text], _Embedded]:
@@ -97,7 +105,7 @@ class Work:
 
     def _aligned(
         self, embedded: Sequence[_Embedded], settings: Settings
-    ) -> Iterator[tuple[Alignment, np.ndarray]]:
+    ) -> Iterator[tuple[Alignment, np.ndarray, bool | None]]:
         lengths = [len(side.spans) for one in embedded for side in one.pair]
         starts = np.cumsum([0, *lengths])
         # What has no words has no dimensions either, if it was embedded alone.

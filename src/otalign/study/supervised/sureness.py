@@ -29,7 +29,7 @@ def _told(aligner: Aligner, golds: Sequence[Gold], level: Level) -> tuple[list[n
     links: list[np.ndarray] = [np.zeros((2, 0))]
     nulls: list[np.ndarray] = [np.zeros((2, 0))]
     for places, tile, head in aligner.tiles((gold.source, gold.target) for gold in golds):
-        found = [in_numpy(one) for one in weights(tile, aligner.settings, head)]
+        found = [in_numpy(one) for one in weights(tile, aligner.settings, head)[:3]]
         for k, *of_pair in zip(places, *found, strict=True):
             facts = _linked(golds[k], level)
             n, m = facts.shape

@@ -1,0 +1,66 @@
+"""A service as a process: uvicorn over the app, with the limits of connections and the access log."""
+
+import gc
+import logging
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import uvicorn
+from fastapi import FastAPI
+
+from otalign.aligner import Aligner
+from otalign.server.app import app_for
+from otalign.server.connections import LimitedConnection
+from otalign.server.guards import access_log
+from otalign.server.limits import Limits
+from otalign.server.metrics import Metrics
+
+BACKLOG = 2048  # connections that the system keeps until they are taken
+
+
+@dataclass(frozen=True)
+class Service:
+    """What a process serves, and to whom. It can be sent to another process if `load` can."""
+
+    load: Callable[[], Aligner]
+    limits: Limits = Limits()
+    hosts: frozenset[str] | None = None
+    origins: tuple[str, ...] = ()
+    token: str | None = None
+    access_log: bool = False
+
+    def make_server(self, aligner: Aligner, metrics: Metrics | None = None) -> uvicorn.Server:
+        """The server of this process, to be run with a listening socket."""
+        if self.access_log:
+            access_log.addHandler(logging.StreamHandler(sys.stdout))
+            access_log.setLevel(logging.INFO)
+            access_log.propagate = False
+        gc.collect()
+        gc.freeze()  # else each large body has the collector look at all that was loaded
+        metrics = metrics or Metrics()
+        app = app_for(
+            aligner, self.limits, hosts=self.hosts, origins=self.origins, token=self.token, metrics=metrics
+        )
+        return make_server(app, self.limits, metrics)
+
+
+def make_server(app: FastAPI, limits: Limits = Limits(), metrics: Metrics | None = None) -> uvicorn.Server:
+    """A server of an app that keeps the limits of connections."""
+    connection: Any = partial(LimitedConnection, limits=limits, refused=(metrics or Metrics()).count_request)
+    return uvicorn.Server(
+        uvicorn.Config(
+            app,
+            http=connection,
+            ws="none",
+            log_level="error",  # a warning for each bad request would fill the log
+            access_log=False,
+            server_header=False,
+            backlog=BACKLOG,
+            timeout_keep_alive=math.ceil(limits.idle_seconds),
+            timeout_graceful_shutdown=math.ceil(limits.seconds) + 1,
+        )
+    )
