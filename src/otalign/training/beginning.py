@@ -11,8 +11,9 @@ from otalign.encoders import EXPORTED
 from otalign.encoders.pretrained import depth
 from otalign.encoders.transformers import Transformers
 from otalign.training.dev import DevSet
-from otalign.training.loop import Epoch, Run, TrainSet
+from otalign.training.loop import Epoch, Run
 from otalign.training.model import Learner
+from otalign.training.reading import TrainSet
 from otalign.training.recipe import Recipe
 from otalign.tuning.store import Progress
 

@@ -16,8 +16,9 @@ from otalign.encoders.transformers import Transformers, states
 from otalign.head import Head, Projection
 from otalign.settings import Settings
 from otalign.strengths import Tile
-from otalign.training.batches import LEVELS, Batch
+from otalign.training.batches import Batch
 from otalign.training.recipe import Part, Recipe
+from otalign.training.store import LEVELS
 from otalign.weights import probabilities, weights
 
 TINY = 1e-6  # from 0 and 1, where the logarithm of a weight is taken
@@ -39,8 +40,11 @@ class Tensors(NamedTuple):
 
     @classmethod
     def of(cls, batch: Batch, device: Any) -> "Tensors":
+        pinned = torch.device(device).type == "cuda"  # else the copy would wait for all that was begun
+
         def moved(array: np.ndarray) -> Tensor:
-            return torch.from_numpy(array).to(device, non_blocking=True)
+            tensor = torch.from_numpy(array)
+            return tensor.pin_memory().to(device, non_blocking=True) if pinned else tensor.to(device)
 
         inputs = dict[str, Tensor](zip(INPUTS, map(moved, (batch.ids, batch.mask, batch.types)), strict=True))
         rest = (batch.places, batch.words, batch.shares, batch.lengths, batch.links, batch.known)
