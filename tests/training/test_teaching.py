@@ -16,7 +16,18 @@ from otalign.cli.train import train as command
 from otalign.head import LearnedTransport
 from otalign.ot import Balanced, Partial, Unbalanced
 from otalign.settings import Learned, Links
-from otalign.training import Distillation, PairTexts, Recipe, Source, predict_targets, refit, train
+from otalign.training import (
+    NO_AUGMENTATION,
+    Augmentation,
+    Checkpoint,
+    Distillation,
+    PairTexts,
+    Recipe,
+    Source,
+    predict_targets,
+    refit,
+    train,
+)
 from otalign.training.batches import Batch
 from otalign.training.store import LEVELS, Targets
 
@@ -39,6 +50,11 @@ def encoder(tiny_model):
 @pytest.fixture(scope="module")
 def teacher(tiny_model) -> Aligner:
     return trained(tiny_model("mpnet")).aligner
+
+
+@pytest.fixture(scope="module")
+def other_teacher(tiny_model) -> Aligner:
+    return trained(tiny_model("bert"), recipe=QUICK.changed(epochs=2, seed=2)).aligner
 
 
 @pytest.fixture(scope="module")
@@ -170,6 +186,50 @@ def test_an_exported_teacher_says_the_same(teacher, folder, tmp_path):
         np.testing.assert_allclose(one, other, atol=0.015)
 
 
+def test_of_several_teachers_the_mean_is_learned(teacher, other_teacher):
+    texts = PairTexts.build(PAIRS)
+    one, other, both = (
+        predict_targets(of, texts) for of in ([teacher], [other_teacher], [teacher, other_teacher])
+    )
+    for k, gold in enumerate(GOLDS):
+        mean = (one.expand(k, gold.shape) + other.expand(k, gold.shape)) / 2
+        np.testing.assert_allclose(both.expand(k, gold.shape), mean, atol=0.012)
+
+
+def test_workers_change_nothing_in_what_is_predicted(teacher):
+    alone, helped = (said_by(teacher, GOLDS, workers=workers) for workers in (0, 1))
+    for one, other in zip(alone, helped, strict=True):
+        np.testing.assert_allclose(one, other, atol=0.011)
+
+
+def test_predictions_are_kept_and_only_what_is_missing_is_predicted(
+    teacher, other_teacher, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("otalign.training.predictions.CHUNK", 5)
+    first = said_by(teacher, GOLDS[:12], folder=tmp_path)
+    files = sorted(tmp_path.iterdir())
+    assert len(files) == 3
+    files[1].unlink()  # as if it had been interrupted there
+    asked = []
+    real = Aligner.embedded
+
+    def embedded(self, pairs, workers=0):
+        asked.extend(pairs := list(pairs))
+        return real(self, pairs, workers)
+
+    monkeypatch.setattr(Aligner, "embedded", embedded)
+    heard = []
+    again = said_by(teacher, GOLDS[:12], folder=tmp_path, progress=lambda *one: heard.append(one[1:]))
+    assert len(asked) in (2, 5)
+    assert heard[0] == (12 - len(asked), 12)
+    assert heard[-1] == (12, 12)
+    for one, other in zip(first, again, strict=True):
+        np.testing.assert_allclose(one, other, atol=0.011)
+    asked.clear()
+    said_by(other_teacher, GOLDS[:12], folder=tmp_path)
+    assert len(asked) == 12
+
+
 # Training
 
 
@@ -243,6 +303,47 @@ def test_pairs_without_words_can_be_taught(tiny_model, teacher):
     assert np.isfinite(out.epochs[0].loss)
 
 
+def test_unlabelled_pairs_are_learned_from_the_teachers(tiny_model, teacher, other_teacher):
+    """With gold alone that is wrong, the student follows what the teachers say of other pairs."""
+    sources = {"wrong": Source(WRONG[:2], GOLDS)}
+    recipe = QUICK.changed(epochs=20, unlabelled_weight=1.0)
+    taught = Distillation([teacher], PAIRS)
+    out = trained(tiny_model("bert"), recipe=recipe, sources=sources, distillation=taught)
+    assert likeness(teacher, out.aligner) > 0.6
+    both = Distillation([teacher, other_teacher, teacher], PAIRS)
+    named = trained(tiny_model("bert"), recipe=QUICK.changed(epochs=1), sources=sources, distillation=both)
+    names = f"{teacher.settings.encoder} × 2, {other_teacher.settings.encoder}"
+    assert named.aligner.settings.trained == f"wrong, seed 1, taught by {names}"
+
+
+def test_unlabelled_pairs_need_a_teacher():
+    with pytest.raises(ValueError, match="unlabelled pairs are learned from a teacher; give at least one"):
+        train("no/such/encoder", SOURCES, Learned(), QUICK, distillation=Distillation([], PAIRS))
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_an_augmented_run_that_was_broken_off_and_continued_is_the_one_that_was_not(
+    tiny_model, teacher, tmp_path, workers
+):
+    recipe = QUICK.changed(epochs=3, augmentation=Augmentation())
+    options = {"recipe": recipe, "distillation": Distillation([teacher], PAIRS, tmp_path / "predictions")}
+    whole = trained(tiny_model("bert"), **options)
+
+    def stop(epoch):
+        raise InterruptedError
+
+    options |= {"checkpoint": Checkpoint(tmp_path / "run.pt"), "workers": workers}
+    with pytest.raises(InterruptedError):
+        trained(tiny_model("bert"), **options, heard=stop)
+    out = trained(tiny_model("bert"), **options)
+    assert [epoch.loss for epoch in out.epochs] == pytest.approx([epoch.loss for epoch in whole.epochs])
+    for name, array in weights_of(whole).items():
+        np.testing.assert_allclose(weights_of(out)[name], array, atol=1e-6)
+    options["distillation"] = Distillation([teacher], PAIRS[1:], tmp_path / "predictions")
+    with pytest.raises(ValueError, match="begun otherwise"):
+        trained(tiny_model("bert"), **options)
+
+
 # Who may teach, and what
 
 
@@ -293,13 +394,21 @@ def files(tmp_path):
 def test_the_command_teaches(files, tiny_model, teacher, folder, tmp_path):
     arguments = ["train", "train.jsonl", "--dev", "dev.jsonl", "--from", "jsonl", "--device", "cpu"]
     arguments += ["--encoder", str(tiny_model("bert")), "--epochs", "1", "--refit", "-o", "out"]
-    arguments += ["--teacher", str(folder), "--teaching", "0.75"]
+    arguments += ["--teacher", str(folder), "--teacher", str(folder), "--teaching", "0.75"]
+    lines = "".join(f"{' '.join(source)}\t{' '.join(target)}\n" for source, target in PAIRS)
+    (files / "more.tsv").write_text("\t\n" + lines, encoding="utf-8")
+    arguments += ["--unlabelled", "more.tsv", "--unlabelled-limit", "12", "--predictions", "kept"]
+    arguments += ["--augment", "all=0", "--augment", "typos=0.5", "--workers", "1", "--gold-share", "0.6"]
     subprocess.run([sys.executable, "-m", "otalign", *arguments], cwd=files, check=True)
     record = json.loads((tmp_path / "out" / "training.json").read_text())
-    assert record["teachers"] == [teacher.signature]
+    assert record["teachers"] == [teacher.signature] * 2
+    assert record["unlabelled"] == 12
     assert record["recipe"]["teaching"] == 0.75
+    assert record["recipe"]["gold_share"] == 0.6
+    assert record["recipe"]["augmentation"] == NO_AUGMENTATION.to_dict() | {"typos": 0.5}
+    assert len(list((tmp_path / "kept").glob("*.npz"))) == 2  # those of the refit, with the dev set, too
     made = Aligner.load(tmp_path / "out", device="cpu")
-    taught = f"train, seed 1, taught by {teacher.settings.encoder}, dev sets too"
+    taught = f"train, seed 1, taught by {teacher.settings.encoder} × 2, dev sets too"
     assert made.settings.trained == taught
     assert taught in made.signature
 
@@ -311,6 +420,10 @@ def test_the_command_says_who_cannot_teach_before_it_begins(files, tiny_model, f
         ({"teacher": [tmp_path / "plain"]}, "teacher must be an aligner that has learned its transport"),
         ({"teacher": [tiny_model("bert")]}, "--teacher must be the folder of a trained aligner, got"),
         ({"teacher": [folder], "problem": "uot"}, r"problem must be Learned\(\) to learn from a teacher"),
+        ({"unlabelled": [files / "train.jsonl"]}, "--unlabelled needs a teacher to learn from"),
+        ({"augment": ["typo=1"]}, "--augment must name one of exchange, typos"),
+        ({"augment": ["typos=much"]}, "--augment must be KIND=SHARE such as typos=0.1, got 'typos=much'"),
+        ({"augment": ["typos=2"]}, "the augmentation share of typos must be from 0 to 1, got 2"),
         ({"teaching": 0.5}, "--teaching needs a teacher to learn from; give --teacher too"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -11,7 +11,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -25,9 +25,6 @@ from otalign.training.optimising import WARM_UP, optimiser, schedule
 from otalign.training.reading import Split, TrainSet
 from otalign.training.recipe import Recipe
 from otalign.tuning.store import Progress, unheard
-
-if TYPE_CHECKING:
-    from accelerate import Accelerator
 
 GRADIENT_NORM = 1.0  # at most
 
@@ -81,6 +78,7 @@ class Checkpoint(NamedTuple):
 class Run:
     """A model in training. Where it has a checkpoint, it can be taken up again after the epoch of that.
 
+    `accelerator` is accelerate's `Accelerator`, or `OneProcess`, which is like it.
     `accumulate` is the number of parts in which a batch is read where memory is short; `half` reads in
     bfloat16 what may be read so. `about` names the run: a checkpoint of another one is refused.
     """
@@ -91,7 +89,7 @@ class Run:
         train: TrainSet,
         dev: Mapping[str, DevSet],
         recipe: Recipe,
-        accelerator: "Accelerator",
+        accelerator: Any,
         *,
         half: bool = False,
         accumulate: int = 1,

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from math import ceil
 from multiprocessing import get_context
 from pathlib import Path
 from random import Random
@@ -125,7 +126,7 @@ class ExampleStream:
         gold, unlabelled = able[able < store.gold], able[able >= store.gold]
         repeats = 1
         if len(gold) and len(unlabelled):
-            repeats = max(1, round(gold_share / (1 - gold_share) * len(unlabelled) / len(gold)))
+            repeats = max(1, ceil(gold_share / (1 - gold_share) * len(unlabelled) / len(gold)))
         self.repeats = repeats
         self.pairs = np.concatenate([np.tile(gold, repeats), unlabelled])
         self.copies = [round(share * len(self.pairs)) for share in augmentation.copies.values()]
