@@ -12,6 +12,7 @@ import torch
 from otalign import head as heads
 from otalign.aligner import Aligner, saved_settings
 from otalign.alignment import Gold, Level
+from otalign.encoders import Pairing
 from otalign.encoders.embeddings import in_numpy
 from otalign.encoders.transformers import Transformers
 from otalign.head import Head, LearnedTransport, Projection
@@ -105,7 +106,7 @@ def train(
         progress=progress,
     )
     devs = {
-        name: DevSet.of(PairSet(source.dev, begun.base), _levels(source, level))
+        name: DevSet.of(PairSet(source.dev, begun.base, begun.settings.pairing), _levels(source, level))
         for name, source in sources.items()
     }
     epochs = begun.run(devs, half=half, accumulate=accumulate, checkpoint=checkpoint, heard=heard)
@@ -256,6 +257,7 @@ def _settings(
     return Settings(
         encoder=saved.encoder if saved else encoder.name,
         layer=encoder.layer,
+        pairing=_pairing(saved, problem),
         centring=False,
         smoothing=0.0,
         distortion=0.0,
@@ -265,6 +267,14 @@ def _settings(
         solver=Entropic(tol=1e-4),  # its gradients are those of a plan at rest
         trained=f"{trained}, seed {seed}{taught}",
     )
+
+
+def _pairing(saved: Settings | None, problem: Problem | Learned) -> Pairing:
+    """A learned transport gives the same links whichever sentence is the source, unless it was begun
+    otherwise; the paper's reads the source first."""
+    if saved and saved.trained:
+        return saved.pairing
+    return "canonical" if isinstance(problem, Learned) else "joint"
 
 
 def _name_teachers(teachers: Sequence[Aligner]) -> str:

@@ -111,11 +111,18 @@ class Model(Learner):
         self.log_mix = nn.Parameter(torch.tensor(np.log(mix), dtype=torch.float32)) if layers > 1 else None
 
     def head(self) -> Any:
-        """As it stands now."""
-        return self.kind(**self.arrays)
+        """As it stands now.
+
+        Where the encoder reads a pair in one order, whichever sentence is the source, the head is symmetric
+        too: a cell is seen alike from the rows and from the columns around it.
+        """
+        if self.kind is Projection or self.settings.pairing != "canonical":
+            return self.kind(**self.arrays)
+        symmetric = {name: _symmetrise(self.arrays[name]) for name in ("near", "wider")}
+        return self.kind(**(dict(self.arrays) | symmetric))
 
     def head_in_numpy(self) -> Any:
-        return self.kind(**{name: in_numpy(array.detach()) for name, array in self.arrays.items()})
+        return self.kind(**{name: in_numpy(array.detach()) for name, array in self.head().arrays().items()})
 
     def mix(self) -> Tensor | None:
         return None if self.log_mix is None else torch.softmax(self.log_mix, 0)
@@ -149,3 +156,9 @@ class Model(Learner):
             return tile, {self.level: weights(tile, self.settings, self.head()).links}
         head, of_levels = self.head(), zip(LEVELS, heads.LEVELS, strict=True)
         return tile, {level: probabilities(head, tile, links).links for level, links in of_levels}
+
+
+def _symmetrise(kernel: Tensor) -> Tensor:
+    """The mean of a kernel (9 · C, channels) over a cell's neighbours and the same kernel transposed."""
+    square = kernel.view(3, 3, -1, kernel.shape[1])
+    return ((square + square.transpose(0, 1)) / 2).reshape(kernel.shape)
