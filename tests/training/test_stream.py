@@ -1,5 +1,7 @@
 """The stream of training examples: what an epoch holds, and that workers change nothing."""
 
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import fields
 
@@ -132,3 +134,9 @@ def test_a_pair_that_is_longer_than_the_encoder_reads_is_trained_in_windows(tiny
     (((batch,),),) = (read(stream),)
     assert len(batch.ids) > 1
     assert batch.links.shape[2:] == LONG.shape
+
+
+def test_workers_load_no_model_library():
+    code = "import otalign.training.stream, sys; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"torch", "transformers", "accelerate"} & set(loaded.stdout.split())

@@ -54,7 +54,8 @@ class Tensors(NamedTuple):
         """The words of the pairs, each the mean of its subwords' states (I, L, D)."""
         pairs, (n, m) = len(self.lengths), self.links.shape[-2:]
         width, size = max(n, m), states.shape[-1]
-        parts = states.reshape(-1, size)[self.places] * self.shares[:, None]
+        # Not by indexing, whose gradient sorts the places on a GPU.
+        parts = states.reshape(-1, size).index_select(0, self.places) * self.shares[:, None]
         words = states.new_zeros(2 * pairs * width, size).index_add_(0, self.words, parts)
         each = torch.arange(width, device=states.device)
         is_word = each < self.lengths[:, :, None]  # (B, 2, W)
