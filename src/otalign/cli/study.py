@@ -86,7 +86,7 @@ def _choices(encoder: str, layer: str, pairing: str) -> list[Choice]:
     layers = encoders.layers(encoder)
     if layer != "auto" and int(layer) not in layers:
         raise ValueError(f"--layer must be from {layers[0]} to {layers[-1]} for {encoder}, got {layer}")
-    ways = [way for way in PAIRINGS if pairing in ("auto", way)]
+    ways: list[Pairing] = [way for way in PAIRINGS if pairing in ("auto", way)]
     return [Choice(k, way) for way in ways for k in (layers if layer == "auto" else [int(layer)])]
 
 
