@@ -7,11 +7,19 @@ same parts, with new seeds until its time is up: `python -m tests.fuzz --minutes
 
 from hypothesis import settings
 
-SECONDS = 10  # an example may take: far more than any needs, on a busy machine too
+SECONDS = (
+    10  # an example may take where time is to be bounded: far more than any needs, on a busy machine too
+)
 
 
-def share_of_examples(share: float) -> settings:
-    """Run a property on a share of the profile's examples, in CI and in fuzzing, each in bounded time."""
+def share_of_examples(share: float, seconds: float | None = None) -> settings:
+    """Run a property on a share of the profile's examples, in CI and in fuzzing alike.
+
+    Args:
+        share: The share of the profile's number of examples.
+        seconds: How long one example may take, or None for any time.
+    """
     return settings(
-        max_examples=max(1, round(share * settings.default.max_examples)), deadline=1000 * SECONDS
+        max_examples=max(1, round(share * settings.default.max_examples)),
+        deadline=None if seconds is None else 1000 * seconds,
     )

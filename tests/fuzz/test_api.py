@@ -15,7 +15,7 @@ from starlette.testclient import TestClient
 
 from otalign.server.app import app_for
 
-from . import share_of_examples
+from . import SECONDS, share_of_examples
 from .hostile import changed_bytes, changed_json, fragments, json_values
 from .tiny_folder import make_trained
 
@@ -66,13 +66,13 @@ def check(answer) -> None:
             assert all(0 <= weight <= 1 and math.isfinite(weight) for _, _, weight in alignment["links"])
 
 
-@share_of_examples(1)
+@share_of_examples(1, SECONDS)
 @given(body=bodies, kind=st.sampled_from(TYPES[:1] * 4 + TYPES))
 def test_any_body_is_answered_or_refused(body, kind, client):
     check(client.post("/v1/align", content=body, headers={"Content-Type": kind}))
 
 
-@share_of_examples(0.5)
+@share_of_examples(0.5, SECONDS)
 @given(
     method=st.sampled_from(["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "TRACE"]),
     path=st.sampled_from(["/", "/v1/align", "/v1/aligner", "/healthz", "/openapi.json", "/static/"])
