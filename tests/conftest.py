@@ -15,7 +15,7 @@ settings.load_profile("otalign")
 settings.register_profile(
     "fuzz",
     deadline=None,
-    max_examples=400,
+    max_examples=200,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
