@@ -1,6 +1,7 @@
 """`otalign serve`: an aligner over HTTP, and a page to try it by hand."""
 
 import ipaddress
+import math
 import socket
 import sys
 from contextlib import suppress
@@ -67,6 +68,8 @@ def serve(
         raise ImportError("serving needs fastapi and uvicorn: pip install 'otalign[serve]'") from error
     from otalign.server.guards import LOOPBACK
 
+    if not 0 < timeout < math.inf:
+        raise ValueError(f"--timeout must be a positive number of seconds, got {timeout:g}")
     limits = Limits(max_characters, max_words, max_pairs, max_body, timeout, max_waiting)
     options = AlignerOptions(model=model, layer=layer, device=device, batch_size=batch_size, threads=threads)
     aligner = options.load()
