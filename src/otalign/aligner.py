@@ -17,6 +17,7 @@ import otalign
 from otalign import ahead, encoders, extract, models
 from otalign import head as heads
 from otalign.alignment import Alignment
+from otalign.atomic import write_atomic
 from otalign.centring import Centre, centred
 from otalign.encoders import Embeddings, Encoder, Pairing, Precision
 from otalign.extract import Found, Links
@@ -124,7 +125,7 @@ class Aligner:
         if self.head:
             self.head.save(folder)
         text = json.dumps(self.settings.to_dict() | {"version": otalign.__version__}, indent=2)
-        (folder / SETTINGS).write_text(text + "\n", encoding="utf-8")
+        write_atomic(folder / SETTINGS, text + "\n")
 
     @property
     def signature(self) -> str:

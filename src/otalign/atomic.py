@@ -34,7 +34,7 @@ def open_atomic(path: Path) -> Iterator[BinaryIO]:
         OSError: The file cannot be written, or not completely.
     """
     if not _is_replaceable(path):
-        with path.open("wb") as file:
+        with _naming(path), path.open("wb") as file:
             yield file
         return
     place = Path(os.path.realpath(path))
@@ -45,18 +45,16 @@ def open_atomic(path: Path) -> Iterator[BinaryIO]:
     name = os.fsdecode(os.fsencode(place.name)[:NAME_BYTES])
     part = place.with_name(f"{TEMPORARY}{name}-{secrets.token_hex(4)}")
     try:
-        with part.open("xb") as file:
+        with _naming(path, part), part.open("xb") as file:
             if before:
                 _copy_permissions(before, part)
             yield file
             file.flush()
             os.fsync(file.fileno())
         os.replace(part, place)
-    except BaseException as error:
+    except BaseException:
         with suppress(OSError):
             part.unlink()
-        if isinstance(error, OSError) and (error.filename == str(part) or error.errno in DISK_FULL):
-            raise OSError(error.errno, error.strerror, str(path)) from error
         raise
     if os.name == "posix":  # other systems cannot open a folder, and need not
         folder = os.open(place.parent, os.O_RDONLY)
@@ -82,6 +80,17 @@ def _is_replaceable(path: Path) -> bool:
     if str(path).startswith(OPEN_ALREADY):
         return False  # they are links to files that another process goes on writing
     return path.is_file() or not path.exists()
+
+
+@contextmanager
+def _naming(path: Path, part: Path | None = None) -> Iterator[None]:
+    """Let errors name the file that was to be written, instead of a temporary one or none."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in DISK_FULL or error.filename == str(part):
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
 
 
 def _copy_permissions(before: os.stat_result, part: Path) -> None:

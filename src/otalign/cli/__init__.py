@@ -1,5 +1,6 @@
 """The command line: thin shells over the library, which alone own the terminal."""
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -8,6 +9,7 @@ from typing import NoReturn
 import typer
 
 from otalign import __version__
+from otalign.atomic import DISK_FULL
 from otalign.cli.align import align
 from otalign.cli.convert import convert
 from otalign.cli.corpora import corpora
@@ -69,7 +71,11 @@ def main() -> None:
         _discard_output()
     except MemoryError:
         _fail("there is not enough memory; give shorter sentences, a smaller --batch-size or fewer processes")
-    except (ValueError, OSError, ImportError) as error:
+    except OSError as error:
+        # Files are named by their errors, so one without a name is of standard output.
+        of_stdout = error.filename is None and error.errno in (errno.EBADF, *DISK_FULL)
+        _fail(f"cannot write standard output: {error.strerror}" if of_stdout else str(error))
+    except (ValueError, ImportError) as error:
         without = isinstance(error, ModuleNotFoundError) and error.name in TRAINING
         hint = "; training needs it: pip install 'otalign[torch]'" if without else ""
         _fail(f"{error}{hint}")

@@ -59,7 +59,8 @@ class Record(list[Line]):
         if self.size <= RECORD_BYTES:
             self.append(line)
         elif not self[-1].limit:
-            self.append(line._replace(raw=b"", limit=f"{RECORD_BYTES:,} bytes in the lines of a pair"))
+            limit = f"{RECORD_BYTES:,} bytes in the lines of a pair"
+            self.append(line._replace(raw=line.raw[:SHOWN], limit=limit))
 
 
 class BadLine(ValueError):
