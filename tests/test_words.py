@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from otalign.corpus import text as corpus_text
-from otalign.words import Sentence, joined, split, tokenized
+from otalign.words import Sentence, joined, sentence, split, tokenized
 
 # Texts that the rules are about: letters, signs and whole bits of them run together in any order.
 BITS = (
@@ -240,3 +240,12 @@ def test_what_cannot_be_is_named():
     for words in ("a b", [1]):
         with pytest.raises(TypeError, match="words must be a sequence of str"):
             joined(words)  # type: ignore
+
+
+def test_lone_surrogates_are_no_text():
+    for made in (tokenized, split, lambda text: joined([text]), sentence):
+        with pytest.raises(
+            ValueError, match=r"character 2 is the lone surrogate U\+DCFF, which is not Unicode"
+        ):
+            made("a\udcff")
+    assert tokenized("😀").words == ("😀",)

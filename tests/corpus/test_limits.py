@@ -5,12 +5,14 @@ import json
 import random
 import sys
 import tracemalloc
+from contextlib import suppress
 
 import pytest
 
 from otalign.alignment import Alignment
 from otalign.corpus import BadLine, Limits, TextPair, read
 from otalign.corpus import text as text_module
+from otalign.corpus.parquet import Rows
 
 from .examples import ISTS, file, read_all
 
@@ -155,3 +157,29 @@ def test_lone_surrogates_are_bad_lines(line, tmp_path):
 def test_lone_surrogates_are_no_words():
     with pytest.raises(ValueError, match=r"lone surrogate U\+D800, which is not Unicode text"):
         Alignment(("\ud800",), ("b",), ())
+
+
+def write_table(path, sources):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(arrow.table({"source": sources, "target": ["c"] * len(sources)}), path)
+    return path
+
+
+def test_a_row_of_a_table_has_the_same_limits(tmp_path):
+    rows = Rows(write_table(tmp_path / "pairs.parquet", ["a", "a b"]), Limits(max_words=1))
+    with pytest.raises(
+        ValueError, match=r"row 2: found 2 words in the source, expected at most 1 \(max_words"
+    ):
+        list(rows)
+
+
+def test_a_damaged_table_is_said_in_words_whatever_is_damaged(tmp_path):
+    path, chance = write_table(tmp_path / "pairs.parquet", ["a b"] * 3), random.Random(0)
+    packed = path.read_bytes()
+    for _ in range(200):
+        damaged = bytearray(packed)
+        damaged[chance.randrange(len(damaged))] = chance.randrange(256)
+        path.write_bytes(damaged)
+        with suppress(ValueError):
+            list(Rows(path))

@@ -25,7 +25,16 @@ class Rows:
     pretokenized: bool = False  # texts, whose words are counted
 
     def __iter__(self) -> Iterator[TextPair | WordPair]:
-        with self._opened() as file:
+        arrow = library("lib", self.path)
+        try:
+            yield from self._pairs()
+        except (arrow.ArrowException, KeyError, UnicodeDecodeError, OSError) as error:
+            if isinstance(error, OSError) and error.errno:  # of the file, not of its content
+                raise
+            raise ValueError(f"{self.path} is not valid Parquet: {error}") from error
+
+    def _pairs(self) -> Iterator[TextPair | WordPair]:
+        with library("parquet", self.path).ParquetFile(self.path) as file:
             absent = [name for name in COLUMNS if name not in file.schema_arrow.names]
             if absent:
                 found = ", ".join(file.schema_arrow.names)
@@ -35,13 +44,6 @@ class Rows:
                 for source, target in zip(*(batch[name].to_pylist() for name in COLUMNS), strict=True):
                     number += 1
                     yield self._pair(number, source, target)
-
-    def _opened(self) -> Any:
-        parquet = library("parquet", self.path)
-        try:
-            return parquet.ParquetFile(self.path)
-        except library("lib", self.path).ArrowInvalid as error:
-            raise ValueError(f"{self.path} is no Parquet: {error}") from error
 
     def _pair(self, number: int, source: Any, target: Any) -> TextPair | WordPair:
         match source, target:
