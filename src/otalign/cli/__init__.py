@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from typing import NoReturn
@@ -76,6 +77,8 @@ def main() -> None:
         of_stdout = error.filename is None and error.errno in (errno.EBADF, *DISK_FULL)
         _fail(f"cannot write standard output: {error.strerror}" if of_stdout else str(error))
     except (ValueError, ImportError) as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):  # which met the import of a library in C++
+            sys.exit(128 + signal.SIGINT)
         without = isinstance(error, ModuleNotFoundError) and error.name in TRAINING
         hint = "; training needs it: pip install 'otalign[torch]'" if without else ""
         _fail(f"{error}{hint}")

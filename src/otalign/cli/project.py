@@ -2,7 +2,9 @@
 
 import json
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, cast, get_args
 
@@ -71,11 +73,10 @@ def project(
     def records() -> Iterator[Record]:
         return (_record(line, limits) for line in lines(file, limits.max_line_bytes))
 
-    # Of what can be read only once nobody knows before whether all of it is aligned.
-    unaligned = sum(record.pair is not None for record in records()) if rereadable else 1
+    if rereadable:  # so that bad lines are named before the work
+        deque(records(), maxlen=0)
     with open_output(output, [file]) as out:
-        method = _method(aligner) if unaligned else None
-        for record, alignment in _aligned(records(), method):
+        for record, alignment in _aligned(records(), partial(_method, aligner)):
             write_line(out, _projected(record, alignment, cast(Policy, policy)))
 
 
@@ -86,7 +87,7 @@ def _method(options: AlignerOptions) -> Method:
 
 
 def _record(line: Line, limits: Limits) -> Record:
-    data = parse_json(line)
+    data = parse_json(line, EXPECTED)
     try:
         if not isinstance(data, dict) or ("labels" in data) == ("spans" in data):
             raise ValueError("not one of labels and spans")
@@ -107,7 +108,16 @@ def _record(line: Line, limits: Limits) -> Record:
     return made
 
 
-def _aligned(records: Iterable[Record], method: Method | None) -> Iterator[tuple[Record, Alignment]]:
+def _aligned(records: Iterator[Record], load: Callable[[], Method]) -> Iterator[tuple[Record, Alignment]]:
+    """The records in order, each with its alignment. The first without one needs a method to be loaded."""
+    for record in records:
+        if record.alignment is None:
+            yield from _aligned_by(load(), chain([record], records))
+        else:
+            yield record, record.alignment
+
+
+def _aligned_by(method: Method, records: Iterable[Record]) -> Iterator[tuple[Record, Alignment]]:
     """The records in order, each with its alignment; those without one are aligned, many at a time."""
     waiting: deque[Record] = deque()
 
@@ -121,9 +131,6 @@ def _aligned(records: Iterable[Record], method: Method | None) -> Iterator[tuple
         while waiting and (alignment := waiting[0].alignment) is not None:
             yield waiting.popleft(), alignment
 
-    if method is None:
-        yield from ((record, cast(Alignment, record.alignment)) for record in records)
-        return
     for alignment in method.align_many(pairs()):
         yield from next_ones()
         yield waiting.popleft(), alignment

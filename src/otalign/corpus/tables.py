@@ -92,11 +92,12 @@ def json_object(record: list[Line], merged: Tally) -> Alignment | Gold | Unalign
     return made
 
 
-def parse_json(line: Line) -> Any:
+def parse_json(line: Line, expected: str = OBJECT) -> Any:
     """Parse a line of JSON.
 
     Args:
         line: The line.
+        expected: What it should hold, for the message.
 
     Returns:
         The value that it holds.
@@ -110,11 +111,11 @@ def parse_json(line: Line) -> Any:
         if "\\ud" in text.lower():  # the only way to write a surrogate
             check_unicode(json.dumps(value, ensure_ascii=False))
     except RecursionError:
-        raise BadLine(line, "JSON that is nested too deeply", OBJECT) from None
+        raise BadLine(line, "JSON that is nested too deeply", expected) from None
     except json.JSONDecodeError:
-        raise BadLine(line, repr(text), OBJECT) from None
+        raise BadLine(line, repr(text), expected) from None
     except ValueError as error:
-        raise BadLine(line, str(error), OBJECT) from None
+        raise BadLine(line, str(error), expected) from None
     return value
 
 
