@@ -10,7 +10,7 @@ from contextlib import suppress
 import pytest
 
 from otalign.alignment import Alignment
-from otalign.corpus import BadLine, Limits, TextPair, read
+from otalign.corpus import BadLine, Limits, TextPair, read, write
 from otalign.corpus import text as text_module
 from otalign.corpus.parquet import Rows
 
@@ -35,6 +35,18 @@ def test_an_archive_cut_short_anywhere_is_bad(suffix, tmp_path):
         for skip_bad in (False, True):
             with pytest.raises(BadLine, match=r"found the end of a packed file that is cut short"):
                 list(read(path, "tsv", skip_bad=skip_bad))
+
+
+@each_suffix
+def test_what_is_written_is_protected_by_a_checksum(suffix, tmp_path):
+    pack(suffix, b"")  # or else skipped
+    path = tmp_path / f"pairs{suffix}"
+    write([TextPair(f"a{k}", f"b{k}") for k in range(100)], path, "tsv")
+    packed = path.read_bytes()
+    for place in range(40, len(packed) - 8, 7):
+        path.write_bytes(packed[:place] + bytes([packed[place] ^ 1]) + packed[place + 1 :])
+        with pytest.raises(BadLine):
+            list(read(path, "tsv"))
 
 
 @each_suffix

@@ -136,7 +136,9 @@ def compress(file: BinaryIO, name: str) -> Iterator[BinaryIO]:
         with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
             yield cast(BinaryIO, packed)
     elif name.endswith(".zst"):
-        with _zstd(name).ZstdFile(file, "wb") as packed:
+        zstd = _zstd(name)
+        checked = {zstd.CompressionParameter.checksum_flag: 1}  # as the program zstd does, and gzip always
+        with zstd.ZstdFile(file, "wb", options=checked) as packed:
             yield packed
     else:
         yield file
