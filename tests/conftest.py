@@ -21,6 +21,14 @@ settings.register_profile(
 )
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_waiting_for_the_disk() -> Iterator[None]:
+    """Power does not fail in the middle of a test, and telling the disk so takes milliseconds each time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.fsync", lambda file: None)
+        yield
+
+
 @pytest.fixture(scope="session")
 def tiny_model(tmp_path_factory) -> Callable[..., Path]:
     """kind, positions → the folder of a tiny model, made when it is first asked for."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from otalign import __version__
+from otalign.atomic import write_atomic
 from otalign.cli import training
 from otalign.cli.aligning import Device
 from otalign.cli.convert import FORMAT_HELP, as_level
@@ -249,10 +250,10 @@ def _save(found: "Trained", output: Path, work: Path, about: dict[str, Any]) -> 
         return
     found.aligner.save(output)
     lines = [path.read_text(encoding="utf-8") for path in sorted(work.glob("*.jsonl"))]
-    (output / METRICS).write_text("".join(lines), encoding="utf-8")
+    write_atomic(output / METRICS, "".join(lines))
     dev = {name: {k: score._asdict() for k, score in of.items()} for name, of in found.dev.items()}
     record = about | {"learning_rate": found.recipe.learning_rate, "dev": dev}
-    (output / RECORD).write_text(json.dumps(record, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    write_atomic(output / RECORD, json.dumps(record, indent=2, allow_nan=False) + "\n")
     shutil.rmtree(work)
 
 
