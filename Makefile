@@ -1,49 +1,72 @@
 # make demo   align the sample pairs in an environment that has only what users install
 # make test   run the tests in the development environment
-# make wheel  build the wheel, install it in a clean environment, align with it outside the repository
-# make lint   check style and types          make format   mend the style
+# make fuzz   look for inputs that break it, for MINUTES (default 5), with new seeds each time
+# make wheel  build the wheel, install it in a clean environment, align with it outside the repository, and write
+#             the wheel with its bill of materials (CycloneDX) to dist/
+# make lint   check style, types, the workflow and the licences          make format   mend the style
+# make lock   pin every package of every extra: versions in constraints.txt, hashes in requirements.lock
+# make licences   write docs/licences.md anew
 # make screenshots   take those of the documents anew, in Chromium
 # make clean  remove the environments
 
 PYTHON ?= python3
+MINUTES ?= 5
 DEV  := .venv
 DEMO := .venv-demo
+BIN  := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 SMALL := src/otalign/models/small
 CORPORA := msr-rte mtref edinburgh++ wiki
 
-.PHONY: demo test lint format wheel model screenshots clean
+.PHONY: demo test fuzz lint format wheel lock licences model screenshots clean
 
 demo: $(DEMO)/ready
-	$(DEMO)/bin/otalign align examples/pairs.tsv --format terminal
+	$(DEMO)/$(BIN)/otalign align examples/pairs.tsv --format terminal
 
 test: $(DEV)/ready
-	$(DEV)/bin/python -m pytest -n auto
+	$(DEV)/$(BIN)/python -m pytest -n auto
+
+fuzz: $(DEV)/ready
+	$(DEV)/$(BIN)/python -m tests.fuzz --minutes $(MINUTES)
 
 lint: $(DEV)/ready
-	$(DEV)/bin/ruff check
-	$(DEV)/bin/ruff format --check
-	$(DEV)/bin/pyright
+	$(DEV)/$(BIN)/ruff check
+	$(DEV)/$(BIN)/ruff format --check
+	$(DEV)/$(BIN)/pyright
+	$(DEV)/$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(DEV)/$(BIN)/python -m tests.licences --check
 
 format: $(DEV)/ready
-	$(DEV)/bin/ruff check --fix --quiet || true
-	$(DEV)/bin/ruff format
+	$(DEV)/$(BIN)/ruff check --fix --quiet || true
+	$(DEV)/$(BIN)/ruff format
 
 wheel: $(DEV)/ready
-	$(DEV)/bin/python tests/wheel.py
+	$(DEV)/$(BIN)/python tests/wheel.py
+
+# The versions in constraints.txt are kept; to move to others, change them there, or delete the lines, and make
+# the lock.
+COMPILE = $(DEV)/$(BIN)/uv pip compile pyproject.toml --quiet --all-extras --universal --no-annotate \
+	--no-emit-index-url --custom-compile-command "make lock"
+lock: $(DEV)/ready
+	$(COMPILE) --output-file constraints.txt > $(DEV)/lock.log
+	$(COMPILE) --constraint constraints.txt --generate-hashes --output-file requirements.lock > $(DEV)/lock.log
+
+licences: $(DEV)/ready
+	$(DEV)/$(BIN)/python -m tests.licences
 
 # The aligner that comes with the package, made anew: MPNET and MINILM are the encoders' folders, OTALIGN_DATA
 # is that of the corpora. A GPU trains it in a few minutes. The one that is there goes first: export makes new
 # folders.
 model: $(DEV)/ready
-	$(DEV)/bin/otalign train $(CORPORA) --encoder $(MPNET) --seed 1 -o work/teacher
-	$(DEV)/bin/otalign train $(CORPORA) --encoder $(MINILM) --depth 5 --teacher work/teacher --teaching 0.8 \
-		--learning-rate 3e-4 --epochs 12 --seed 3 -o work/small
-	$(DEV)/bin/otalign export work/small --int8 \
-		$(foreach corpus,$(CORPORA),--calibration $(corpus):train) -o $(SMALL)
-	$(DEV)/bin/python benchmarks/shipped.py quality --write
+	$(DEV)/$(BIN)/otalign train $(CORPORA) --encoder $(MPNET) --augment all=0 --seed 1 -o work/teacher
+	$(DEV)/$(BIN)/otalign train $(CORPORA) --encoder $(MINILM) --depth 5 --teacher work/teacher --teaching 0.8 \
+		--augment all=0 --learning-rate 3e-4 --epochs 12 --seed 3 -o work/small
+	$(DEV)/$(BIN)/otalign export work/small --int8 \
+		$(foreach corpus,$(CORPORA),--calibration $(corpus):train) -o work/small-int8
+	$(DEV)/$(BIN)/python benchmarks/shipped.py quality --model work/small-int8 --write
+	cp work/small-int8/* $(SMALL)
 
 screenshots: $(DEV)/ready
-	$(DEV)/bin/python -m tests.screenshots docs/figures
+	$(DEV)/$(BIN)/python -m tests.screenshots docs/figures
 
 clean:
 	rm -rf $(DEV) $(DEMO)
@@ -53,5 +76,5 @@ $(DEV)/ready: EXTRAS := [dev]
 $(DEMO)/ready: EXTRAS :=
 $(DEV)/ready $(DEMO)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(@D)
-	$(@D)/bin/python -m pip install --quiet --constraint constraints.txt --editable ".$(EXTRAS)"
+	$(@D)/$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".$(EXTRAS)"
 	touch $@

@@ -3,7 +3,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from .browser import Browser, Page
@@ -11,6 +11,22 @@ if TYPE_CHECKING:
 # The machine's speed is nobody's bug, and a failure must come again when the test is run again.
 settings.register_profile("otalign", deadline=None, derandomize=True)
 settings.load_profile("otalign")
+# For `make fuzz`: --hypothesis-profile=fuzz. Failing examples are kept in .hypothesis and are tried first.
+settings.register_profile(
+    "fuzz",
+    deadline=None,
+    max_examples=200,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_waiting_for_the_disk() -> Iterator[None]:
+    """Power does not fail in the middle of a test, and telling the disk so takes milliseconds each time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("os.fsync", lambda file: None)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -132,7 +132,11 @@ def test_a_problem_of_another_kind_brings_its_own_threshold(settings, problem):
 @pytest.mark.parametrize(
     ("wrong", "error", "message"),
     [
-        ({"pairing": "both"}, ValueError, "pairing must be one of 'joint', 'separate', got 'both'"),
+        (
+            {"pairing": "both"},
+            ValueError,
+            "pairing must be one of 'joint', 'separate', 'canonical', got 'both'",
+        ),
         ({"cost": "manhattan"}, ValueError, "cost must be one of 'cosine', 'euclidean', got 'manhattan'"),
         ({"fertility": "idf"}, ValueError, "fertility must be one of 'uniform', 'norm', got 'idf'"),
         ({"fertility": None}, ValueError, "fertility must be one of"),

@@ -1,5 +1,40 @@
-"""`python -m otalign` is the program `otalign`."""
+"""The program `otalign`, also run as `python -m otalign`."""
 
-from otalign.cli import main
+import os
+import signal
+import sys
 
-main()
+
+def main() -> None:
+    """Run the command line; from the first import on, an interrupt ends it without a traceback."""
+    _open_standard_streams()
+    interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if interruptible:  # nothing has been done yet, and an exception could end inside any library's import
+        signal.signal(signal.SIGINT, lambda number, frame: os._exit(128 + number))
+    from otalign.cli import main as run
+
+    if interruptible:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        run()
+    except KeyboardInterrupt:
+        sys.exit(128 + signal.SIGINT)
+
+
+def _open_standard_streams() -> None:
+    """Open those that the caller has closed, lest the next file be opened, and written to, in their place.
+
+    What is written to standard output fails, as it does to a closed one, since it would be lost. Standard
+    input stays None.
+    """
+    while (number := os.open(os.devnull, os.O_RDONLY)) <= 2:
+        os.set_inheritable(number, True)
+    os.close(number)
+    if sys.stdout is None:
+        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 (for as long as we run)
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+if __name__ == "__main__":
+    main()

@@ -17,6 +17,7 @@ import otalign
 from otalign import ahead, encoders, extract, models
 from otalign import head as heads
 from otalign.alignment import Alignment
+from otalign.atomic import write_atomic
 from otalign.centring import Centre, centred
 from otalign.encoders import Embeddings, Encoder, Pairing, Precision
 from otalign.extract import Found, Links
@@ -125,10 +126,9 @@ class Aligner:
         (folder / heads.FILE).unlink(missing_ok=True)
         if self.head:
             self.head.save(folder)
-        text = json.dumps(
-            self.settings.to_dict() | {"version": otalign.__version__}, allow_nan=False, indent=2
-        )
-        (folder / SETTINGS).write_text(text + "\n", encoding="utf-8")
+        settings = self.settings.to_dict() | {"version": otalign.__version__}
+        text = json.dumps(settings, allow_nan=False, indent=2)
+        write_atomic(folder / SETTINGS, text + "\n")
 
     @property
     def signature(self) -> str:

@@ -12,6 +12,8 @@ from functools import cached_property
 from operator import index
 from typing import Any, Literal, NamedTuple, SupportsIndex, get_args, overload
 
+from otalign.words import check_unicode
+
 Level = Literal["s", "s+p"]
 Pairs = frozenset[tuple[int, int]]
 Span = tuple[int, int]
@@ -264,6 +266,8 @@ class Gold:
 def _words(name: str, words: Sequence[str]) -> tuple[str, ...]:
     if isinstance(words, str) or not all(isinstance(word, str) for word in words):
         raise TypeError(f"{name} must be words, a sequence of str, got {words!r}; split a sentence at blanks")
+    for word in words:
+        check_unicode(word)
     return tuple(words)
 
 

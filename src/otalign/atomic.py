@@ -1,13 +1,18 @@
 """Atomic file writes: a file appears under its name once all of its bytes are on the disk, or not at all."""
 
+import errno
 import os
 import secrets
+import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 TEMPORARY = ".part-"  # prefix of a file that is being written
+NAME_BYTES = 200  # of the name that a temporary name keeps: with prefix and suffix at most 255
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # errors that do not say of which file they are
+OPEN_ALREADY = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")  # names of files that a process has open
 
 
 @contextmanager
@@ -15,28 +20,81 @@ def open_atomic(path: Path) -> Iterator[BinaryIO]:
     """Open a binary file for writing that replaces `path` when the block ends without an error.
 
     The bytes go to a temporary file in the same folder, named `.part-<name>-<random>`. An error removes it
-    and leaves `path` as it was; a killed process leaves it behind.
+    and leaves `path` as it was; a killed process leaves it behind. A file that is replaced keeps its
+    permissions, and a symbolic link stays one: the file that it points to is replaced. What is no regular
+    file, such as a FIFO or /dev/stdout, is written directly.
 
     Args:
         path: The file to create or replace.
 
     Yields:
-        The temporary file.
+        The file to write to.
+
+    Raises:
+        OSError: The file cannot be written, or not completely.
     """
+    if not _is_replaceable(path):
+        with _naming(path), path.open("wb") as file:
+            yield file
+        return
+    place = Path(os.path.realpath(path))
+    before = place.stat() if place.exists() else None
+    if before and not os.access(place, os.W_OK):  # replacing it would not ask for this permission
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     # Two processes may write the same file at once: Ray repeats a task that seems lost.
-    part = path.with_name(f"{TEMPORARY}{path.name}-{secrets.token_hex(4)}")
+    name = os.fsdecode(os.fsencode(place.name)[:NAME_BYTES])
+    part = place.with_name(f"{TEMPORARY}{name}-{secrets.token_hex(4)}")
     try:
-        with part.open("wb") as file:
+        with _naming(path, part), part.open("xb") as file:
+            if before:
+                _copy_permissions(before, part)
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(part, path)
+        os.replace(part, place)
     except BaseException:
-        part.unlink(missing_ok=True)
+        with suppress(OSError):
+            part.unlink()
         raise
     if os.name == "posix":  # other systems cannot open a folder, and need not
-        folder = os.open(path.parent, os.O_RDONLY)
+        folder = os.open(place.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
         finally:
             os.close(folder)
+
+
+def write_atomic(path: Path, text: str) -> None:
+    """Write a text file in UTF-8 as `open_atomic` does.
+
+    Args:
+        path: The file to create or replace.
+        text: All of its content.
+    """
+    with open_atomic(path) as file:
+        file.write(text.encode())
+
+
+def _is_replaceable(path: Path) -> bool:
+    """Whether a path names a regular file, or nothing yet."""
+    if str(path).startswith(OPEN_ALREADY):
+        return False  # they are links to files that another process goes on writing
+    return path.is_file() or not path.exists()
+
+
+@contextmanager
+def _naming(path: Path, part: Path | None = None) -> Iterator[None]:
+    """Let errors name the file that was to be written, instead of a temporary one or none."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno in DISK_FULL or error.filename == str(part):
+            raise OSError(error.errno, error.strerror, str(path)) from error
+        raise
+
+
+def _copy_permissions(before: os.stat_result, part: Path) -> None:
+    if hasattr(os, "chown"):
+        with suppress(PermissionError):  # only root may give a file to another user
+            os.chown(part, before.st_uid, before.st_gid)
+    os.chmod(part, stat.S_IMODE(before.st_mode))

@@ -43,6 +43,7 @@ class Divided:
     makers: ClassVar[str]  # the functions that make it
 
     def __post_init__(self):
+        check_unicode(self.text)
         bounds = [0, *chain.from_iterable(self.spans), len(self.text)]
         if bounds != sorted(bounds):
             raise ValueError(
@@ -80,6 +81,26 @@ def joined(words: Sequence[str]) -> Sentence:
     if isinstance(words, str) or not all(isinstance(word, str) for word in words):
         raise TypeError(f"words must be a sequence of str, got {words!r}; for a text use tokenized or split")
     return Sentence(" ".join(words), tuple(_places(words)))
+
+
+def check_unicode(text: str) -> None:
+    """Refuse a text that is not Unicode: half of a surrogate pair, which no file can hold.
+
+    Args:
+        text: Any string. Python allows lone surrogates in it, and makes them of bytes that are not UTF-8.
+
+    Raises:
+        ValueError: The text holds a lone surrogate.
+    """
+    if text.isascii():  # which a string knows of itself
+        return
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(
+            f"character {error.start + 1} is the lone surrogate U+{ord(text[error.start]):04X}, "
+            "which is not Unicode text; remove or replace it"
+        ) from None
 
 
 Text = str | Sequence[str] | Sentence  # raw text, words, or words with their places in a text

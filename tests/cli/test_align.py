@@ -167,22 +167,29 @@ def test_where_a_method_needs_a_model_the_way_out_is_told(command):
 
 def test_an_interrupt_leaves_whole_lines(command, tmp_path):
     pair = b"He bought a used car.\tHe purchased a car.\n"
-    with subprocess.Popen(
-        **command("align", "-", "-o", "out.txt"),
-        stdin=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        # Tests that run in the background are deaf to it, and so would this be.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    ) as work:
+    out = tmp_path / "out.txt"
+    with (
+        out.open("wb") as stdout,
+        subprocess.Popen(
+            **command("align", "-"),
+            stdin=subprocess.PIPE,
+            stdout=stdout,
+            stderr=subprocess.PIPE,
+            # Tests that run in the background are deaf to it, and so would this be.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        ) as work,
+    ):
         assert work.stdin
-        out, end = tmp_path / "out.txt", time.monotonic() + 60
+        assert work.stderr
+        end = time.monotonic() + 60
         with suppress(BrokenPipeError):
-            while not (out.exists() and out.stat().st_size) and time.monotonic() < end:
+            while not out.stat().st_size and time.monotonic() < end:
                 work.stdin.write(pair * 100)
                 work.stdin.flush()
             work.send_signal(signal.SIGINT)
             work.stdin.close()
-        assert work.wait(timeout=60) != 0
+        assert work.wait(timeout=60) == 130
+        assert work.stderr.read() == b""
     written = out.read_bytes()
     assert written.endswith(b"\n")
     assert len(set(written.splitlines())) == 1

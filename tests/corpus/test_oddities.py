@@ -171,7 +171,20 @@ BAD = [
     ("jsonl", '{"source": ["a"], "target": ["b"], "links": [[0, 1, 1]]}\n', "line 1: found .*link 0-1 .*"),
     ("jsonl", '{"source": ["a"], "target": ["b"], "links": [[0, 0, NaN]]}\n', "line 1: found .*finite"),
     ("jsonl", '{"source": ["a"], "target": ["b"], "sure": [[0, 0]]}\n', "line 1: found .*'possible'"),
-    ("jsonl", "[" * 100_000, "line 1: found "),
+    ("jsonl", "[" * 100_000, "line 1: found JSON that is nested too deeply"),
+    (
+        "jsonl",
+        '{"source": ["a"], "target": ["b"], "links": [[0, 0, Infinity]]}',
+        "found Infinity, which",
+    ),
+    ("jsonl", '{"source": "a", "target": "b", "x": NaN}', "line 1: found NaN, which is not JSON"),
+    ("jsonl", f'{{"source": ["a"], "target": ["b"], "links": [[0, 0, 1{"0" * 400}]]}}', "OverflowError"),
+    ("jsonl", f'{{"source": ["a"], "target": ["b"], "links": [[0, 1{"0" * 99}]]}}', "link 0-1000"),
+    (
+        "jsonl",
+        f'{{"source": ["a"], "target": ["b"], "links": [[0, 1{"0" * 9999}]]}}',
+        "found Exceeds",
+    ),
 ]
 
 

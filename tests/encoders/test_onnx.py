@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import otalign
 from otalign.encoders import load
 from otalign.encoders.export import export
 from otalign.encoders.onnx import Onnx, _check_one_file
@@ -77,6 +78,13 @@ def test_embeddings_do_not_depend_on_the_batch(exported, int8, pairing):
         [made.embed([pair], pairing).vectors for pair in pairs if any(pair[0].words + pair[1].words)]
     )
     np.testing.assert_array_equal(alone, together.vectors)
+
+
+@pytest.mark.parametrize("int8", [False, True])
+def test_an_exported_encoder_holds_no_path_of_the_machine_that_made_it(exported, int8):
+    made = (exported("bert", 2, int8) / "encoder.onnx").read_bytes()
+    assert b"stack_trace" not in made
+    assert str(Path(otalign.__file__).parent).encode() not in made
 
 
 def test_ranges_of_activations_are_constants_that_hold_what_was_observed(tiny_model):

@@ -164,7 +164,7 @@ def test_a_batch_without_room_is_refused(tiny_model):
 
 
 def test_a_pairing_that_is_not_known_is_refused(tiny_model):
-    with pytest.raises(ValueError, match="pairing must be 'joint' or 'separate', got 'both'"):
+    with pytest.raises(ValueError, match="pairing must be one of 'joint', 'separate', 'canonical', got"):
         load(tiny_model("bert"), device="cpu").embed(PAIRS, "both")  # pyright: ignore[reportArgumentType]
 
 

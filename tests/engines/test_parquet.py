@@ -50,7 +50,7 @@ def test_what_is_wrong_is_said_with_its_row(tmp_path):
     with pytest.raises(ValueError, match="must have columns source and target, got source, goal"):
         list(Rows(other))
     (tmp_path / "none.parquet").write_text("no table")
-    with pytest.raises(ValueError, match=r"none\.parquet is no Parquet"):
+    with pytest.raises(ValueError, match=r"none\.parquet is not valid Parquet"):
         list(Rows(tmp_path / "none.parquet"))
 
 

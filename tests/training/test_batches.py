@@ -10,9 +10,12 @@ from otalign.encoders.transformers import Transformers
 from otalign.head import LearnedTransport
 from otalign.settings import Learned, Settings
 from otalign.training import Recipe, Source
-from otalign.training.batches import LEVELS, PairSet
+from otalign.training.augmentation import NO_AUGMENTATION
+from otalign.training.batches import PairSet
 from otalign.training.model import Model, Tensors
 from otalign.training.sources import known_levels
+from otalign.training.store import LEVELS, PairTexts, build_store
+from otalign.training.stream import ExampleStream
 from otalign.words import joined
 
 from .examples import EMPTY, GOLDS, LONG, SURE
@@ -28,6 +31,21 @@ def encoder_of(folder) -> Transformers:
 def model_of(encoder: Transformers, layers: int = 1) -> Model:
     head = LearnedTransport.new(16, np.random.default_rng(0))
     return Model(encoder, head, SETTINGS, "s", Recipe(layers=layers)).eval()
+
+
+def stream_of(golds, encoder: Transformers, known=None, predicted=None, share: float = 0.0, **options):
+    """The training pairs, as the loop reads them, without augmentation unless it is asked for."""
+    known = np.ones((len(golds), len(LEVELS)), dtype=bool) if known is None else known
+    texts = PairTexts.build((gold.source, gold.target) for gold in golds)
+    store = build_store(golds, known, texts, predicted, share)
+    options = {"augmentation": NO_AUGMENTATION, "both_directions": False} | options
+    return ExampleStream(store, encoder.reader, **options)
+
+
+def batch_of(stream: ExampleStream):
+    """All pairs of a stream in one batch, in the order of their numbers."""
+    ((batch,),) = stream.read(1000, (0, 1), np.random.default_rng(0))
+    return batch
 
 
 def order_of(pairs: PairSet) -> np.ndarray:
@@ -151,15 +169,15 @@ def test_a_level_that_is_not_known_is_not_learned(tiny_model):
     encoder = encoder_of(tiny_model("bert"))
     known = np.ones((len(GOLDS), 2), dtype=bool)
     known[:5, 0] = False
-    pairs, model = PairSet(GOLDS, encoder, known=known), model_of(encoder)
-    batch = pairs.batch(np.arange(len(GOLDS)))
-    np.testing.assert_array_equal(batch.known, known.T)
+    model, batch = model_of(encoder), batch_of(stream_of(GOLDS, encoder, known))
+    np.testing.assert_array_equal(batch.known, known[batch.pairs].T)
+    unknown = batch.pairs < 5
     otherwise = batch.links.copy()
-    otherwise[0, :5] = 1 - otherwise[0, :5]
+    otherwise[0, unknown] = 1 - otherwise[0, unknown]
     loss, same = (
         float(model(Tensors.of(one, "cpu")).detach()) for one in (batch, replace(batch, links=otherwise))
     )
     assert loss == pytest.approx(same)
-    otherwise[1, :5] = 1 - otherwise[1, :5]
+    otherwise[1, unknown] = 1 - otherwise[1, unknown]
     other = float(model(Tensors.of(replace(batch, links=otherwise), "cpu")).detach())
     assert other != pytest.approx(loss)

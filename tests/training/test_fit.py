@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -348,3 +349,29 @@ def test_settings_of_a_trained_aligner_are_plain(folder):
     said = json.loads((folder / "otalign.json").read_text())
     assert said["trained"].startswith("examples")
     assert str(folder) not in (folder / "otalign.json").read_text()
+
+
+def test_a_learned_aligner_links_the_same_whichever_sentence_is_the_source(tiny_model, tmp_path):
+    out = trained(tiny_model("bert"), recipe=QUICK.changed(epochs=2))
+    out.aligner.save(tmp_path / "mine")
+    aligner = Aligner.load(tmp_path / "mine", device="cpu", threshold=0.05)
+    assert aligner.settings.pairing == "canonical"
+    pairs = [(gold.source, gold.target) for gold in [*GOLDS, LONG]]
+    pairs += [(("the", "old", "car"), ("old", "the", "car"))]  # as long as each other
+    there, back = (
+        list(aligner.align_many(of)) for of in (pairs, [(target, source) for source, target in pairs])
+    )
+    assert sum(len(one.links) for one in there) > 50
+    for one, other in zip(there, back, strict=True):
+        turned = other.transposed()
+        np.testing.assert_allclose(one.source_null_confidence, turned.source_null_confidence, atol=1e-5)
+        weights = {(i, j): weight for i, j, weight in one.links}
+        for i, j, weight in turned.links:
+            assert weights.get((i, j), 0.05) == pytest.approx(weight, abs=1e-5)
+
+
+def test_an_aligner_that_read_the_source_first_goes_on_so(tiny_model, tmp_path):
+    out = trained(tiny_model("bert"), recipe=QUICK.changed(epochs=1)).aligner
+    replace(out, settings=out.settings.changed(pairing="joint")).save(tmp_path / "before")
+    further = trained(tmp_path / "before", recipe=QUICK.changed(epochs=1)).aligner
+    assert further.settings.pairing == "joint"

@@ -2,6 +2,7 @@
 
 import copy
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -12,16 +13,25 @@ from otalign.alignment import Gold
 from otalign.head import LearnedTransport, Projection
 from otalign.ot import Balanced, Partial, Unbalanced
 from otalign.settings import Learned, Settings
-from otalign.training import PAPER, Checkpoint, Epoch, Recipe, Source, Trained, train
+from otalign.training import NO_AUGMENTATION, PAPER, Checkpoint, Epoch, Recipe, Source, Trained, train
 from otalign.training.batches import PairSet
 from otalign.training.dev import DevSet, Score
-from otalign.training.loop import Run, _ahead
+from otalign.training.loop import Run
 from otalign.training.model import Model
+from otalign.training.reading import Split, in_order
 
 from .examples import EMPTY, GOLDS, SOURCES
 from .test_batches import encoder_of
 
-QUICK = Recipe(learning_rate=3e-3, head_pace=3.0, batch_size=4, epochs=12, steps=0, average=0.3)
+QUICK = Recipe(
+    learning_rate=3e-3,
+    head_pace=3.0,
+    batch_size=4,
+    epochs=12,
+    steps=0,
+    average=0.3,
+    augmentation=NO_AUGMENTATION,
+)
 QUICK_PAPER = PAPER.changed(learning_rate=3e-3, batch_size=4, epochs=12, patience=None)
 RECIPES = {"learned": (Learned(), QUICK), "paper": (Unbalanced(0.5), QUICK_PAPER)}
 
@@ -218,7 +228,7 @@ def test_a_batch_in_parts_makes_the_step_of_the_whole(tiny_model, problem, parts
         without_dropout(run)
         run.module.train()
         run.optimiser.zero_grad = lambda: None  # so that they can be looked at
-        made = run._parts(np.arange(6))
+        made = [run.train.batch(part) for part in Split(accumulate=accumulate).parts(np.arange(6))]
         assert len(made) == accumulate
         loss = run._step(made)
         slopes.append({k: x.grad for k, x in run.model.named_parameters() if x.grad is not None})
@@ -227,9 +237,13 @@ def test_a_batch_in_parts_makes_the_step_of_the_whole(tiny_model, problem, parts
         torch.testing.assert_close(slopes[1][name], slope, atol=1e-5, rtol=1e-3)
 
 
-def test_more_parts_than_pairs_leave_none_empty(tiny_model):
-    run = a_run(tiny_model("bert"), accumulate=8)
-    assert [len(part.pairs) for part in run._parts(np.arange(3))] == [1, 1, 1]
+def test_more_parts_than_pairs_leave_none_empty():
+    assert [len(part) for part in Split(accumulate=8).parts(np.arange(3))] == [1, 1, 1]
+
+
+def test_processes_read_every_example_of_a_batch_once():
+    parts = [part for process in range(3) for part in Split(process, 3, 2).parts(np.arange(11))]
+    assert sorted(np.concatenate(parts).tolist()) == list(range(11))
 
 
 def test_a_loss_that_is_no_number_is_an_error(tiny_model):
@@ -267,7 +281,9 @@ def test_what_is_left_out_of_a_transport_stays_out(tiny_model):
 
 @pytest.mark.parametrize("count", range(6))
 def test_what_is_made_ahead_comes_in_order_and_whole(count):
-    assert list(_ahead(lambda k: 2 * k, range(count))) == [2 * k for k in range(count)]
+    with ThreadPoolExecutor(1) as thread:
+        made = in_order(lambda k: thread.submit(lambda: 2 * k), range(count), 2)
+        assert list(made) == [2 * k for k in range(count)]
 
 
 def test_progress_is_told(tiny_model):

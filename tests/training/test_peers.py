@@ -13,7 +13,7 @@ from otalign.metrics import count, scores
 from otalign.ot import Balanced
 from otalign.peers.settings import PEERS
 from otalign.peers.trained import TrainedPeer
-from otalign.training import Checkpoint, Recipe, Source, Trained, recipe_for, refit, train
+from otalign.training import Checkpoint, Distillation, Recipe, Source, Trained, recipe_for, refit, train
 from otalign.training.dev import DevSet
 from otalign.training.peers import MODELS, QuerySet, examples
 
@@ -159,6 +159,6 @@ def test_what_a_peer_cannot_do_is_said(tiny_model, peer, made):
         trained(model, peer, recipe=Recipe())
     teacher = Aligner.load(model, device="cpu", problem=Balanced())
     with pytest.raises(ValueError, match=f"teacher must be left out for {peer}"):
-        trained(model, peer, teacher=teacher)
+        trained(model, peer, distillation=Distillation([teacher]))
     with pytest.raises(ValueError, match="trained must be by transport to be refit"):
         refit(str(model), SOURCES, made)

@@ -1,11 +1,16 @@
 """The command line: thin shells over the library, which alone own the terminal."""
 
+import errno
 import os
+import signal
 import sys
+from collections.abc import Sequence
+from typing import NoReturn
 
 import typer
 
 from otalign import __version__
+from otalign.atomic import DISK_FULL
 from otalign.cli.align import align
 from otalign.cli.convert import convert
 from otalign.cli.corpora import corpora
@@ -58,11 +63,47 @@ def otalign(
 def main() -> None:
     """Run a command. What the user can mend is said in a line, not as a traceback."""
     try:
-        app()
+        try:
+            _check_arguments(sys.argv[1:])
+            app()
+        finally:
+            sys.stdout.flush()  # here, and not at the exit, where an error could not be handled
     except BrokenPipeError:  # the reader of our output has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (ValueError, OSError, ImportError) as error:
+        _discard_output()
+    except MemoryError:
+        _fail("there is not enough memory; give shorter sentences, a smaller --batch-size or fewer processes")
+    except OSError as error:
+        # Files are named by their errors, so one without a name is of standard output.
+        of_stdout = error.filename is None and error.errno in (errno.EBADF, *DISK_FULL)
+        _fail(f"cannot write standard output: {error.strerror}" if of_stdout else str(error))
+    except (ValueError, ImportError) as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):  # which met the import of a library in C++
+            sys.exit(128 + signal.SIGINT)
         without = isinstance(error, ModuleNotFoundError) and error.name in TRAINING
         hint = "; training needs it: pip install 'otalign[torch]'" if without else ""
-        print(f"otalign: {error}{hint}", file=sys.stderr)
-        sys.exit(2)
+        _fail(f"{error}{hint}")
+
+
+def _fail(message: str) -> NoReturn:
+    _discard_output()
+    print(f"otalign: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
+def _discard_output() -> None:
+    """Forget what standard output could not take, lest it be tried again at the exit."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _check_arguments(arguments: Sequence[str]) -> None:
+    for number, argument in enumerate(arguments, 1):
+        try:
+            argument.encode()
+        except UnicodeEncodeError as error:
+            byte = os.fsencode(argument)[len(argument[: error.start].encode())]
+            raise ValueError(
+                f"argument {number} must be UTF-8, got byte 0x{byte:02x}; rename the file, or give it by -"
+            ) from None

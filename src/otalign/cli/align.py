@@ -12,18 +12,22 @@ from otalign.aligner import Aligner, Method
 from otalign.alignment import Alignment
 from otalign.cli.aligning import AlignerOptions, with_aligner_options
 from otalign.cli.corpora import DataFolder, Split
+from otalign.cli.inputs import with_limits
 from otalign.cli.methods import check_method, chosen_method, training_pairs
 from otalign.cli.pairs import INPUTS, Pairs, pairs_of
-from otalign.cli.results import FORMATS, format_of, shard_form, writable, writer
+from otalign.cli.results import FORMATS, alignment_writer, format_of, open_output, shard_form
 from otalign.cli.shards import ShardOptions, align_in_shards
 from otalign.cli.terminal import bars, with_progress
+from otalign.corpus import Limits
 from otalign.engines import Folder
 from otalign.engines.work import SIZE
 
 
 @with_aligner_options
+@with_limits
 def align(
     aligner: AlignerOptions,
+    limits: Limits,
     texts: Annotated[
         list[str] | None,
         typer.Argument(
@@ -102,7 +106,7 @@ def align(
     Example: otalign align source.txt target.txt --model bert-base-uncased -o links.txt
     """
     shards = ShardOptions(engine, shard_size, processes, resume, ray_address, gpus)
-    read = partial(pairs_of, texts or [], input_format, pretokenized, split, data)
+    read = partial(pairs_of, texts or [], input_format, pretokenized, split, data, limits=limits)
     if shards.wanted(output):
         if workers:
             raise ValueError("--workers is for output in one file; a folder has --processes")
@@ -115,15 +119,15 @@ def align(
     check_method(aligner)
     pairs = read()
     more = list(training_pairs(aligner.train or [], pretokenized, data))
-    with writable(file, [name for part in (pairs, *more) for name in part.files]):
+    with open_output(file, [name for part in (pairs, *more) for name in part.files]) as out:
         with bars() as tell:
             method = chosen_method(aligner, more, tell)
         alignments = _aligned(method, pairs, workers)
         if pairs.files and form != "terminal" and sys.stderr.isatty():
             alignments = with_progress(alignments, pairs.count)
-        with writer(file, form, weights=weights, nulls=nulls, matrix=matrix) as put:
-            for alignment in alignments:
-                put(alignment)
+        put = alignment_writer(out, form, weights=weights, nulls=nulls, matrix=matrix)
+        for alignment in alignments:
+            put(alignment)
 
 
 def _aligned(method: Method, pairs: Pairs, workers: int | None) -> Iterator[Alignment]:

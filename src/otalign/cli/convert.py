@@ -1,22 +1,24 @@
 """`otalign convert`: from one format of links to another."""
 
-import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from otalign.alignment import Gold, Level
+from otalign.cli.inputs import with_limits
+from otalign.cli.results import check_output
 from otalign.cli.terminal import say_what_was_met
-from otalign.corpus import FORMATS, Item, read, write
+from otalign.corpus import FORMATS, Item, Limits, read, write
 
 FORMAT_HELP = "One of " + ", ".join(FORMATS) + "."
 
 
+@with_limits
 def convert(
+    limits: Limits,
     files: Annotated[
         list[Path], typer.Argument(metavar="IN... OUT...", help="Files to read, then files to write.")
     ],
@@ -48,9 +50,10 @@ def convert(
     for target in targets:
         if not target.parent.is_dir():
             raise ValueError(f"cannot write {target}: there is no folder {target.parent}; make it first")
-    beside = read(words, words_format) if words else None
-    reading = read(sources, source_format, words=beside, skip_bad=skip_bad)
-    count = _write_whole(_at_level(reading, level), targets, target_format)
+        check_output(target, list(map(str, (*sources, *(words or ())))))
+    beside = read(words, words_format, limits=limits) if words else None
+    reading = read(sources, source_format, words=beside, skip_bad=skip_bad, limits=limits)
+    count = write(_at_level(reading, level), targets, target_format)
     print(f"{count:,} pairs written to {', '.join(map(str, targets))}", file=sys.stderr)
     say_what_was_met(reading)
 
@@ -64,17 +67,3 @@ def as_level(level: str) -> Level:
     if level != "s" and level != "s+p":
         raise ValueError(f"level must be s (sure) or s+p (sure and possible), got {level!r}")
     return level
-
-
-def _write_whole(items: Iterable[Item], targets: list[Path], format: str) -> int:
-    """Written beside their places and moved there at the end, so that an error leaves no half a file."""
-    parts = [target.with_name(f".part-{target.name}") for target in targets]
-    try:
-        count = write(items, parts, format)
-        for part, target in zip(parts, targets, strict=True):
-            os.replace(part, target)
-    finally:
-        for part in parts:
-            with suppress(FileNotFoundError):
-                part.unlink()
-    return count

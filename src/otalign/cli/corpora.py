@@ -30,7 +30,7 @@ def list_corpora(as_json: AsJson = False) -> None:
             name: {"title": c.title, "splits": list(c.files), "origin": c.origin}
             for name, c in CORPORA.items()
         }
-        print(json.dumps(fields, indent=2, ensure_ascii=False))
+        print(json.dumps(fields, indent=2, ensure_ascii=False, allow_nan=False))
         return
     for name, corpus in CORPORA.items():
         print(f"{name:13}{corpus.title}: {', '.join(corpus.files)}\n{'':13}{corpus.origin}")
@@ -87,7 +87,7 @@ def _row(name: str, split: str, level: Level, golds: tuple[Gold, ...], trained: 
 
 def _show(rows: list[dict[str, Any]], as_json: bool) -> None:
     if as_json:
-        print(json.dumps(rows, indent=2, ensure_ascii=False))
+        print(json.dumps(rows, indent=2, ensure_ascii=False, allow_nan=False))
         return
     table = Table(box=None, header_style="bold", pad_edge=False)
     for column, value in rows[0].items():

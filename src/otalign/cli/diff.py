@@ -8,13 +8,16 @@ import typer
 from rich.console import Console
 
 from otalign.cli.aligning import AlignerOptions, with_aligner_options
+from otalign.cli.inputs import check_input
 from otalign.cli.methods import check_method
-from otalign.cli.results import writable
-from otalign.corpus.text import STDIN, lines
+from otalign.cli.results import open_output
+from otalign.corpus import Limits
+from otalign.corpus.text import MAX_LINE_BYTES, STDIN, lines
 from otalign.diff import difference
 from otalign.render.changes import changes
 from otalign.render.changes_page import changes_page
-from otalign.sentences import document, lined
+from otalign.sentences import Document, document, lined
+from otalign.words import tokenized
 
 
 @with_aligner_options
@@ -28,6 +31,12 @@ def diff(
     as_json: Annotated[bool, typer.Option("--json", help="Print all of the difference as JSON.")] = False,
     by_lines: Annotated[bool, typer.Option("--lines", help="Take each line as a sentence.")] = False,
     context: Annotated[int, typer.Option(min=0, help="Unchanged sentences shown around each change.")] = 1,
+    max_bytes: Annotated[int, typer.Option(min=1, help="Bytes of a text; a longer one is refused.")] = (
+        MAX_LINE_BYTES
+    ),
+    max_words: Annotated[
+        int, typer.Option(min=1, help="Words of a sentence; 4,000 in both texts take 1 GB of memory.")
+    ] = Limits.max_words,
 ) -> None:
     """Show what changed between two versions of a text: kept, reworded, moved, added, removed.
 
@@ -46,14 +55,16 @@ def diff(
     if old == new == STDIN:
         raise ValueError("only one of the two texts can come from standard input")
     split = lined if by_lines else document
-    texts = split(_read(old)), split(_read(new))
-    with writable(html, [name for name in (old, new) if name != STDIN]):
+    texts = split(_read(old, max_bytes)), split(_read(new, max_bytes))
+    for name, text in zip((old, new), texts, strict=True):
+        _check_sentences(_name(name), text, max_words)
+    with open_output(html, [old, new]) as out:
         found = difference(*texts, aligner.load())
-    if html is not None:
-        html.write_text(changes_page(found, f"{_name(old)} → {_name(new)}"), encoding="utf-8")
-    elif as_json:
+        if html is not None:
+            out.write(changes_page(found, f"{_name(old)} → {_name(new)}").encode())
+    if as_json:
         print(json.dumps(found.to_dict(), ensure_ascii=False, allow_nan=False))
-    else:
+    elif html is None:
         Console(highlight=False).print(changes(found, context))
     if not found.same:
         raise typer.Exit(1)
@@ -63,13 +74,26 @@ def _name(said: str) -> str:
     return "standard input" if said == STDIN else Path(said).name
 
 
-def _read(name: str) -> str:
+def _read(name: str, max_bytes: int) -> str:
     """All of a file, whose bytes must be those of a text."""
-    if name != STDIN and not Path(name).exists():
-        raise ValueError(f"there is no file {name}")
-    if Path(name).is_dir():
-        raise ValueError(f"{name} is a folder; give a file")
-    text = "\n".join(line.text for line in lines(name))
+    check_input(name)
+    held, size = [], 0
+    for line in lines(name, max_bytes):
+        size += len(line.raw) + 1
+        if line.limit or size > max_bytes + 1:  # the last line may have no end
+            raise ValueError(f"{_name(name)} has more than {max_bytes:,} bytes; raise --max-bytes")
+        held.append(line.text)
+    text = "\n".join(held)
     if "\0" in text:
         raise ValueError(f"{_name(name)} is not a text: it holds zero bytes; give a plain text in UTF-8")
     return text
+
+
+def _check_sentences(name: str, text: Document, max_words: int) -> None:
+    for number, sentence in enumerate(text.sentences, 1):
+        # A word has at least one character, so only long sentences need to be split.
+        if len(sentence) > max_words and (count := len(tokenized(sentence).spans)) > max_words:
+            raise ValueError(
+                f"{name}, sentence {number}: found {count:,} words, expected at most {max_words:,}; "
+                "raise --max-words"
+            )

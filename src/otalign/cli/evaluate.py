@@ -10,9 +10,10 @@ from rich.table import Table
 
 from otalign.cli.convert import FORMAT_HELP, as_level
 from otalign.cli.corpora import AsJson, DataFolder, Split
+from otalign.cli.inputs import with_limits
 from otalign.cli.predictions import golds_of, predicted
 from otalign.cli.terminal import console
-from otalign.corpus import CORPORA
+from otalign.corpus import CORPORA, Limits
 from otalign.metrics import (
     Counts,
     Grouping,
@@ -35,7 +36,9 @@ GoldLevel = Annotated[
 GoldFormat = Annotated[str, typer.Option(metavar="FORMAT", help="Of a gold file, likewise.")]
 
 
+@with_limits
 def evaluate(
+    limits: Limits,
     files: Annotated[
         list[str],
         typer.Argument(
@@ -68,9 +71,11 @@ def evaluate(
     if len(files) < 2:
         raise ValueError(f"give at least one prediction and the gold, got {', '.join(files)}")
     *predictions, gold = files
-    golds = golds_of(gold, gold_format, split, data)
+    golds = golds_of(gold, gold_format, split, data, limits)
     resampling = Resampling(trials, seed)
-    counted = {name: count(predicted(name, format, golds), golds, as_level(level)) for name in predictions}
+    counted = {
+        name: count(predicted(name, format, golds, limits), golds, as_level(level)) for name in predictions
+    }
     more = {"gold": f"{gold}/{split}" if gold in CORPORA else Path(gold).name}
     report: dict[str, Any] = {
         "signature": signature(next(iter(counted.values())), "f1", resampling, more),

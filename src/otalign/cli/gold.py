@@ -22,7 +22,7 @@ def of_files(paths: Iterable[Path], format: str, limit: int | None = None) -> li
 
 
 def _of_file(path: Path, format: str) -> Iterable[Gold]:
-    if not path.is_file():
+    if not path.exists() or path.is_dir():
         raise ValueError(f"there is no file {path}, and no corpus but {', '.join(CORPORA)}")
     for item in read(path, format):
         if isinstance(item, Links | Unaligned):

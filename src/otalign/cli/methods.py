@@ -112,7 +112,7 @@ def training_pairs(
         if name in CORPORA:
             for each in (split,) if split else CORPORA[name].files:
                 yield pairs_of([name], None, pretokenized, each, data)
-        elif one == STDIN or not Path(one).is_file():
+        elif one == STDIN or not Path(one).exists():
             raise ValueError(f"{option} must be a file or one of {', '.join(CORPORA)}, got {one!r}")
         else:
             yield pairs_of([one], None, pretokenized, "", data)

@@ -1,6 +1,7 @@
 """Sentence pairs as a command takes them: two sentences, two files, one file, a corpus, standard input.
 
-Files are read through once before the work, so that what is wrong with them is said at the start.
+Files are read through once before the work, so that what is wrong with them is said at the start; but not
+pipes, FIFOs and standard input, which can be read only once.
 """
 
 import sys
@@ -8,15 +9,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from otalign.corpus import CORPORA, FORMATS, Item, TextPair, load, read
+from otalign.cli.inputs import check_input
+from otalign.corpus import CORPORA, FORMATS, Item, Limits, TextPair, load, read
 from otalign.corpus.items import sentences
+from otalign.corpus.limits import DEFAULT_LIMITS
 from otalign.corpus.parquet import Rows
-from otalign.corpus.text import STDIN, lines
+from otalign.corpus.text import PACKED, STDIN, lines
 from otalign.words import Sentence
 
 PARQUET = "parquet"
 INPUTS = [*(name for name, form in FORMATS.items() if not form.wordless), PARQUET]
-PACKED = (".gz", ".zst")
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class Pairs:
     pretokenized: bool
     files: tuple[str, ...] = ()
     count: int | None = None  # if it is known
+    rereadable: bool = True  # or else to be read only once
 
     def __iter__(self) -> Iterator[tuple[Sentence, Sentence]]:
         return (sentences(item, self.pretokenized) for item in self.items)
@@ -39,6 +42,7 @@ def pairs_of(
     split: str,
     data: Path | None,
     *,
+    limits: Limits = DEFAULT_LIMITS,
     read_before: bool = True,
 ) -> Pairs:
     """What the arguments of a command stand for; `split` and `data` are for a corpus. Files that were read
@@ -54,28 +58,34 @@ def pairs_of(
         golds = load(said[0], split, data)
         return Pairs(golds, pretokenized, tuple(said), len(golds))
     files = tuple(said) or (STDIN,)
-    if files == (STDIN,):
-        if sys.stdin.isatty():
-            raise ValueError("give two sentences, two files, or one file with both; see otalign align --help")
-        return Pairs(read(STDIN, format or "tsv"), pretokenized, files)
-    for file in files:
-        if not Path(file).is_file():
-            raise ValueError(f"there is no file {file}")
+    checked = [check_input(file) for file in files]
+    rereadable = all(checked)
+    if files == (STDIN,) and sys.stdin.isatty():
+        raise ValueError("give two sentences, two files, or one file with both; see otalign align --help")
+    if files == (STDIN, STDIN):
+        raise ValueError("only one of the two files can be standard input")
+    read_before = read_before and rereadable
     if len(files) == 2 and format in (None, "parallel") and read_before:
         _check_equal_lengths(files)
     form = format or _guessed(files)
-    reading = Rows(files[0]) if form == PARQUET else read(files, form)
-    return Pairs(reading, pretokenized, files, sum(1 for _ in reading) if read_before else None)
+    if form == PARQUET:
+        if not rereadable:
+            raise ValueError(f"Parquet cannot be read from a pipe, got {files[0]}; give a file")
+        reading = Rows(files[0], limits, pretokenized)
+    else:
+        reading = read(files, form, limits=limits, pretokenized=pretokenized)
+    count = sum(1 for _ in reading) if read_before else None
+    return Pairs(reading, pretokenized, files, count, rereadable)
 
 
 def _names_a_file(text: str) -> bool:
     """A file that is there, or a word that looks like the name of one and would be a strange sentence."""
     try:
-        there = Path(text).is_file()
+        there = Path(text).exists() and not Path(text).is_dir()
     except (OSError, ValueError):  # too long for a name, or a letter that none may have
         return False
     looks_so = Path(text).suffix.lower() in (".txt", ".tsv", ".jsonl", ".parquet", *PACKED)
-    return there or (looks_so and " " not in text)
+    return there or text == STDIN or (looks_so and " " not in text)
 
 
 def _guessed(files: Sequence[str]) -> str:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from otalign.alignment import Alignment, Gold, Level, Links
 from otalign.cli.terminal import say_what_was_met
-from otalign.corpus import CORPORA, FORMATS, Item, Unaligned, load, read
+from otalign.corpus import CORPORA, FORMATS, Item, Limits, Unaligned, load, read
 
 
-def golds_of(name: str, format: str, split: str, data: Path | None) -> list[Gold | Alignment]:
+def golds_of(name: str, format: str, split: str, data: Path | None, limits: Limits) -> list[Gold | Alignment]:
     """The gold of a file, or of a corpus by name."""
-    items = load(name, split, data) if name in CORPORA else read(name, format)
+    items = load(name, split, data) if name in CORPORA else read(name, format, limits=limits)
     golds: list[Gold | Alignment] = []
     for item in items:
         if isinstance(item, Links | Unaligned):
@@ -21,11 +21,11 @@ def golds_of(name: str, format: str, split: str, data: Path | None) -> list[Gold
     return golds
 
 
-def predicted(name: str, format: str, golds: list[Gold | Alignment]) -> list[Alignment]:
+def predicted(name: str, format: str, golds: list[Gold | Alignment], limits: Limits) -> list[Alignment]:
     """The predictions of a file; links alone take their words from the gold."""
     wordless = format in FORMATS and FORMATS[format].wordless
     words: list[Item] | None = list(golds) if wordless else None
-    reading = read(name, format, words=words)
+    reading = read(name, format, words=words, limits=limits)
     predicted = []
     for item in reading:
         if isinstance(item, Links | Unaligned):
@@ -35,9 +35,11 @@ def predicted(name: str, format: str, golds: list[Gold | Alignment]) -> list[Ali
     return predicted
 
 
-def alone(name: str, format: str, level: Level, split: str, data: Path | None) -> Iterator[Alignment]:
+def alone(
+    name: str, format: str, level: Level, split: str, data: Path | None, limits: Limits
+) -> Iterator[Alignment]:
     """The alignments of a file or of a corpus by name, with no gold beside them; gold itself at a level."""
-    for item in load(name, split, data) if name in CORPORA else read(name, format):
+    for item in load(name, split, data) if name in CORPORA else read(name, format, limits=limits):
         match item:
             case Gold():
                 yield item.alignment(level)

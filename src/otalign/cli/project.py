@@ -2,7 +2,9 @@
 
 import json
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, cast, get_args
 
@@ -11,10 +13,13 @@ import typer
 from otalign.aligner import Method
 from otalign.alignment import Alignment
 from otalign.cli.aligning import AlignerOptions, with_aligner_options
+from otalign.cli.inputs import check_input, with_limits
 from otalign.cli.methods import check_method, chosen_method, training_pairs
-from otalign.cli.results import line_writer, writable
+from otalign.cli.results import open_output, write_line
 from otalign.cli.terminal import bars
-from otalign.corpus.text import STDIN, BadLine, Line, lines
+from otalign.corpus import Limits, WordPair
+from otalign.corpus.tables import parse_json
+from otalign.corpus.text import BadLine, Line, lines
 from otalign.projection import Policy, projected, projected_spans
 from otalign.words import Sentence, joined, tokenized
 
@@ -32,8 +37,10 @@ class Record(NamedTuple):
 
 
 @with_aligner_options
+@with_limits
 def project(
     aligner: AlignerOptions,
+    limits: Limits,
     file: Annotated[str, typer.Argument(metavar="FILE", help="JSON lines; - for standard input.")],
     output: Annotated[
         Path | None,
@@ -61,20 +68,16 @@ def project(
     check_method(aligner)
     if policy not in get_args(Policy):
         raise ValueError(f"--policy must be one of {', '.join(get_args(Policy))}, got {policy!r}")
-    if file != STDIN and not Path(file).is_file():
-        raise ValueError(f"there is no file {file}")
-    held = list(lines(STDIN)) if file == STDIN else None  # which can be read only once
+    rereadable = check_input(file)
 
     def records() -> Iterator[Record]:
-        return map(_record, lines(file) if held is None else held)
+        return (_record(line, limits) for line in lines(file, limits.max_line_bytes))
 
-    unaligned = sum(record.pair is not None for record in records())
-    with writable(output, [file]):
-        method = _method(aligner) if unaligned else None
-        with line_writer(output) as put:
-            for record, alignment in _aligned(records(), method):
-                found = _projected(record, alignment, cast(Policy, policy))
-                put(json.dumps(found, ensure_ascii=False, allow_nan=False))
+    if rereadable:  # so that bad lines are named before the work
+        deque(records(), maxlen=0)
+    with open_output(output, [file]) as out:
+        for record, alignment in _aligned(records(), partial(_method, aligner)):
+            write_line(out, _projected(record, alignment, cast(Policy, policy)))
 
 
 def _method(options: AlignerOptions) -> Method:
@@ -83,26 +86,38 @@ def _method(options: AlignerOptions) -> Method:
         return chosen_method(options, more, tell)
 
 
-def _record(line: Line) -> Record:
+def _record(line: Line, limits: Limits) -> Record:
+    data = parse_json(line, EXPECTED)
     try:
-        data = json.loads(line.text)
         if not isinstance(data, dict) or ("labels" in data) == ("spans" in data):
             raise ValueError("not one of labels and spans")
         if "links" in data:
-            return Record(line, data, Alignment.from_dict(data), None)
-        source, target = (
-            tokenized(data[side]) if isinstance(data[side], str) else joined(data[side]) for side in SIDES
-        )
-        return Record(line, data, None, (source, target))
-    except BadLine:
-        raise
+            made = Record(line, data, Alignment.from_dict(data), None)
+        else:
+            source, target = (
+                tokenized(data[side]) if isinstance(data[side], str) else joined(data[side]) for side in SIDES
+            )
+            made = Record(line, data, None, (source, target))
     except KeyError as error:
         raise BadLine(line, f"no {error}", EXPECTED) from None
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise BadLine(line, f"{error} in {line.text}", EXPECTED) from None
+    words = made.alignment or WordPair(*(sentence.words for sentence in made.pair or ()))
+    if excess := limits.find_excess(words):
+        raise BadLine(line, *excess)
+    return made
 
 
-def _aligned(records: Iterable[Record], method: Method | None) -> Iterator[tuple[Record, Alignment]]:
+def _aligned(records: Iterator[Record], load: Callable[[], Method]) -> Iterator[tuple[Record, Alignment]]:
+    """The records in order, each with its alignment. The first without one needs a method to be loaded."""
+    for record in records:
+        if record.alignment is None:
+            yield from _aligned_by(load(), chain([record], records))
+        else:
+            yield record, record.alignment
+
+
+def _aligned_by(method: Method, records: Iterable[Record]) -> Iterator[tuple[Record, Alignment]]:
     """The records in order, each with its alignment; those without one are aligned, many at a time."""
     waiting: deque[Record] = deque()
 
@@ -116,24 +131,24 @@ def _aligned(records: Iterable[Record], method: Method | None) -> Iterator[tuple
         while waiting and (alignment := waiting[0].alignment) is not None:
             yield waiting.popleft(), alignment
 
-    if method is None:
-        yield from ((record, cast(Alignment, record.alignment)) for record in records)
-        return
     for alignment in method.align_many(pairs()):
         yield from next_ones()
         yield waiting.popleft(), alignment
     yield from next_ones()
 
 
-def _projected(record: Record, alignment: Alignment, policy: Policy) -> dict[str, Any]:
+def _projected(record: Record, alignment: Alignment, policy: Policy) -> str:
+    """The line that is written."""
     texts = {f"{side}_text": text for side in SIDES if isinstance(text := record.data[side], str)}
     data: dict[str, Any] = record.data | texts | ({} if record.alignment else alignment.to_dict())
     try:
         if "labels" in data:
             tags = projected(data["labels"], alignment, policy)
-            return data | {"target_labels": tags.tags, "lost": tags.lost}
-        unit = "characters" if "source_text" in data else "words"
-        found = projected_spans(data["spans"], alignment, policy, unit)
-        return data | {"projected": found.spans, "lost": found.lost}
+            data |= {"target_labels": tags.tags, "lost": tags.lost}
+        else:
+            unit = "characters" if "source_text" in data else "words"
+            found = projected_spans(data["spans"], alignment, policy, unit)
+            data |= {"projected": found.spans, "lost": found.lost}
+        return json.dumps(data, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
         raise BadLine(record.line, str(error), "labels of the source that can be carried over") from None

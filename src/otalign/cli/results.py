@@ -1,10 +1,11 @@
 """Alignments as a command writes them: whole lines, or drawings on a terminal.
 
-That the place can be written is found out before the work; what stood there is lost only once it begins.
+That the place can be written is found out before the work; what stood there is replaced once all is written.
 """
 
 import os
 import signal
+import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -14,8 +15,9 @@ from typing import BinaryIO
 from rich.console import Console
 
 from otalign.alignment import Alignment
+from otalign.atomic import open_atomic
 from otalign.corpus.parquet import library
-from otalign.corpus.text import opened
+from otalign.corpus.text import STDIN, compress
 from otalign.engines.forms import LINES, SUFFIXES, Form
 from otalign.render.matrix import matrix as grid
 from otalign.render.terminal import drawn
@@ -60,58 +62,93 @@ def make_writable(folder: Path) -> None:
         raise ValueError(f"cannot write into {folder}: {error.strerror}") from error
 
 
+def check_output(output: Path | None, inputs: Sequence[str]) -> None:
+    """Refuse an output that is one of the inputs, by whatever name.
+
+    Args:
+        output: The file to be written, or None for standard output.
+        inputs: The files that are read; `-` is standard input.
+
+    Raises:
+        ValueError: They are the same file.
+    """
+    written = _status(1 if output is None else output)
+    for name in inputs:
+        read = _status(0 if name == STDIN else name)
+        if read and written and stat.S_ISREG(read.st_mode) and os.path.samestat(read, written):
+            raise ValueError(f"{output or 'standard output'} is an input too; write to another file")
+
+
+def _status(file: Path | str | int) -> os.stat_result | None:
+    try:
+        return os.stat(file)
+    except OSError:  # there is none, or it is closed
+        return None
+
+
 @contextmanager
-def writable(output: Path | None, inputs: Sequence[str]) -> Iterator[None]:
-    """A check that the output can be written; should the work not begin, what is there stays as it was."""
+def open_output(output: Path | None, inputs: Sequence[str]) -> Iterator[BinaryIO]:
+    """Open what a command writes, before its long work, so that it fails at once if it must.
+
+    Args:
+        output: A file, compressed as its suffix says, which is replaced when the block ends without an
+            error; or None for standard output.
+        inputs: The files that are read, none of which may be the output.
+
+    Yields:
+        The file to write to.
+
+    Raises:
+        ValueError: The output is an input, or cannot be written.
+        OSError: It could not be written completely.
+    """
+    check_output(output, inputs)
     if output is None:
-        yield
+        yield sys.stdout.buffer
         return
-    if any(os.path.exists(file) and output.exists() and output.samefile(file) for file in inputs):
-        raise ValueError(f"{output} is an input too; write to another file")
-    new = not output.exists()
+    begun = False
     try:
-        output.open("ab").close()
+        with _exit_on_termination(), open_atomic(output) as file, compress(file, output.name) as packed:
+            begun = True
+            yield packed
     except OSError as error:
+        if begun:
+            raise
         raise ValueError(f"cannot write {output}: {error.strerror}") from error
-    try:
-        yield
-    except BaseException:
-        if new and not output.stat().st_size:
-            output.unlink()
-        raise
 
 
 @contextmanager
-def writer(output: Path | None, form: str, *, weights: bool, nulls: bool, matrix: bool) -> Iterator[Put]:
+def _exit_on_termination() -> Iterator[None]:
+    """Let SIGTERM end the program as an interrupt does, so that no temporary file is left behind."""
+
+    def leave(number: int, frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def alignment_writer(file: BinaryIO, form: str, *, weights: bool, nulls: bool, matrix: bool) -> Put:
     """What puts alignments in their place, one by one."""
     if form == "terminal":
         console = Console(highlight=False)
-        yield lambda alignment: console.print((grid if matrix else drawn)(alignment), "")
-        return
+        return lambda alignment: console.print((grid if matrix else drawn)(alignment), "")
     line = Form(form, weights, nulls).line
-    with line_writer(output) as put:
-        yield lambda alignment: put(line(alignment))
+    return lambda alignment: write_line(file, line(alignment))
 
 
-@contextmanager
-def line_writer(output: Path | None) -> Iterator[Callable[[str], None]]:
-    """What puts lines in their place, each of them whole."""
-    file = sys.stdout.buffer if output is None else opened(output, "wb")
-    try:
-        yield lambda line: _write_whole(file, line)
-    finally:
-        if output is not None:
-            file.close()
-
-
-def _write_whole(file: BinaryIO, line: str) -> None:
-    """All of a line or nothing: signals wait until it is written."""
-    if not hasattr(signal, "pthread_sigmask"):  # Windows
-        file.write(line.encode() + b"\n")
+def write_line(file: BinaryIO, line: str) -> None:
+    """Write a line; to standard output all of it at once or nothing: signals wait until it is written."""
+    data = line.encode() + b"\n"
+    if file is not sys.stdout.buffer or not hasattr(signal, "pthread_sigmask"):  # a file, or Windows
+        file.write(data)
         return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
     try:
-        file.write(line.encode() + b"\n")
+        file.write(data)
         file.flush()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)

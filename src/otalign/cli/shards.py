@@ -76,9 +76,11 @@ def align_in_shards(
         with folder.lock():  # another run at work in it is found before the input is read through
             pass
     pairs = read(read_before=not said)
-    if STDIN in pairs.files and (options.resume or options.engine == "ray"):
+    if not pairs.rereadable and (options.resume or options.engine == "ray"):
         option = "--resume" if options.resume else "--engine ray"
-        raise ValueError(f"{option} reads the input from its beginning; give a file, not standard input")
+        raise ValueError(
+            f"{option} reads the input from its beginning; give a file, not a pipe or standard input"
+        )
     pairs = replace(pairs, count=pairs.count or said.get("pairs"))
     with resumable(f"{folder.path} keeps its whole shards, --resume goes on"), _bar(pairs.count) as bar:
         tell = partial(bar.advance, bar.add_task("", total=pairs.count))

@@ -12,9 +12,10 @@ from otalign.alignment import Alignment, Gold, Level
 from otalign.cli.convert import FORMAT_HELP, as_level
 from otalign.cli.corpora import DataFolder, Split
 from otalign.cli.evaluate import GoldFormat, GoldLevel
+from otalign.cli.inputs import with_limits
 from otalign.cli.predictions import alone, golds_of, predicted
-from otalign.cli.results import writable
-from otalign.corpus import CORPORA
+from otalign.cli.results import check_output, open_output
+from otalign.corpus import CORPORA, Limits
 from otalign.corpus.text import STDIN
 from otalign.metrics import count, per_pair
 from otalign.render.matrix import matrix as grid
@@ -26,7 +27,9 @@ from otalign.render.verdicts import at_level, mistakes, tallied, verdicts
 Golds = Sequence[Gold | Alignment]
 
 
+@with_limits
 def show(
+    limits: Limits,
     name: Annotated[
         str,
         typer.Argument(
@@ -68,16 +71,17 @@ def show(
     """
     _check(html, picture, kind, pair, matrix)
     chosen, form = as_level(level), format or _guessed(name, gold)
-    golds = golds_of(gold, gold_format, split, data) if gold else None
-    alignments = predicted(name, form, golds) if golds else alone(name, form, chosen, split, data)
+    golds = golds_of(gold, gold_format, split, data, limits) if gold else None
+    alignments = (
+        predicted(name, form, golds, limits) if golds else alone(name, form, chosen, split, data, limits)
+    )
     inputs = [place for place in (name, gold) if place]
     if html:
-        with writable(html, inputs):
-            page = report(alignments, golds, chosen, title=_title(name, split, gold))
-            html.write_text(page, encoding="utf-8")
+        with open_output(html, inputs) as out:
+            out.write(report(alignments, golds, chosen, title=_title(name, split, gold)).encode())
     elif picture:
-        with writable(picture, inputs):
-            write_picture(_nth(alignments, pair or 1, name), picture, kind)  # pyright: ignore[reportArgumentType]
+        check_output(picture, inputs)
+        write_picture(_nth(alignments, pair or 1, name), picture, kind)  # pyright: ignore[reportArgumentType]
     else:
         _draw(alignments, golds, chosen, pair, matrix, name)
 

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, get_args
+from typing import Annotated
 
 import typer
 from rich.console import Console
@@ -23,6 +23,8 @@ from otalign.study import unsupervised as studied
 from otalign.study.run import CELLS
 from otalign.tuning import Choice, Progress
 from otalign.tuning.store import unheard
+
+PAIRINGS: tuple[Pairing, ...] = ("joint", "separate")  # those of the paper
 
 study = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The paper's tables and figures.")
 
@@ -77,14 +79,14 @@ def unsupervised(
 
 
 def _choices(encoder: str, layer: str, pairing: str) -> list[Choice]:
-    if pairing != "auto" and pairing not in get_args(Pairing):
-        raise ValueError(f"--pairing must be auto, {', '.join(get_args(Pairing))}, got {pairing!r}")
+    if pairing != "auto" and pairing not in PAIRINGS:
+        raise ValueError(f"--pairing must be auto, {', '.join(PAIRINGS)}, got {pairing!r}")
     if layer != "auto" and not layer.isdecimal():
         raise ValueError(f"--layer must be auto or a number, got {layer!r}")
     layers = encoders.layers(encoder)
     if layer != "auto" and int(layer) not in layers:
         raise ValueError(f"--layer must be from {layers[0]} to {layers[-1]} for {encoder}, got {layer}")
-    ways = [way for way in get_args(Pairing) if pairing in ("auto", way)]
+    ways: list[Pairing] = [way for way in PAIRINGS if pairing in ("auto", way)]
     return [Choice(k, way) for way in ways for k in (layers if layer == "auto" else [int(layer)])]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from otalign import __version__
+from otalign.atomic import write_atomic
 from otalign.cli import training
 from otalign.cli.aligning import Device
 from otalign.cli.convert import FORMAT_HELP, as_level
@@ -19,12 +20,15 @@ from otalign.corpus import CORPORA
 from otalign.ot import Problem
 from otalign.peers.settings import PEERS, Peer
 from otalign.settings import FRACTION, Learned
+from otalign.training.augmentation import KINDS as AUGMENTATIONS
 
 if TYPE_CHECKING:
     from otalign.training import Recipe, Source, Trained
 
 WORK = ".training"  # what is kept in the folder until the aligner is there
 METRICS, RECORD = "metrics.jsonl", "training.json"
+PREDICTIONS = "predictions"  # of teachers, in the folder of the work
+DISTILLATION = "Distillation"  # panel of the help
 TAU = 0.4  # of unbalanced transport that is trained
 
 
@@ -79,20 +83,75 @@ def train(
         typer.Option(metavar="competition|prices|neighbours", help="Leave out a part of what is learned."),
     ] = None,
     teacher: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
-            metavar="FOLDER", help="A trained aligner, of any encoder, whose probabilities are learned too."
+            metavar="FOLDER",
+            help="Trained aligner, of any encoder, whose probabilities are learned too; "
+            "of several, their mean.",
+            rich_help_panel=DISTILLATION,
         ),
     ] = None,
     teaching: Annotated[
         float | None,
-        typer.Option(min=0, max=1, help="With --teacher: its share, beside the gold, in what is learned."),
+        typer.Option(
+            min=0,
+            max=1,
+            help="Share of the teachers in the targets of gold pairs.",
+            rich_help_panel=DISTILLATION,
+        ),
+    ] = None,
+    unlabelled: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Sentence pairs without links (tsv or jsonl), to be learned from the teachers.",
+            rich_help_panel=DISTILLATION,
+        ),
+    ] = None,
+    unlabelled_limit: Annotated[
+        int | None,
+        typer.Option(min=1, help="Take the first so many unlabelled pairs.", rich_help_panel=DISTILLATION),
+    ] = None,
+    unlabelled_weight: Annotated[
+        float | None,
+        typer.Option(
+            min=0, max=1, help="Weight of an unlabelled pair, beside 1 of gold.", rich_help_panel=DISTILLATION
+        ),
+    ] = None,
+    gold_share: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=0.99,
+            help="Share of gold among the pairs of an epoch; gold is repeated to reach it.",
+            rich_help_panel=DISTILLATION,
+        ),
+    ] = None,
+    predictions: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Folder that keeps the teachers' predictions for other runs.",
+            rich_help_panel=DISTILLATION,
+        ),
+    ] = None,
+    augment: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KIND=SHARE",
+            help="Augmented copies of a kind, as a share of the pairs; 0 turns a kind off, all=0 every one. "
+            f"Kinds: {', '.join(AUGMENTATIONS)}.",
+        ),
     ] = None,
     refit: Annotated[
         bool,
         typer.Option("--refit", help="Train once more, dev sets too, with all that was chosen by them."),
     ] = False,
     seed: Annotated[int, typer.Option(min=0)] = 1,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=0, help="Processes that prepare batches. By default up to 12 on a GPU, else none."),
+    ] = None,
     accumulate: Annotated[
         int, typer.Option(min=1, help="Read a batch in so many parts, where memory is short.")
     ] = 1,
@@ -113,8 +172,10 @@ def train(
     By default transport itself is learned: prices for words without a counterpart, competition, both levels
     of links, probabilities that are calibrated. With --problem bot, pot or uot it is the paper's recipe.
     With --method semi-crf or span-prediction it is one of the systems that the paper compares with.
-    Several corpora are learned together. With --teacher, what another aligner says of their pairs is learned
-    beside the gold. With --encoder an aligner that was trained so, it is trained further, for a shorter time.
+    Several corpora are learned together, and augmented copies of their pairs with them (--augment). With
+    --teacher, the probabilities that other aligners give are learned beside the gold; with --unlabelled, they
+    are learned of pairs without gold too. With --encoder an aligner that was trained so, it is trained
+    further, for a shorter time.
     Interrupted, the same command goes on after the last whole epoch.
 
     For several GPUs: accelerate launch -m otalign train …
@@ -126,15 +187,24 @@ def train(
     recipe = training.recipe_for(chosen, encoder).changed(seed=seed, without=tuple(without or ()))
     said = {"epochs": epochs, "batch_size": batch_size, "patience": patience, "depth": depth}
     said |= {"teaching": teaching, "steps": epochs and 0}  # no more epochs than are asked for
+    said |= {"unlabelled_weight": unlabelled_weight, "gold_share": gold_share}
+    said |= {"augmentation": training.augmentation(augment, recipe.augmentation)}
     recipe = recipe.changed(**{name: value for name, value in said.items() if value is not None})
     recipes = [recipe.changed(learning_rate=rate) for rate in training.rates(learning_rate, recipe)]
     options: dict[str, Any] = {"half": training.half(precision, device), "accumulate": accumulate}
     told = {"level": level and as_level(level)}
-    teaches = training.teacher_in(teacher, teaching, chosen, device)
-    more = {"refit": refit, "teacher": teaches and teaches.signature}
+    given = {"teaching": teaching, "unlabelled": unlabelled, "predictions": predictions}
+    given |= {"unlabelled-weight": unlabelled_weight, "gold-share": gold_share}
+    training.check_given_with_teacher(teacher, given)
+    teachers = training.load_teachers(teacher or [], chosen, device, options["half"])
+    pairs = training.read_unlabelled(unlabelled or [], unlabelled_limit)
+    more = {"refit": refit, "teachers": [one.signature for one in teachers], "unlabelled": len(pairs)}
     about = _about(encoder, sources, chosen, recipe, told | options | more)
-    options |= {"device": device, "teacher": teaches}
+    options |= {"device": device, "workers": workers}
     with resumable(), place(output, WORK) as work:
+        from otalign.training import Distillation
+
+        options["distillation"] = Distillation(teachers, pairs, predictions or work / PREDICTIONS)
         heard = Told(work)
         found = _best_of(encoder, sources, chosen, recipes, told | options, heard)
         if refit:
@@ -180,10 +250,10 @@ def _save(found: "Trained", output: Path, work: Path, about: dict[str, Any]) -> 
         return
     found.aligner.save(output)
     lines = [path.read_text(encoding="utf-8") for path in sorted(work.glob("*.jsonl"))]
-    (output / METRICS).write_text("".join(lines), encoding="utf-8")
+    write_atomic(output / METRICS, "".join(lines))
     dev = {name: {k: score._asdict() for k, score in of.items()} for name, of in found.dev.items()}
     record = about | {"learning_rate": found.recipe.learning_rate, "dev": dev}
-    (output / RECORD).write_text(json.dumps(record, indent=2, allow_nan=False) + "\n", encoding="utf-8")
+    write_atomic(output / RECORD, json.dumps(record, indent=2, allow_nan=False) + "\n")
     shutil.rmtree(work)
 
 

@@ -1,10 +1,13 @@
 """What the options of `otalign train` say: gold to learn from, what is learned, how, and from whom."""
 
+from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from otalign.aligner import SETTINGS, Aligner, saved_settings
 from otalign.cli import gold
+from otalign.cli.pairs import pairs_of
 from otalign.corpus import CORPORA
 from otalign.encoders import EXPORTED
 from otalign.ot import Balanced, Partial, Problem, Unbalanced
@@ -12,7 +15,7 @@ from otalign.peers.settings import PEERS, Peer
 from otalign.settings import Learned
 
 if TYPE_CHECKING:
-    from otalign.training import Recipe, Source
+    from otalign.training import Augmentation, PairTexts, Recipe, Source
 
 
 def sources(
@@ -62,23 +65,61 @@ def _problem(said: str, tau: float, fraction: float) -> Problem | Learned:
     raise ValueError(f"--problem must be learned, bot, pot or uot, got {said!r}")
 
 
-def teacher_in(
-    folder: Path | None, teaching: float | None, problem: Problem | Learned | Peer, device: str | None
-) -> Aligner | None:
-    """The aligner to learn from, if there is one and it can teach."""
-    if folder is None:
-        if teaching is not None:
-            raise ValueError("--teaching is the share of a teacher; give --teacher too")
-        return None
-    if not (folder / SETTINGS).is_file():
-        raise ValueError(f"--teacher must be the folder of a trained aligner, got {folder}")
-    exported = (folder / EXPORTED).is_file()
-    teacher = Aligner.load(folder, device=None if exported else device)
-    from otalign.training.teaching import check_teacher
+def check_given_with_teacher(folders: list[Path] | None, options: dict[str, Any]) -> None:
+    """Raise ValueError where an option needs a teacher and there is none."""
+    for name, value in options.items():
+        if value not in (None, []) and not folders:
+            raise ValueError(f"--{name} needs a teacher to learn from; give --teacher too")
 
-    assert not isinstance(problem, str)  # a peer has none, and was told so
-    check_teacher(teacher, problem)
-    return teacher
+
+def load_teachers(
+    folders: list[Path], problem: Problem | Learned | Peer, device: str | None, bf16: bool
+) -> list[Aligner]:
+    """Load the aligners to learn from, and check that they can teach."""
+    teachers = []
+    for folder in folders:
+        if not (folder / SETTINGS).is_file():
+            raise ValueError(f"--teacher must be the folder of a trained aligner, got {folder}")
+        exported = (folder / EXPORTED).is_file()
+        precision = "bfloat16" if bf16 and not exported else "float32"
+        teachers.append(Aligner.load(folder, device=None if exported else device, precision=precision))
+    if teachers:
+        from otalign.training.predictions import check_teachers
+
+        assert not isinstance(problem, str)  # a peer has none, and was told so
+        check_teachers(teachers, problem)
+    return teachers
+
+
+def read_unlabelled(files: list[Path], limit: int | None) -> "PairTexts":
+    """Read sentence pairs without links, as text that is split into words or as words.
+
+    Pairs without words on one side are left out.
+    """
+    from otalign.training import PairTexts
+
+    pairs = (
+        pair for file in files for pair in pairs_of([str(file)], None, False, "", None, read_before=False)
+    )
+    words = ((source.words, target.words) for source, target in pairs)
+    return PairTexts.build(islice((pair for pair in words if all(pair)), limit))
+
+
+def augmentation(said: list[str] | None, default: "Augmentation") -> "Augmentation":
+    """The shares of augmented copies: the default ones, changed by KIND=SHARE."""
+    from otalign.training.augmentation import KINDS
+
+    changes: dict[str, float] = {}
+    for one in said or ():
+        kind, _, share = one.partition("=")
+        try:
+            named = dict.fromkeys(KINDS if kind == "all" else [kind], float(share))
+        except ValueError:
+            raise ValueError(f"--augment must be KIND=SHARE such as typos=0.1, got {one!r}") from None
+        if not named.keys() <= set(KINDS):
+            raise ValueError(f"--augment must name one of {', '.join(KINDS)} or all, got {kind!r}")
+        changes |= named
+    return replace(default, **changes)
 
 
 def recipe_for(problem: Problem | Learned | Peer, encoder: str) -> "Recipe":

@@ -3,6 +3,7 @@
 from otalign.corpus.datasets import CORPORA, Corpus, load
 from otalign.corpus.formats import FORMATS, Format, Reading, read, write
 from otalign.corpus.items import Item, Tally, TextPair, Unaligned, WordPair
+from otalign.corpus.limits import Limits
 from otalign.corpus.text import BadLine, Line
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "Corpus",
     "Format",
     "Item",
+    "Limits",
     "Line",
     "Reading",
     "Tally",

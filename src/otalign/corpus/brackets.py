@@ -15,7 +15,7 @@ from itertools import zip_longest
 
 from otalign.alignment import Alignment, Gold, Pairs
 from otalign.corpus.items import Item, Tally, alignment, gold, leveled, levels_of, links_of, words_of
-from otalign.corpus.text import BadLine, Line, joined, split
+from otalign.corpus.text import BadLine, Line, Record, joined, split
 
 HEADER = re.compile(rb"# *sentence pair\b", re.IGNORECASE)
 A3_WORD = re.compile(r"([^ \t]+) \(\{ ((?:[0-9]{1,9} )*)\}\)[ \t]*")
@@ -26,12 +26,12 @@ BOM = "\ufeff".encode()
 
 def headed(lines: Iterator[Line]) -> Iterator[list[Line]]:
     """The lines from each header to the next."""
-    group: list[Line] = []
+    group = Record()
     for line in lines:
         if HEADER.match(line.raw) and group:
             yield group
-            group = []
-        group.append(line)
+            group = Record()
+        group.add(line)
     if group:
         yield group
 

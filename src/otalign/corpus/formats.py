@@ -10,12 +10,15 @@ write(items, "out.jsonl.gz", "jsonl")
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import Path as FilePath
 from typing import Any
 
 from otalign.alignment import Gold, Links
+from otalign.atomic import open_atomic
 from otalign.corpus import brackets, ists, links, tables
 from otalign.corpus.items import Item, Tally, gold, words_of
-from otalign.corpus.text import BadLine, Line, Path, lines, opened
+from otalign.corpus.limits import DEFAULT_LIMITS, Limits
+from otalign.corpus.text import BadLine, Line, Path, compress, lines
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,8 @@ class Reading:
     format: Format
     words: Iterable[Item] | None
     skip_bad: bool
+    limits: Limits = DEFAULT_LIMITS
+    pretokenized: bool = False  # texts, whose words are counted
     skipped: Tally = field(default_factory=Tally, init=False)  # bad lines
     merged: Tally = field(default_factory=Tally, init=False)  # lines that gave a link twice
 
@@ -110,7 +115,7 @@ class Reading:
         self.skipped, self.merged = Tally(), Tally()
         words = None if self.words is None else iter(self.words)
         count = 0
-        for record in self.format.records(*map(lines, self.paths)):
+        for record in self.format.records(*(lines(path, self.limits.max_line_bytes) for path in self.paths)):
             count += 1
             # Taken before the record is parsed: a bad line must not shift the words.
             beside = None if words is None else _beside(record[0], words)
@@ -118,6 +123,8 @@ class Reading:
                 item = self.format.parse(record, self.merged)
                 if beside is not None and isinstance(item, Links):
                     item = gold(record[0], words_of(beside), item)
+                if excess := self.limits.find_excess(item, self.pretokenized):
+                    raise BadLine(_first_line(record), *excess)
             except BadLine as bad:
                 if not self.skip_bad:
                     raise
@@ -142,33 +149,48 @@ def read(
     *,
     words: Iterable[Item] | None = None,
     skip_bad: bool = False,
+    limits: Limits = DEFAULT_LIMITS,
+    pretokenized: bool = False,
 ) -> Reading:
     """The items of a file in a format of `FORMATS`, or of several beside each other.
 
     `words` are items with words for a format that has none: then it gives `Gold`, and links are checked
-    against the lengths. A bad line raises `BadLine`, or with `skip_bad` is left out and counted.
+    against the lengths. A bad line raises `BadLine`, or with `skip_bad` is left out and counted. So is a line
+    beyond the `limits`, for which a text's words are those between blanks if it is `pretokenized`.
     """
     form = named(format)
     if words is not None and not form.wordless:
         raise ValueError(f"words must be left out for {format!r}, which has its own")
     if isinstance(words, Reading) and words.skip_bad:
         raise ValueError("words must be read without skip_bad: a line left out would shift the others")
-    return Reading(_paths(paths, format, len(form.write), form.most_files), form, words, skip_bad)
+    files = _paths(paths, format, len(form.write), form.most_files)
+    return Reading(files, form, words, skip_bad, limits, pretokenized)
 
 
 def write(items: Iterable[Item], paths: Path | Sequence[Path], format: str) -> int:
-    """The number of items written. What the format cannot hold is refused, but weights may be lost."""
+    """The number of items written. What the format cannot hold is refused, but weights may be lost.
+
+    Files are replaced once all items are written; an error leaves them as they were.
+    """
     form, number = named(format), 0
     count = len(form.write)
-    with ExitStack() as stack:
-        files = [stack.enter_context(opened(path, "wb")) for path in _paths(paths, format, count, count)]
-        for number, item in enumerate(items, 1):
-            try:
-                texts = [text(item, number).encode() for text in form.write]
-            except ValueError as error:
-                raise ValueError(f"item {number} cannot be written as {format}: {error}") from error
-            for file, text in zip(files, texts, strict=True):
-                file.write(text)
+    places = [FilePath(path) for path in _paths(paths, format, count, count)]
+    with ExitStack() as opened:
+        files = [opened.enter_context(open_atomic(place)) for place in places]
+        with ExitStack() as packing:
+            packed = [
+                packing.enter_context(compress(file, place.name))
+                for file, place in zip(files, places, strict=True)
+            ]
+            for number, item in enumerate(items, 1):
+                try:
+                    texts = [text(item, number).encode() for text in form.write]
+                except ValueError as error:
+                    raise ValueError(f"item {number} cannot be written as {format}: {error}") from error
+                for file, text in zip(packed, texts, strict=True):
+                    file.write(text)
+        for file in files:  # a full disk is noticed here, before the first of them is replaced
+            file.flush()
     return number
 
 
@@ -191,3 +213,7 @@ def _beside(line: Line, words: Iterator[Item]) -> Item:
         return next(words)
     except StopIteration:
         raise BadLine(line, "a line more than there are pairs of words", "as many lines as pairs") from None
+
+
+def _first_line(record: Any) -> Line:
+    return record if isinstance(record, Line) else _first_line(record[0])

@@ -20,22 +20,23 @@ from itertools import product
 
 from otalign.alignment import Alignment, Link, Phrase
 from otalign.corpus.items import Item, Tally, alignment, links_of, text_of, words_of
-from otalign.corpus.text import BadLine, Line
+from otalign.corpus.text import BadLine, Line, Record
 
 WORD = re.compile(r"([0-9]{1,9})[ \t]+([^ \t]+)[ \t]*:[ \t]*")
 CHUNKS = re.compile(r"((?:[0-9]{1,9}[ \t]+)+)<==>((?:[ \t]+[0-9]{1,9})+)[ \t]*(?://.*)?")
+MAX_LINKS = 1_000_000  # of a pair: two short lists of words stand for all links between them
 SECTIONS = ("source", "translation", "alignment")
 
 
 def by_sentence(lines: Iterator[Line]) -> Iterator[list[Line]]:
     """The lines from each <sentence …> to the next; blank ones mean nothing."""
-    group: list[Line] = []
+    group = Record()
     for line in lines:
         if line.raw.startswith(b"<sentence") and group:
             yield group
-            group = []
+            group = Record()
         if line.raw.strip():
-            group.append(line)
+            group.add(line)
     if group:
         yield group
 
@@ -51,6 +52,8 @@ def ists(record: list[Line], merged: Tally) -> Alignment:
         left, right = ([int(place) for place in side.split()] for side in match.groups())
         if max(left) > len(source) or max(right) > len(target):
             raise BadLine(line, repr(line.text), f"places up to {len(source)} and {len(target)}")
+        if len(pairs) + len(left) * len(right) > MAX_LINKS:
+            raise BadLine(line, "more links", f"at most {MAX_LINKS:,} in a pair")
         pairs += [(i - 1, j - 1) for i, j in product(left, right) if i and j]
     return alignment(record[0], (source, target), pairs, merged)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 from otalign.alignment import Links
 from otalign.corpus.items import Item, Pair, Tally, leveled, levels_of
-from otalign.corpus.text import BadLine, Line
+from otalign.corpus.text import BadLine, Line, Record
 
 GAP = 100_000  # sentences without a link in a row; a larger jump of the number is a mistake
 KEPT = 1 << 16  # tokens whose meaning is kept; a corpus has a few thousand different ones
@@ -77,7 +77,7 @@ def by_sentence(lines: Iterator[Line]) -> Iterator[list[Line]]:
 
     Lines that say no number, or one past or far ahead, stay with the sentence before, where they are bad.
     """
-    current, group = 1, []
+    current, group = 1, Record()
     for line in lines:
         words = line.raw.split(maxsplit=1)
         if not words:  # numbers keep the places, so blank lines mean nothing
@@ -87,8 +87,8 @@ def by_sentence(lines: Iterator[Line]) -> Iterator[list[Line]]:
             blank = [line._replace(raw=b"")]
             yield group or blank
             yield from (blank for _ in range(current + 1, number))
-            current, group = number, []
-        group.append(line)
+            current, group = number, Record()
+        group.add(line)
     if group:
         yield group
 

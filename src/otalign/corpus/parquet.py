@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 from otalign.alignment import Alignment
 from otalign.corpus.items import TextPair, WordPair
+from otalign.corpus.limits import DEFAULT_LIMITS, Limits
 from otalign.corpus.text import Path
 
 ROWS = 1024  # held at a time
@@ -20,9 +21,20 @@ class Rows:
     """The pairs of a file, read anew each time they are asked for: texts, or lists of words."""
 
     path: Path
+    limits: Limits = DEFAULT_LIMITS
+    pretokenized: bool = False  # texts, whose words are counted
 
     def __iter__(self) -> Iterator[TextPair | WordPair]:
-        with self._opened() as file:
+        arrow = library("lib", self.path)
+        try:
+            yield from self._pairs()
+        except (arrow.ArrowException, KeyError, UnicodeDecodeError, OSError) as error:
+            if isinstance(error, OSError) and error.errno:  # of the file, not of its content
+                raise
+            raise ValueError(f"{self.path} is not valid Parquet: {error}") from error
+
+    def _pairs(self) -> Iterator[TextPair | WordPair]:
+        with library("parquet", self.path).ParquetFile(self.path) as file:
             absent = [name for name in COLUMNS if name not in file.schema_arrow.names]
             if absent:
                 found = ", ".join(file.schema_arrow.names)
@@ -33,23 +45,20 @@ class Rows:
                     number += 1
                     yield self._pair(number, source, target)
 
-    def _opened(self) -> Any:
-        parquet = library("parquet", self.path)
-        try:
-            return parquet.ParquetFile(self.path)
-        except library("lib", self.path).ArrowInvalid as error:
-            raise ValueError(f"{self.path} is no Parquet: {error}") from error
-
     def _pair(self, number: int, source: Any, target: Any) -> TextPair | WordPair:
         match source, target:
             case str(), str():
-                return TextPair(source, target)
+                pair = TextPair(source, target)
             case [*_], [*_] if all(isinstance(word, str) for side in (source, target) for word in side):
-                return WordPair(tuple(source), tuple(target))
-        raise ValueError(
-            f"{self.path}, row {number}: found {source!r:.100} and {target!r:.100}, "
-            "expected two texts or two lists of words"
-        )
+                pair = WordPair(tuple(source), tuple(target))
+            case _:
+                found = f"{source!r:.100} and {target!r:.100}"
+                raise ValueError(
+                    f"{self.path}, row {number}: found {found}, expected two texts or two lists of words"
+                )
+        if excess := self.limits.find_excess(pair, self.pretokenized):
+            raise ValueError(f"{self.path}, row {number}: found {excess[0]}, expected {excess[1]}")
+        return pair
 
 
 def write(alignments: Iterable[Alignment], file: BinaryIO) -> None:

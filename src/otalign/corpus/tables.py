@@ -22,8 +22,10 @@ from otalign.corpus.items import (
 )
 from otalign.corpus.links import PLAIN
 from otalign.corpus.text import BadLine, Line, split
+from otalign.words import check_unicode
 
 BARS = "|||"
+OBJECT = 'an object with "source" and "target", and "links", "sure" and "possible" or none of them'
 
 
 def multimwa(record: list[Line], merged: Tally) -> Gold:
@@ -74,20 +76,54 @@ def two_columns_line(item: Item, number: int) -> str:
 
 def json_object(record: list[Line], merged: Tally) -> Alignment | Gold | Unaligned:
     (line,) = record
-    text = line.text
     try:
-        data = json.loads(text)
+        data = parse_json(line)
         if not data.keys() & {"links", "sure"}:
             return _unaligned(data["source"], data["target"])
         made = Gold.from_dict(data) if "sure" in data else Alignment.from_dict(data)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        found = repr(text if isinstance(error, json.JSONDecodeError) else error)
-        expected = 'an object with "source" and "target", and "links", "sure" and "possible" or none of them'
-        raise BadLine(line, found, expected) from None
+    except BadLine:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+        raise BadLine(line, repr(error), OBJECT) from None
     kept = made.links if isinstance(made, Alignment) else made.sure | made.possible
-    if len(kept) < sum(len(data.get(name, ())) for name in ("links", "sure", "possible")):
+    levels = ("links",) if isinstance(made, Alignment) else ("sure", "possible")
+    if len(kept) < sum(len(data[name]) for name in levels):
         note_merged(line, merged)
     return made
+
+
+def parse_json(line: Line, expected: str = OBJECT) -> Any:
+    """Parse a line of JSON.
+
+    Args:
+        line: The line.
+        expected: What it should hold, for the message.
+
+    Returns:
+        The value that it holds.
+
+    Raises:
+        BadLine: The line is no JSON, is nested too deeply, or holds a lone surrogate or NaN.
+    """
+    text = line.text
+    try:
+        value = DECODER.decode(text)
+        if "\\ud" in text.lower():  # the only way to write a surrogate
+            check_unicode(json.dumps(value, ensure_ascii=False))
+    except RecursionError:
+        raise BadLine(line, "JSON that is nested too deeply", expected) from None
+    except json.JSONDecodeError:
+        raise BadLine(line, repr(text), expected) from None
+    except ValueError as error:
+        raise BadLine(line, str(error), expected) from None
+    return value
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name}, which is not JSON; a number must be finite")
+
+
+DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def _unaligned(source: Any, target: Any) -> Unaligned:

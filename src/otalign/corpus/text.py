@@ -7,36 +7,60 @@ Words are what stands between spaces and tabs; a no-break space is a letter.
 """
 
 import gzip
-import io
 import re
 import sys
+import zlib
 from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from importlib import import_module
 from os import PathLike
 from typing import Any, BinaryIO, NamedTuple, cast
 
 Path = str | PathLike[str]
 
 STDIN = "-"  # the name by which standard input is read
+PACKED = (".gz", ".zst")
+MAX_LINE_BYTES = 1 << 24
 SHOWN = 100  # letters of a bad line that its message shows
+BLOCK = 1 << 20  # bytes at a time of what is passed over
+RECORD_BYTES = 1 << 26
+LINE_OVERHEAD = 200  # bytes that a line takes in memory besides its own
 NO_WORD = re.compile("[ \t\r\n\ufeff]|^$")
 NO_LINE = re.compile("[\r\n\ufeff]")
 
 
 class Line(NamedTuple):
-    """A line of a file, counted from 1."""
+    """A line of a file, counted from 1. One beyond a limit names it and holds its start alone."""
 
     path: str
     number: int
     raw: bytes
+    limit: str = ""
 
     @property
     def text(self) -> str:
+        if self.limit:
+            raise BadLine(self, "more", f"at most {self.limit}")
         try:
             return self.raw.decode()
         except UnicodeDecodeError as error:
             byte = self.raw[error.start]
             raise BadLine(self, f"byte 0x{byte:02x} at position {error.start + 1}", "UTF-8") from None
+
+
+class Record(list[Line]):
+    """The lines of one pair. They may be many, so no more than `RECORD_BYTES` of them are kept."""
+
+    size = 0
+
+    def add(self, line: Line) -> None:
+        self.size += len(line.raw) + LINE_OVERHEAD
+        if self.size <= RECORD_BYTES:
+            self.append(line)
+        elif not self[-1].limit:
+            limit = f"{RECORD_BYTES:,} bytes in the lines of a pair"
+            self.append(line._replace(raw=line.raw[:SHOWN], limit=limit))
 
 
 class BadLine(ValueError):
@@ -51,53 +75,89 @@ class BadLine(ValueError):
         return f"{self.line.path}, line {self.line.number}: found {found}, expected {self.expected}"
 
 
-def lines(path: Path) -> Iterator[Line]:
+def lines(path: Path, max_bytes: int = MAX_LINE_BYTES) -> Iterator[Line]:
+    """Read a file line by line, in constant memory.
+
+    Args:
+        path: The file, or `-` for standard input.
+        max_bytes: The longest line that is read; a longer one is bad when its text is asked for.
+
+    Yields:
+        The lines.
+
+    Raises:
+        BadLine: The file is compressed, and damaged or incomplete.
+    """
     name, number = "standard input" if str(path) == STDIN else str(path), 0
-    with opened(path, "rb") as file:
+    with open_input(path) as file:
         try:
-            for number, raw in enumerate(file, 1):
+            while raw := file.readline(max_bytes + 1):
+                number += 1
                 if number == 1:
                     raw = raw.removeprefix(BOM_UTF8)
                     if not raw:  # the mark was all there is: an empty file
                         return
-                yield Line(name, number, raw.removesuffix(b"\n").removesuffix(b"\r"))
+                if len(raw) > max_bytes and not raw.endswith(b"\n"):
+                    yield Line(name, number, raw[:SHOWN], f"{max_bytes:,} bytes a line (max_line_bytes)")
+                    while raw and not raw.endswith(b"\n"):
+                        raw = file.readline(BLOCK)
+                else:
+                    yield Line(name, number, raw.removesuffix(b"\n").removesuffix(b"\r"))
         except EOFError:
             end = Line(name, number + 1, b"")
             raise BadLine(end, "the end of a packed file that is cut short", "all of it") from None
+        except _errors_of_damage(path) as error:
+            end = Line(name, number + 1, b"")
+            raise BadLine(end, f"a damaged packed file ({error})", "one that can be unpacked") from None
 
 
-def opened(path: Path, mode: str) -> BinaryIO:
-    """The file as bytes, "rb" or "wb", unpacked or packed as its suffix says."""
+@contextmanager
+def open_input(path: Path) -> Iterator[BinaryIO]:
+    """Open a file to read its bytes, decompressed as its suffix says; `-` is standard input."""
     name = str(path)
-    if name == STDIN and mode == "rb":
-        return sys.stdin.buffer
-    if name.endswith(".gz"):
-        return cast(BinaryIO, gzip.open(path, mode))
-    if name.endswith(".zst"):
-        return _opened_zst(path, mode)
-    return cast(BinaryIO, open(path, mode))
+    if name == STDIN:
+        if sys.stdin is None:
+            raise ValueError("standard input is closed; give a file, or open it")
+        yield sys.stdin.buffer
+        return
+    with ExitStack() as stack:
+        file: Any = stack.enter_context(open(path, "rb"))
+        if name.endswith(".gz"):
+            file = stack.enter_context(gzip.GzipFile(fileobj=file))
+        elif name.endswith(".zst"):
+            file = stack.enter_context(_zstd(path).ZstdFile(file))
+        yield file
 
 
-def _opened_zst(path: Path, mode: str) -> BinaryIO:
-    try:
-        from compression import zstd  # pyright: ignore[reportMissingImports]: Python 3.14
+@contextmanager
+def compress(file: BinaryIO, name: str) -> Iterator[BinaryIO]:
+    """Wrap an open file so that what is written is compressed as the suffix of `name` says."""
+    if name.endswith(".gz"):  # without the name and the time that gzip would put in front
+        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+            yield cast(BinaryIO, packed)
+    elif name.endswith(".zst"):
+        zstd = _zstd(name)
+        checked = {zstd.CompressionParameter.checksum_flag: 1}  # as the program zstd does, and gzip always
+        with zstd.ZstdFile(file, "wb", options=checked) as packed:
+            yield packed
+    else:
+        yield file
 
-        return zstd.open(path, mode)
-    except ImportError:
-        pass
-    try:
-        import zstandard  # pyright: ignore[reportMissingImports]: an extra
-    except ImportError:
-        raise ImportError(
-            f"{path} needs zstd, which comes with Python 3.14 or the package zstandard; "
-            "pip install 'otalign[zst]', or unpack the file"
-        ) from None
-    if mode == "wb":
-        return cast(BinaryIO, zstandard.open(path, mode))
-    # zstandard.open would stop, silently, after the first of several frames.
-    packed = open(path, mode)  # noqa: SIM115 (closed with its reader)
-    unpacked: Any = zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True)
-    return cast(BinaryIO, io.BufferedReader(unpacked))
+
+def _zstd(path: Path) -> Any:
+    """Python's module for .zst, or the package that brings it to versions before 3.14."""
+    for name in ("compression.zstd", "backports.zstd"):
+        with suppress(ImportError):
+            return import_module(name)
+    raise ImportError(
+        f"{path} needs zstd, which comes with Python 3.14 or the package backports.zstd; "
+        "pip install 'otalign[zst]', or unpack the file"
+    )
+
+
+def _errors_of_damage(path: Path) -> tuple[type[Exception], ...]:
+    zst = (_zstd(path).ZstdError,) if str(path).endswith(".zst") else ()
+    return gzip.BadGzipFile, zlib.error, *zst
 
 
 def split(text: str) -> tuple[str, ...]:

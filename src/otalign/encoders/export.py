@@ -83,6 +83,7 @@ def _write(
         with _quiet():
             graph = quantize(graph, calibration_feeds(original, calibration))
     about = {"name": original.name, "layer": original.layer, "limit": original.limit, "pad": original.pad}
+    remove_traces(graph)
     onnx.helper.set_model_props(graph, {key: str(value) for key, value in about.items()})
     onnx.save(graph, folder / MODEL)
     original.subworder.tokenizer.save(str(folder / TOKENIZER))
@@ -119,6 +120,14 @@ def make_graph(original: Transformers) -> Any:
         )
     assert exported is not None
     return exported.model_proto
+
+
+def remove_traces(model: Any) -> None:
+    """Remove what torch notes of the export, such as stack traces, which hold paths of this machine."""
+    graph = model.graph
+    for part in (graph, *graph.node, *graph.value_info, *graph.input, *graph.output, *graph.initializer):
+        part.ClearField("metadata_props")
+        part.ClearField("doc_string")
 
 
 def _approximate_gelu(graph: Any) -> None:

@@ -4,17 +4,19 @@ What is prepared holds no model, so that another process can do it ahead; `otali
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
 from otalign.encoders.subwords import Subworder
-from otalign.encoders.windows import Input, inputs
+from otalign.encoders.windows import Input, Piece, inputs
 from otalign.words import Sentence
 
-Pairing = Literal["joint", "separate"]
+# How an encoder reads two sentences: together, the source first; each alone; or together in an order of their
+# own, whichever is called the source.
+Pairing = Literal["joint", "separate", "canonical"]
 
 
 class Batch(NamedTuple):
@@ -66,17 +68,23 @@ class Reader:
     def prepared(self, pairs: Sequence[tuple[Sentence, Sentence]], pairing: Pairing) -> Prepared:
         """Source, target, source, target, … in batches by length."""
         if pairing not in get_args(Pairing):
-            raise ValueError(f"pairing must be 'joint' or 'separate', got {pairing!r}")
+            known = ", ".join(map(repr, get_args(Pairing)))
+            raise ValueError(f"pairing must be one of {known}, got {pairing!r}")
         sentences = [sentence for pair in pairs for sentence in pair]
         starts = np.array([0, *accumulate(len(sentence.spans) for sentence in sentences)])
         found = batches(self.as_inputs(sentences, pairing), self.batch_size, self.padding)
         return Prepared([self._batch(one, starts) for one in found], starts)
 
     def as_inputs(self, sentences: Sequence[Sentence], pairing: Pairing) -> Iterator[Input]:
-        together, frame = {"joint": (2, self.subworder.pair), "separate": (1, self.subworder.single)}[pairing]
+        alone = pairing == "separate"
+        together, frame = (1, self.subworder.single) if alone else (2, self.subworder.pair)
         subwords = self.subworder(sentences)
         for first in range(0, len(sentences), together):
-            for one in inputs(subwords[first : first + together], first, frame, self.limit):
+            these = subwords[first : first + together]
+            turned = pairing == "canonical" and _length(sentences[first]) < _length(sentences[first + 1])
+            for one in inputs(these[::-1] if turned else these, first, frame, self.limit):
+                if turned:
+                    one = replace(one, pieces=tuple(_turned(piece, 2 * first + 1) for piece in one.pieces))
                 if any(len(piece.words) for piece in one.pieces):  # an empty text may not even have a frame
                     yield one
 
@@ -97,6 +105,16 @@ class Reader:
             np.concatenate([piece.words + starts[piece.sentence] for _, piece in pieces]),
             np.concatenate([piece.weights for _, piece in pieces]).astype(np.float32),
         )
+
+
+def _length(sentence: Sentence) -> tuple[int, str]:
+    """Orders two sentences: the longer one comes first, or of equal ones the later by its text."""
+    return len(sentence.spans), sentence.text
+
+
+def _turned(piece: Piece, both: int) -> Piece:
+    """The piece as one of the other sentence, where the numbers of both add up to so much."""
+    return replace(piece, sentence=both - piece.sentence)
 
 
 def batches(inputs: Iterable[Input], size: int, padding: bool = True) -> Iterator[list[Input]]:

@@ -73,7 +73,11 @@ def observe_ranges(model: Any, activations: Sequence[str], feeds: Iterable[Feed]
     observed.graph.output.extend(
         onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None) for name in activations
     )
-    session = onnxruntime.InferenceSession(observed.SerializeToString(), providers=["CPUExecutionProvider"])
+    options: Any = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(
+        observed.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
     ranges = dict.fromkeys(activations, (0.0, 0.0))
     for feed in feeds:
         values = map(np.asarray, session.run(list(activations), dict(feed)))
@@ -120,4 +124,8 @@ def fix_ranges(model: Any, ranges: Mapping[str, Range]) -> Any:
             nodes.append(node)
     del graph.node[:]
     graph.node.extend(nodes)
+    used = {name for node in nodes for name in node.input}
+    kept = [one for one in graph.initializer if one.name in used]  # less the factors of folded products
+    del graph.initializer[:]
+    graph.initializer.extend(kept)
     return fixed

@@ -183,7 +183,7 @@ class Folder:
 
     def _say(self, about: Mapping[str, Any]) -> None:
         with open_atomic(self.path / RUN) as file:
-            file.write(json.dumps(about, indent=2, ensure_ascii=False).encode() + b"\n")
+            file.write(json.dumps(about, indent=2, ensure_ascii=False, allow_nan=False).encode() + b"\n")
 
     @property
     def centre(self) -> Centre | None:

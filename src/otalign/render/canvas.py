@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from otalign.atomic import open_atomic
+
 INK, FAINT = "#222222", "#8a8a8a"
 STYLE = {
     "font.size": 9,
@@ -42,15 +44,13 @@ def save(figure: Any, path: Path) -> list[Path]:
 
 
 def write(figure: Any, path: Path) -> Path:
-    """The figure as its name ends, written beside its place first."""
+    """The figure as its name ends."""
     matplotlib = _matplotlib()
     ending = path.suffix.lower().lstrip(".")
-    part = path.with_name(f".part-{path.name}")
     dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same figure is the same file
     options = {"metadata": dates.get(ending), "dpi": DOTS, "facecolor": "white", "bbox_inches": "tight"}
-    with matplotlib.rc_context(STYLE):
-        figure.savefig(part, format=ending, **options)
-    part.replace(path)
+    with matplotlib.rc_context(STYLE), open_atomic(path) as file:
+        figure.savefig(file, format=ending, **options)
     return path
 
 

@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from otalign.alignment import Alignment
+from otalign.atomic import write_atomic
 from otalign.render.canvas import blank, write
 from otalign.render.grid import CELL, named, squares
 from otalign.render.layout import SIZE, Layout, columns, rows
@@ -48,7 +49,7 @@ def write_picture(alignment: Alignment, path: Path, kind: Kind = "arcs") -> None
     """The picture as its name ends."""
     check_picture(path, kind)
     if kind == "arcs" and path.suffix.lower() == ".svg":
-        path.write_text(svg(alignment), encoding="utf-8")
+        write_atomic(path, svg(alignment))
     else:
         write(figure(alignment, kind), path)
 

@@ -5,7 +5,6 @@ corpus is another cell. It is written whole or not at all, and never written aga
 """
 
 import json
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from otalign.alignment import Level
+from otalign.atomic import open_atomic, write_atomic
 from otalign.metrics import Counts
 from otalign.study.columns import Column
 from otalign.study.system import Figures, System
@@ -64,15 +64,9 @@ class Cells:
         """The counts first: a cell that is there is whole."""
         file = self._file(row, column, cell.key)
         self.folder.mkdir(parents=True, exist_ok=True)
-        part = file.with_suffix(f".part-{os.getpid()}")
-        try:
-            with part.open("wb") as open_file:
-                np.save(open_file, counts.table.astype(np.int32))
-            os.replace(part, file.with_suffix(".npy"))
-            part.write_text(json.dumps(cell.to_dict(), indent=2, allow_nan=False) + "\n", encoding="utf-8")
-            os.replace(part, file)
-        finally:
-            part.unlink(missing_ok=True)
+        with open_atomic(file.with_suffix(".npy")) as table:
+            np.save(table, counts.table.astype(np.int32))
+        write_atomic(file, json.dumps(cell.to_dict(), indent=2, allow_nan=False) + "\n")
 
     def _file(self, row: System, column: Column, key: str) -> Path:
         return self.folder / f"{row.name}_{column.corpus}_{column.level}_{key[:12]}.json"

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from statistics import mean
 
+from otalign.atomic import write_atomic
+
 MISSING = "–"
 
 
@@ -45,6 +47,6 @@ def written(folder: Path, name: str, texts: Mapping[str, str]) -> list[Path]:
     paths = []
     for ending, text in texts.items():
         path = folder / f"{name}.{ending}"
-        path.write_text(text, encoding="utf-8")
+        write_atomic(path, text)
         paths.append(path)
     return paths

@@ -1,48 +1,102 @@
-"""Gold → what a step of training reads, split into subwords once and then only put together.
-
-All inputs of a set lie in a few padded arrays, so that a batch is a handful of array operations however many
-pairs it has, and a GPU does not wait for it.
-"""
+"""Training pairs → what the model reads in a step: subwords, how they make words, and the links to learn."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
-from otalign.alignment import Gold, Level
-from otalign.encoders import Encoder, Pairing
-from otalign.encoders.windows import Piece
+from otalign.alignment import Gold
+from otalign.encoders import Encoder, Pairing, Reader
+from otalign.encoders.windows import Input
+from otalign.training.reading import ShuffledSet
+from otalign.training.store import LEVELS
 from otalign.words import joined
 
-LEVELS: tuple[Level, ...] = ("s", "s+p")
 POOL = 16  # batches whose pairs are sorted by length together: enough for little padding, little for order
 
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Pairs as the encoder reads them, how its states make words, and the links to learn."""
+    """Pairs as the encoder reads them, how its states make words, and the links to learn.
 
-    ids: np.ndarray  # (I, L), and
-    mask: np.ndarray  # 1 where there is a subword, and
+    Attributes:
+        ids: Subwords of the inputs, (I, L).
+        mask: 1 where there is a subword, (I, L).
+        types: Types of the subwords, (I, L).
+        places: Places in the states of all inputs, laid end to end, (E,), …
+        words: … the word that each is part of, among 2 · B · W, (E,), …
+        shares: … and its share in the word's embedding, (E,).
+        lengths: Words of source and target, (B, 2).
+        links: Probability of a link to learn in each cell, (levels, B, N, M).
+        known: How much each level of a pair counts, 0 where its links are unknown, (levels, B).
+        pairs: Numbers of the pairs in their set, (B,).
+    """
+
+    ids: np.ndarray
+    mask: np.ndarray
     types: np.ndarray
-    places: np.ndarray  # (E,): in the states of all inputs, end to end, …
-    words: np.ndarray  # (E,): … a part of which word of all, 2 · B · W of them, …
-    shares: np.ndarray  # (E,): … and how much of it
-    lengths: np.ndarray  # (B, 2), in words
-    links: np.ndarray  # (levels, B, N, M), 1 where there is one; with a teacher, how likely it is
-    known: np.ndarray  # (levels, B), 1 where the links of that level are known; else what they count
-    pairs: np.ndarray  # (B,), their numbers in the set
+    places: np.ndarray
+    words: np.ndarray
+    shares: np.ndarray
+    lengths: np.ndarray
+    links: np.ndarray
+    known: np.ndarray
+    pairs: np.ndarray
 
 
-class PairSet:
-    """Pairs with their links at each level, ready for an encoder.
+def encode_pairs(
+    reader: Reader, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], pairing: Pairing
+) -> list[list[Input]]:
+    """Split pairs into subwords: the inputs of each pair, none where it has no words."""
+    sentences = [joined(words) for pair in pairs for words in pair]
+    made: list[list[Input]] = [[] for _ in pairs]
+    for one in reader.as_inputs(sentences, pairing):
+        first = one.pieces[0].sentence // 2
+        made[first].append(one)
+    return made
 
-    `known` says of each pair whether its links are known at each level, (pairs, levels); all are if it is
-    not given. With both directions each pair is there twice, number k + P of P being k seen from the target.
 
-    `taught` is what a teacher says of the links of each pair, (levels, n, m). It is mixed with the gold
-    and has the share `teaching` of what is learned; where links are not known it stands alone, and counts
-    that much.
+def collate(
+    inputs: Sequence[Sequence[Input]],
+    lengths: np.ndarray,
+    links: np.ndarray,
+    known: np.ndarray,
+    pairs: np.ndarray,
+    pad: int,
+) -> Batch:
+    """Put the inputs of pairs, with what is to be learned of them, into padded arrays."""
+    flat = [(owner, one) for owner, of in enumerate(inputs) for one in of]
+    sizes = np.array([len(one.ids) for _, one in flat])
+    longest, width = int(sizes.max()), int(lengths.max())
+    is_subword = np.arange(longest) < sizes[:, None]
+    ids = np.full(is_subword.shape, pad, dtype=np.int64)
+    types = np.zeros_like(ids)
+    total = int(sizes.sum())
+    ids[is_subword] = np.fromiter(chain.from_iterable(one.ids for _, one in flat), np.int64, total)
+    types[is_subword] = np.fromiter(chain.from_iterable(one.types for _, one in flat), np.int64, total)
+    pieces = [(k, owner, piece) for k, (owner, one) in enumerate(flat) for piece in one.pieces]
+    counts = [len(piece.words) for _, _, piece in pieces]
+    before = [k * longest for k, _, _ in pieces]
+    words = [width * (2 * owner + piece.sentence % 2) for _, owner, piece in pieces]
+    return Batch(
+        ids,
+        is_subword.astype(np.int64),
+        types,
+        np.concatenate([piece.places for _, _, piece in pieces]) + np.repeat(before, counts),
+        np.concatenate([piece.words for _, _, piece in pieces]) + np.repeat(words, counts),
+        np.concatenate([piece.weights for _, _, piece in pieces]).astype(np.float32),
+        lengths,
+        links,
+        known,
+        pairs,
+    )
+
+
+class PairSet(ShuffledSet):
+    """Gold pairs as they are, split into subwords once: what dev sets and the peers read.
+
+    With both directions each pair is there twice, number k + P of P being k seen from the target.
     """
 
     def __init__(
@@ -50,35 +104,17 @@ class PairSet:
         golds: Sequence[Gold],
         encoder: Encoder,
         pairing: Pairing = "joint",
-        known: np.ndarray | None = None,
         both_directions: bool = False,
-        taught: Sequence[np.ndarray] | None = None,
-        teaching: float = 0.0,
     ):
-        known = np.ones((len(golds), len(LEVELS)), dtype=bool) if known is None else known
-        if both_directions:
-            golds, known = [*golds, *(gold.transposed() for gold in golds)], np.concatenate([known, known])
-            taught = taught and [*taught, *(one.swapaxes(1, 2) for one in taught)]
-        self.golds, self.known = golds, known
-        self.taught, self.teaching = taught, teaching
+        self.golds = [*golds, *(gold.transposed() for gold in golds)] if both_directions else golds
         self.directions = 1 + both_directions
-        self.lengths = np.array([gold.shape for gold in golds], dtype=np.int64).reshape(-1, 2)
-        sentences = [joined(words) for gold in golds for words in (gold.source, gold.target)]
-        inputs = list(encoder.as_inputs(sentences, pairing))
-        owners = [one.pieces[0].sentence // 2 for one in inputs]  # inputs come in the order of the pairs
-        self.first = np.searchsorted(owners, np.arange(len(golds) + 1))  # input of each pair
-        self.sizes = np.array([len(one.ids) for one in inputs], dtype=np.int64)
-        self.ids = _padded([one.ids for one in inputs], np.int64, encoder.pad)
-        self.types = _padded([one.types for one in inputs], np.int64)
-        parts = [np.concatenate([_parts(piece) for piece in one.pieces], axis=1) for one in inputs]
-        self.parts = np.array([part.shape[1] for part in parts], dtype=np.int64)
-        self.places, self.sides, self.words = (
-            _padded([part[k] for part in parts], np.int64) for k in range(3)
-        )
-        self.shares = _padded([part[3] for part in parts], np.float32)
+        self.pad = encoder.pad
+        self.lengths = np.array([gold.shape for gold in self.golds], dtype=np.int64).reshape(-1, 2)
+        self.inputs = encode_pairs(encoder.reader, [(g.source, g.target) for g in self.golds], pairing)
+        self.sizes = np.array([len(of[0].ids) if of else 0 for of in self.inputs], dtype=np.int64)
         self.links = [
             tuple(np.array(sorted(gold.pairs(level)), dtype=np.int64).reshape(-1, 2) for level in LEVELS)
-            for gold in golds
+            for gold in self.golds
         ]
 
     def __len__(self) -> int:
@@ -86,58 +122,33 @@ class PairSet:
 
     def batch(self, pairs: np.ndarray) -> Batch:
         """These pairs, by their numbers."""
-        counts = self.first[pairs + 1] - self.first[pairs]
-        owner = np.repeat(np.arange(len(pairs)), counts)
-        inputs = np.concatenate([np.arange(*self.first[k : k + 2].tolist()) for k in pairs])
-        sizes, lengths = self.sizes[inputs], self.lengths[pairs]
-        longest, width = int(sizes.max()), int(lengths.max())
-        there = np.arange(self.places.shape[1]) < self.parts[inputs, None]
-        places = self.places[inputs] + longest * np.arange(len(inputs))[:, None]
-        words = self.words[inputs] + width * (2 * owner[:, None] + self.sides[inputs])
+        lengths = self.lengths[pairs]
         links = np.zeros((len(LEVELS), len(pairs), *lengths.max(axis=0)), dtype=np.float32)
         for b, pair in enumerate(pairs):
             for level, cells in enumerate(self.links[pair]):
                 links[level, b, cells[:, 0], cells[:, 1]] = 1
-        known = self.known[pairs].T  # (levels, B)
-        if self.taught is not None:
-            share = np.where(known, self.teaching, 1).astype(np.float32)
-            links += share[:, :, None, None] * (_together(self.taught, pairs, links.shape) - links)
-            known = np.where(known, 1, self.teaching)
-        return Batch(
-            self.ids[inputs, :longest],
-            (np.arange(longest) < sizes[:, None]).astype(np.int64),
-            self.types[inputs, :longest],
-            places[there],
-            words[there],
-            self.shares[inputs][there],
-            lengths,
-            links,
-            known.astype(np.float32),
-            pairs,
-        )
+        known = np.ones((len(LEVELS), len(pairs)), dtype=np.float32)
+        return collate([self.inputs[k] for k in pairs], lengths, links, known, pairs, self.pad)
 
     def shuffled(self, size: int, random: np.random.Generator) -> list[np.ndarray]:
         """The numbers of all pairs once, each in one direction, `size` at a time, at random but for this:
         pairs of like length come together."""
         order = random.permutation(len(self)) + len(self) * random.integers(self.directions, size=len(self))
         order = self._alignable(order)
-        return pooled(order, self._size(order), size, random)
+        return pooled(order, self.sizes[order], size, random)
 
     def by_length(self, subwords: int) -> Iterator[Batch]:
         """All pairs as they are, the longest first, so many at a time as have about so many subwords."""
         order = self._alignable(np.arange(len(self)))
-        order = order[np.argsort(-self._size(order), kind="stable")]
+        order = order[np.argsort(-self.sizes[order], kind="stable")]
         while len(order):
-            count = max(1, subwords // int(self._size(order[:1])[0]))
+            count = max(1, subwords // int(self.sizes[order[0]]))
             yield self.batch(order[:count])
             order = order[count:]
 
     def _alignable(self, pairs: np.ndarray) -> np.ndarray:
         """Those with words on both sides: in the others there is nothing to learn or to find."""
         return pairs[self.lengths[pairs].min(axis=1) > 0]
-
-    def _size(self, pairs: np.ndarray) -> np.ndarray:
-        return self.sizes[self.first[pairs]]
 
 
 def pooled(order: np.ndarray, sizes: np.ndarray, size: int, random: np.random.Generator) -> list[np.ndarray]:
@@ -148,26 +159,3 @@ def pooled(order: np.ndarray, sizes: np.ndarray, size: int, random: np.random.Ge
         ranked = order[pool][np.argsort(sizes[pool], kind="stable")]
         batches += [ranked[k : k + size] for k in range(0, len(ranked), size)]
     return [batches[k] for k in random.permutation(len(batches))]
-
-
-def _together(taught: Sequence[np.ndarray], pairs: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """What is taught of these pairs, (levels, B, N, M); 0 where there is no word."""
-    made = np.zeros(shape, dtype=np.float32)
-    for b, pair in enumerate(pairs):
-        _, n, m = taught[pair].shape
-        made[:, b, :n, :m] = taught[pair]
-    return made
-
-
-def _parts(piece: Piece) -> np.ndarray:
-    """Places in the input, the side and the word that each is part of, and how much of it, (4, parts)."""
-    side = np.full(len(piece.words), piece.sentence % 2)
-    return np.stack([piece.places, side, piece.words, piece.weights])
-
-
-def _padded(rows: Sequence[Sequence], dtype: type, fill: int = 0) -> np.ndarray:
-    width = max(map(len, rows), default=0)
-    made = np.full((len(rows), width), fill, dtype=dtype)
-    for k, row in enumerate(rows):
-        made[k, : len(row)] = row
-    return made

@@ -1,6 +1,8 @@
 """What every training begins with: an encoder with its weights, a device, and a name for the run."""
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -11,8 +13,9 @@ from otalign.encoders import EXPORTED
 from otalign.encoders.pretrained import depth
 from otalign.encoders.transformers import Transformers
 from otalign.training.dev import DevSet
-from otalign.training.loop import Epoch, Run, TrainSet
+from otalign.training.loop import Epoch, Run
 from otalign.training.model import Learner
+from otalign.training.reading import TrainSet
 from otalign.training.recipe import Recipe
 from otalign.tuning.store import Progress
 
@@ -21,15 +24,13 @@ class Beginning:
     """An encoder about to be trained. `about` is all else that decides the run."""
 
     def __init__(self, encoder: str, recipe: Recipe, device: str | None, progress: Progress, about: str):
-        from accelerate import Accelerator
-
         if (Path(encoder) / EXPORTED).is_file():
             raise ValueError(
                 f"{encoder} is exported, and has no weights to train; give what it was made from"
             )
         self.recipe, self.progress = recipe, progress
         self.about = sha256(about.encode()).hexdigest()
-        self.accelerator = Accelerator(cpu=device == "cpu" or not torch.cuda.is_available())
+        self.accelerator = make_accelerator(device)
         self.base = _encoder(encoder, recipe.depth, str(self.accelerator.device))
 
     def trained(
@@ -47,6 +48,37 @@ class Beginning:
             torch.set_float32_matmul_precision("high")  # where the rest is no more exact than that
         options |= {"half": half, "about": self.about, "progress": self.progress}
         return Run(model, pairs, devs, self.recipe, self.accelerator, **options)(heard)
+
+
+class OneProcess:
+    """What the loop asks of an `accelerate.Accelerator`, for training in a single process."""
+
+    num_processes, process_index, is_main_process = 1, 0, True
+
+    def __init__(self, device: str):
+        self.device = torch.device(device)
+
+    def prepare(self, *parts: Any) -> tuple[Any, ...]:
+        return parts
+
+    def no_sync(self, module: torch.nn.Module) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def backward(self, loss: torch.Tensor) -> None:
+        loss.backward()
+
+    def clip_grad_norm_(self, weights: Iterable[torch.Tensor], norm: float) -> torch.Tensor:
+        return torch.nn.utils.clip_grad_norm_(weights, norm)
+
+
+def make_accelerator(device: str | None) -> Any:
+    """Accelerate's own where several processes were launched to train together, else one without it."""
+    on_cpu = device == "cpu" or not torch.cuda.is_available()
+    if int(os.environ.get("WORLD_SIZE", "1")) > 1:
+        from accelerate import Accelerator
+
+        return Accelerator(cpu=on_cpu)
+    return OneProcess("cpu" if on_cpu else device or "cuda")
 
 
 def _encoder(name: str, kept: int | None, device: str) -> Transformers:

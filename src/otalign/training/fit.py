@@ -1,5 +1,7 @@
 """From gold and an encoder to a trained aligner: checked before, trained, calibrated after."""
 
+import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,6 +12,7 @@ import torch
 from otalign import head as heads
 from otalign.aligner import Aligner, saved_settings
 from otalign.alignment import Gold, Level
+from otalign.encoders import Pairing
 from otalign.encoders.embeddings import in_numpy
 from otalign.encoders.transformers import Transformers
 from otalign.head import Head, LearnedTransport, Projection
@@ -17,18 +20,22 @@ from otalign.ot import Entropic, Problem
 from otalign.peers.settings import Peer
 from otalign.peers.trained import TrainedPeer
 from otalign.settings import Learned, Settings
-from otalign.training.batches import LEVELS, PairSet
+from otalign.training.batches import PairSet
 from otalign.training.beginning import Beginning
 from otalign.training.dev import DevSet, best_scores
+from otalign.training.distillation import NO_TEACHER, Distillation
 from otalign.training.loop import Checkpoint, Epoch
 from otalign.training.model import Model
 from otalign.training.peer_fit import train_peer
 from otalign.training.recipe import Recipe
 from otalign.training.sources import Source, check, check_fit, known_levels
-from otalign.training.teaching import check_teacher, said_by
+from otalign.training.store import LEVELS, build_store
+from otalign.training.stream import ExampleStream
 from otalign.training.trained import Trained
 from otalign.tuning.calibration import best_threshold, suited
 from otalign.tuning.store import Progress, unheard
+
+MOST_WORKERS = 12
 
 
 def train(
@@ -38,29 +45,47 @@ def train(
     recipe: Recipe,
     *,
     level: Level | None = None,
-    teacher: Aligner | None = None,
+    distillation: Distillation = NO_TEACHER,
     device: str | None = None,
     half: bool = False,
     accumulate: int = 1,
+    workers: int | None = None,
     checkpoint: Checkpoint | None = None,
     progress: Progress = unheard,
     heard: Callable[[Epoch], None] = lambda epoch: None,
 ) -> Trained:
-    """An aligner trained on all sources together, as good on their dev sets as it got.
+    """Train an aligner on all sources together, and keep it as it is best on their dev sets.
 
-    `encoder` may be an aligner that was trained before the same way: then training goes on from it. The
-    level says which links are learned; without one, the paper's transports learn the sure ones, and a learned
-    transport learns both levels, of gold and, if it has a teacher, of that aligner's probabilities too. Dev
-    sets are gold alone. In place of a problem there may be the name of a peer, which learns one level too.
+    Args:
+        encoder: Folder or name of a pretrained encoder, or the folder of an aligner that was trained before
+            the same way: then training goes on from it.
+        sources: Gold pairs to learn from and to choose by, by the name of their corpus.
+        problem: What is learned: the transport itself, one of the paper's transports, or a peer.
+        recipe: How it is learned.
+        level: Links to learn. By default a learned transport learns both levels, and others the sure links.
+        distillation: Teachers of a learned transport, and unlabelled pairs for them to annotate.
+        device: Device of torch; by default a GPU if there is one.
+        half: Whether to compute in bfloat16 where that is safe.
+        accumulate: Parts in which a batch is read, where memory is short.
+        workers: Processes that prepare batches; by default as many as suit the device.
+        checkpoint: File from which an interrupted run is continued.
+        progress: Called with what is done, how much of it, and of how much.
+        heard: Called with each epoch.
+
+    Returns:
+        The aligner with its scores.
+
+    Raises:
+        ValueError: If the inputs do not fit together; before training starts.
     """
     check(sources)
     if not isinstance(problem, Learned):
         level = level or "s"
-    elif level and teacher is not None:
+    elif level and distillation.teachers:
         raise ValueError(f"level must be left out beside a teacher, who tells of both, got {level!r}")
     if isinstance(problem, str):
         assert level is not None
-        if teacher is not None:
+        if distillation.teachers:
             raise ValueError(f"teacher must be left out for {problem}; only a learned transport has one")
         options: dict[str, Any] = {"half": half, "accumulate": accumulate, "checkpoint": checkpoint}
         options |= {"progress": progress, "heard": heard}
@@ -68,10 +93,20 @@ def train(
     golds = [gold for source in sources.values() for gold in source.train]
     known = known_levels(sources) & _are_learned(level)
     begun = _Begun(
-        encoder, sources, golds, known, problem, recipe, level, device, teacher=teacher, progress=progress
+        encoder,
+        sources,
+        golds,
+        known,
+        problem,
+        recipe,
+        level,
+        device,
+        distillation=distillation,
+        workers=workers,
+        progress=progress,
     )
     devs = {
-        name: DevSet.of(PairSet(source.dev, begun.base), _levels(source, level))
+        name: DevSet.of(PairSet(source.dev, begun.base, begun.settings.pairing), _levels(source, level))
         for name, source in sources.items()
     }
     epochs = begun.run(devs, half=half, accumulate=accumulate, checkpoint=checkpoint, heard=heard)
@@ -83,10 +118,11 @@ def refit(
     sources: Mapping[str, Source],
     trained: Trained,
     *,
-    teacher: Aligner | None = None,
+    distillation: Distillation = NO_TEACHER,
     device: str | None = None,
     half: bool = False,
     accumulate: int = 1,
+    workers: int | None = None,
     checkpoint: Checkpoint | None = None,
     progress: Progress = unheard,
     heard: Callable[[Epoch], None] = lambda epoch: None,
@@ -94,7 +130,7 @@ def refit(
     """What was trained, once more from the encoder, with the dev sets learned too.
 
     Nothing is chosen any more: recipe, epochs, thresholds and calibration are those that the dev sets have
-    chosen before, and so are the scores, which are not its own. A teacher is to be given again.
+    chosen before, and so are the scores, which are not its own. Teachers are to be given again.
     """
     if isinstance(trained.aligner, TrainedPeer):
         raise ValueError(f"trained must be by transport to be refit, got {trained.aligner.signature}")
@@ -116,7 +152,8 @@ def refit(
         recipe,
         trained.level,
         device,
-        teacher=teacher,
+        distillation=distillation,
+        workers=workers,
         progress=progress,
     )
     begun.run({}, half=half, accumulate=accumulate, checkpoint=checkpoint, heard=heard)
@@ -142,25 +179,28 @@ class _Begun(Beginning):
         level: Level | None,
         device: str | None,
         *,
-        teacher: Aligner | None,
+        distillation: Distillation,
+        workers: int | None,
         progress: Progress,
     ):
-        check_teacher(teacher, problem)
-        taught_by = teacher and teacher.signature
-        about = f"{encoder} {list(names)} {golds} {problem} {recipe} {level} {taught_by}"
+        distillation.check(problem)
+        texts = distillation.texts(golds)
+        about = f"{encoder} {list(names)} {golds} {problem} {recipe} {level} {distillation.digest(texts)}"
         super().__init__(encoder, recipe, device, progress, about)
-        self.settings = _settings(self.base, names, problem, recipe.seed, level, teacher)
-        taught = teacher and said_by(teacher, golds, progress)
-        self.pairs = PairSet(
-            golds,
-            self.base,
+        if workers is None:
+            workers = _suitable_workers(self.accelerator)
+        check_fit(self.base, golds, recipe)
+        self.settings = _settings(self.base, names, problem, recipe.seed, level, distillation.teachers)
+        predicted = distillation.predict(texts, workers, progress)
+        self.pairs = ExampleStream(
+            build_store(golds, known, texts, predicted, recipe.teaching, recipe.unlabelled_weight),
+            self.base.reader,
             self.settings.pairing,
-            known,
+            recipe.augmentation,
             recipe.both_directions,
-            taught,
-            recipe.teaching,
+            recipe.gold_share,
+            workers,
         )
-        check_fit(self.base, self.pairs, recipe)
         torch.manual_seed(recipe.seed)
         model = Model(self.base, _head(self.base, problem, recipe), self.settings, level or "s", recipe)
         self.model = model.to(self.accelerator.device)
@@ -205,7 +245,7 @@ def _settings(
     problem: Problem | Learned,
     seed: int,
     level: Level | None,
-    teacher: Aligner | None,
+    teachers: Sequence[Aligner],
 ) -> Settings:
     """The paper's, but for what it tunes: nothing is centred, and the masses are norms."""
     saved = saved_settings(encoder.folder) if encoder.folder else None
@@ -213,10 +253,11 @@ def _settings(
     trained = f"{corpora} {level}" if level else corpora
     if saved and saved.trained:
         trained = f"{saved.trained}; {trained}"
-    taught = f", taught by {teacher.settings.encoder}" if teacher else ""
+    taught = f", taught by {_name_teachers(teachers)}" if teachers else ""
     return Settings(
         encoder=saved.encoder if saved else encoder.name,
         layer=encoder.layer,
+        pairing=_pairing(saved, problem),
         centring=False,
         smoothing=0.0,
         distortion=0.0,
@@ -226,6 +267,28 @@ def _settings(
         solver=Entropic(tol=1e-4),  # its gradients are those of a plan at rest
         trained=f"{trained}, seed {seed}{taught}",
     )
+
+
+def _pairing(saved: Settings | None, problem: Problem | Learned) -> Pairing:
+    """A learned transport gives the same links whichever sentence is the source, unless it was begun
+    otherwise; the paper's reads the source first."""
+    if saved and saved.trained:
+        return saved.pairing
+    return "canonical" if isinstance(problem, Learned) else "joint"
+
+
+def _name_teachers(teachers: Sequence[Aligner]) -> str:
+    """Their encoders, each with how many there are: mpnet-base × 3."""
+    counts = Counter(teacher.settings.encoder for teacher in teachers)
+    return ", ".join(name if count == 1 else f"{name} × {count}" for name, count in counts.items())
+
+
+def _suitable_workers(accelerator: Any) -> int:
+    """As many as keep a GPU busy; a CPU is busy with the model itself."""
+    if accelerator.device.type != "cuda":
+        return 0
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(MOST_WORKERS, cores // accelerator.num_processes - 1))
 
 
 def _head(encoder: Transformers, problem: Problem | Learned, recipe: Recipe) -> Head:

@@ -6,14 +6,12 @@ taken up again is the run that was not.
 
 import math
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 import torch
@@ -24,11 +22,9 @@ from otalign.alignment import Level
 from otalign.training.dev import DevSet, Score
 from otalign.training.model import Learner
 from otalign.training.optimising import WARM_UP, optimiser, schedule
+from otalign.training.reading import Split, TrainSet
 from otalign.training.recipe import Recipe
 from otalign.tuning.store import Progress, unheard
-
-if TYPE_CHECKING:
-    from accelerate import Accelerator
 
 GRADIENT_NORM = 1.0  # at most
 
@@ -63,20 +59,6 @@ class Epoch:
         return cls(data["epoch"], data["loss"], dev, data["seconds"])
 
 
-class TrainSet(Protocol):
-    """What is learned from: `PairSet`, or what another model reads."""
-
-    def __len__(self) -> int: ...
-
-    def shuffled(self, size: int, random: np.random.Generator) -> list[np.ndarray]:
-        """The numbers of all examples once, `size` at a time."""
-        ...
-
-    def batch(self, examples: np.ndarray, /) -> Any:
-        """These examples, by their numbers."""
-        ...
-
-
 class Checkpoint(NamedTuple):
     """The file from which a run is taken up again, written after an epoch, but no oftener than so."""
 
@@ -96,6 +78,7 @@ class Checkpoint(NamedTuple):
 class Run:
     """A model in training. Where it has a checkpoint, it can be taken up again after the epoch of that.
 
+    `accelerator` is accelerate's `Accelerator`, or `OneProcess`, which is like it.
     `accumulate` is the number of parts in which a batch is read where memory is short; `half` reads in
     bfloat16 what may be read so. `about` names the run: a checkpoint of another one is refused.
     """
@@ -106,7 +89,7 @@ class Run:
         train: TrainSet,
         dev: Mapping[str, DevSet],
         recipe: Recipe,
-        accelerator: "Accelerator",
+        accelerator: Any,
         *,
         half: bool = False,
         accumulate: int = 1,
@@ -134,13 +117,14 @@ class Run:
     def __call__(self, heard: Callable[[Epoch], None] = lambda epoch: None) -> list[Epoch]:
         """Train to the end. The model then is what it was after its best epoch, or the last if none is."""
         self._take_up()
-        while not self.over:
-            epoch = self._epoch(len(self.epochs) + 1)
-            if not self.dev or not self.epochs or epoch.f1 > max(known.f1 for known in self.epochs):
-                self.best = {name: value.detach().clone() for name, value in self.kept.state_dict().items()}
-            self.epochs.append(epoch)
-            self._note()
-            heard(epoch)
+        with self.train:
+            while not self.over:
+                epoch = self._epoch(len(self.epochs) + 1)
+                if not self.dev or not self.epochs or epoch.f1 > max(known.f1 for known in self.epochs):
+                    self.best = {name: x.detach().clone() for name, x in self.kept.state_dict().items()}
+                self.epochs.append(epoch)
+                self._note()
+                heard(epoch)
         self.model.load_state_dict(self.best)
         return self.epochs
 
@@ -165,21 +149,15 @@ class Run:
         torch.manual_seed(int(random.integers(2**31)))
         self.module.train()
         losses = []
-        drawn = self.train.shuffled(self.recipe.batch_size, random)
-        for parts in _ahead(self._parts, drawn):
+        split = Split(self.accelerator.process_index, self.accelerator.num_processes, self.accumulate)
+        for parts in self.train.read(self.recipe.batch_size, (self.recipe.seed, number), random, split):
             losses.append(self._step(parts))
-            self.progress(what, len(losses), len(drawn))
+            self.progress(what, len(losses), self.steps // self.most)
         loss = float(torch.stack(losses).mean())
         if not math.isfinite(loss):
             raise ValueError(f"the loss is {loss} in {what}; try a lower learning rate")
         dev = {name: one.scores(self.kept) for name, one in self.dev.items()}
         return Epoch(number, loss, dev, round(time.perf_counter() - start, 2))
-
-    def _parts(self, pairs: np.ndarray) -> list[Any]:
-        """What this process reads of a batch, and in how many parts. No part is empty."""
-        several = self.accelerator.num_processes
-        mine = pairs[self.accelerator.process_index :: several] if len(pairs) >= several else pairs
-        return [self.train.batch(part) for part in np.array_split(mine, self.accumulate) if len(part)]
 
     def _step(self, parts: Sequence[Any]) -> Tensor:
         total = torch.zeros((), device=self.accelerator.device)
@@ -230,14 +208,3 @@ class Run:
         yield from (("model", self.model), ("optimiser", self.optimiser), ("schedule", self.schedule))
         if self.average:
             yield "average", self.average
-
-
-def _ahead(made: Callable[[Any], Any], of: Sequence[Any]) -> Iterator[Any]:
-    """What is made of each, the next while the last is in use."""
-    with ThreadPoolExecutor(1) as thread:
-        coming = deque(thread.submit(made, one) for one in of[:2])
-        for one in [*of[2:], None, None]:
-            if coming:
-                yield coming.popleft().result()
-            if one is not None:
-                coming.append(thread.submit(made, one))

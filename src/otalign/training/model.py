@@ -16,8 +16,9 @@ from otalign.encoders.transformers import Transformers, states
 from otalign.head import Head, Projection
 from otalign.settings import Settings
 from otalign.strengths import Tile
-from otalign.training.batches import LEVELS, Batch
+from otalign.training.batches import Batch
 from otalign.training.recipe import Part, Recipe
+from otalign.training.store import LEVELS
 from otalign.weights import probabilities, weights
 
 TINY = 1e-6  # from 0 and 1, where the logarithm of a weight is taken
@@ -39,8 +40,11 @@ class Tensors(NamedTuple):
 
     @classmethod
     def of(cls, batch: Batch, device: Any) -> "Tensors":
+        pinned = torch.device(device).type == "cuda"  # else the copy would wait for all that was begun
+
         def moved(array: np.ndarray) -> Tensor:
-            return torch.from_numpy(array).to(device, non_blocking=True)
+            tensor = torch.from_numpy(array)
+            return tensor.pin_memory().to(device, non_blocking=True) if pinned else tensor.to(device)
 
         inputs = dict[str, Tensor](zip(INPUTS, map(moved, (batch.ids, batch.mask, batch.types)), strict=True))
         rest = (batch.places, batch.words, batch.shares, batch.lengths, batch.links, batch.known)
@@ -50,7 +54,8 @@ class Tensors(NamedTuple):
         """The words of the pairs, each the mean of its subwords' states (I, L, D)."""
         pairs, (n, m) = len(self.lengths), self.links.shape[-2:]
         width, size = max(n, m), states.shape[-1]
-        parts = states.reshape(-1, size)[self.places] * self.shares[:, None]
+        # Not by indexing, whose gradient sorts the places on a GPU.
+        parts = states.reshape(-1, size).index_select(0, self.places) * self.shares[:, None]
         words = states.new_zeros(2 * pairs * width, size).index_add_(0, self.words, parts)
         each = torch.arange(width, device=states.device)
         is_word = each < self.lengths[:, :, None]  # (B, 2, W)
@@ -107,11 +112,18 @@ class Model(Learner):
         self.log_mix = nn.Parameter(torch.tensor(np.log(mix), dtype=torch.float32)) if layers > 1 else None
 
     def head(self) -> Any:
-        """As it stands now."""
-        return self.kind(**self.arrays)
+        """As it stands now.
+
+        Where the encoder reads a pair in one order, whichever sentence is the source, the head is symmetric
+        too: a cell is seen alike from the rows and from the columns around it.
+        """
+        if self.kind is Projection or self.settings.pairing != "canonical":
+            return self.kind(**self.arrays)
+        symmetric = {name: _symmetrise(self.arrays[name]) for name in ("near", "wider")}
+        return self.kind(**(dict(self.arrays) | symmetric))
 
     def head_in_numpy(self) -> Any:
-        return self.kind(**{name: in_numpy(array.detach()) for name, array in self.arrays.items()})
+        return self.kind(**{name: in_numpy(array.detach()) for name, array in self.head().arrays().items()})
 
     def mix(self) -> Tensor | None:
         return None if self.log_mix is None else torch.softmax(self.log_mix, 0)
@@ -145,3 +157,9 @@ class Model(Learner):
             return tile, {self.level: weights(tile, self.settings, self.head()).links}
         head, of_levels = self.head(), zip(LEVELS, heads.LEVELS, strict=True)
         return tile, {level: probabilities(head, tile, links).links for level, links in of_levels}
+
+
+def _symmetrise(kernel: Tensor) -> Tensor:
+    """The mean of a kernel (9 · C, channels) over a cell's neighbours and the same kernel transposed."""
+    square = kernel.view(3, 3, -1, kernel.shape[1])
+    return ((square + square.transpose(0, 1)) / 2).reshape(kernel.shape)

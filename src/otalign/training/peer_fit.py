@@ -8,7 +8,6 @@ from otalign.alignment import Level
 from otalign.encoders.transformers import Transformers
 from otalign.peers.settings import Peer, PeerSettings
 from otalign.peers.trained import TrainedPeer
-from otalign.training.batches import PairSet
 from otalign.training.beginning import Beginning
 from otalign.training.dev import DevSet, best_scores
 from otalign.training.loop import Checkpoint, Epoch
@@ -42,7 +41,7 @@ def train_peer(
     )
     base = begun.base
     _check(base, peer, recipe)
-    check_fit(base, PairSet(golds, base), recipe)
+    check_fit(base, golds, recipe)
     torch.manual_seed(recipe.seed)
     model = MODELS[peer](base, level).to(begun.accelerator.device)
     devs = {

@@ -14,8 +14,10 @@ from otalign.peers.semi_crf import SemiCrf
 from otalign.peers.settings import Peer
 from otalign.peers.span_prediction import QueryTensors, SpanPrediction
 from otalign.strengths import Tile
-from otalign.training.batches import LEVELS, Batch, PairSet, pooled
+from otalign.training.batches import Batch, PairSet, pooled
 from otalign.training.model import Learner, Tensors
+from otalign.training.reading import ShuffledSet
+from otalign.training.store import LEVELS
 from otalign.words import joined
 
 
@@ -66,7 +68,7 @@ class SpanModel(Learner):
         return self.states(asked.inputs), asked
 
 
-class QuerySet:
+class QuerySet(ShuffledSet):
     """The queries of pairs with their answers at a level. An example is a query; a dev set goes by pairs."""
 
     def __init__(self, golds: Sequence[Gold], encoder: Transformers, level: Level):

@@ -7,6 +7,7 @@ from typing import Any, Literal, get_args
 from otalign.ot import Problem
 from otalign.peers.settings import Peer
 from otalign.settings import Learned
+from otalign.training.augmentation import NO_AUGMENTATION, Augmentation
 
 Optimizer = Literal["adamw", "adafactor"]
 Part = Literal["competition", "prices", "neighbours"]  # of a learned transport
@@ -31,7 +32,10 @@ class Recipe:
     depth: int | None = None  # the first layers of the encoder, that are kept; None: all
     layers: int = 4  # the last ones of these, that are mixed
     without: tuple[Part, ...] = ()  # to see what it is good for
-    teaching: float = 0.5  # the share of a teacher in what is learned, where there is one
+    teaching: float = 0.5  # share of the teachers in the targets of gold pairs, where there are any
+    unlabelled_weight: float = 0.8  # weight of unlabelled pairs, beside 1 of gold pairs
+    gold_share: float = 0.2  # of the pairs of an epoch beside unlabelled ones; gold is repeated to reach it
+    augmentation: Augmentation = Augmentation()  # noqa: RUF009 (frozen)
     seed: int = 1
 
     def __post_init__(self):
@@ -52,8 +56,11 @@ class Recipe:
             raise ValueError(f"patience must be at least 1, or None to never stop early, got {self.patience}")
         if not 0 <= self.average < 1:
             raise ValueError(f"average must be at least 0 and below 1, got {self.average}")
-        if not 0 <= self.teaching <= 1:
-            raise ValueError(f"teaching must be from 0 to 1, got {self.teaching}")
+        for name in ("teaching", "unlabelled_weight"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise ValueError(f"{name} must be from 0 to 1, got {getattr(self, name)}")
+        if not 0 <= self.gold_share < 1:
+            raise ValueError(f"gold_share must be at least 0 and below 1, got {self.gold_share}")
 
     def changed(self, **changes: Any) -> "Recipe":
         return replace(self, **changes)
@@ -78,6 +85,7 @@ PAPER = Recipe(
     average=0.0,
     both_directions=False,
     layers=1,
+    augmentation=NO_AUGMENTATION,
 )
 
 # For going on from an aligner that was trained on more, towards one corpus.

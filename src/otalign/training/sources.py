@@ -8,9 +8,11 @@ import numpy as np
 from otalign.alignment import Gold, Level
 from otalign.encoders.pretrained import read_config
 from otalign.encoders.transformers import Transformers
-from otalign.training.batches import LEVELS, PairSet
+from otalign.training.batches import encode_pairs
 from otalign.training.recipe import Recipe
+from otalign.training.store import LEVELS
 
+CHECKED = 5000  # pairs whose subwords are looked at before training
 MOST_UNKNOWN = 0.5  # of the subwords: more, and the tokeniser is that of another model or language
 
 
@@ -58,7 +60,7 @@ def check(sources: Mapping[str, Source]) -> None:
                 )
 
 
-def check_fit(encoder: Transformers, pairs: PairSet, recipe: Recipe) -> None:
+def check_fit(encoder: Transformers, golds: Sequence[Gold], recipe: Recipe) -> None:
     """That the encoder can be saved, has the layers that are mixed, and has an embedding for all that its
     tokeniser gives, which is not unknown words."""
     if read_config(encoder.name, encoder.origin).is_encoder_decoder:
@@ -68,14 +70,15 @@ def check_fit(encoder: Transformers, pairs: PairSet, recipe: Recipe) -> None:
             f"layers must be at most {encoder.layer + 1}, as many as {encoder.name} has, got {recipe.layers}"
         )
     known = encoder.model.get_input_embeddings().num_embeddings
-    most = int(pairs.ids.max(initial=0))
+    inputs = encode_pairs(encoder.reader, [(gold.source, gold.target) for gold in golds[:CHECKED]], "joint")
+    subwords = np.array([id for of in inputs for one in of for id in one.ids], dtype=np.int64)
+    most = int(subwords.max(initial=0))
     if most >= known:
         raise ValueError(
             f"the tokenizer of {encoder.name} gives the subword {most}, but its encoder knows {known:,}; "
             "are the two of one model?"
         )
-    there = np.arange(pairs.ids.shape[1]) < pairs.sizes[:, None]
-    unknown = float((pairs.ids[there] == encoder.subworder.unknown).mean())
+    unknown = float((subwords == encoder.subworder.unknown).mean()) if len(subwords) else 0.0
     if unknown > MOST_UNKNOWN:
         raise ValueError(
             f"the tokenizer of {encoder.name} does not know {unknown:.0%} of the subwords; "

@@ -13,6 +13,7 @@ from typing import Any
 
 import otalign
 from otalign.alignment import Gold, Level
+from otalign.atomic import write_atomic
 from otalign.metrics.counts import harmonic_mean
 from otalign.settings import Settings
 
@@ -46,7 +47,7 @@ class Journal:
         text = file.read_text(encoding="utf-8") if file.is_file() else ""
         whole, _, half = text.rpartition("\n")
         if half:  # what follows must start on a line of its own
-            file.write_text(whole and whole + "\n", encoding="utf-8")
+            write_atomic(file, whole and whole + "\n")
         for line in whole.splitlines():
             self._scores |= json.loads(line)
 

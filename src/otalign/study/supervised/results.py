@@ -5,7 +5,6 @@ all, and never written again.
 """
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from otalign.atomic import open_atomic, write_atomic
 from otalign.metrics import Counts
 from otalign.study.columns import Column
 from otalign.study.supervised.jobs import Place
@@ -75,16 +75,10 @@ class Results:
         """The counts first, those of all columns in their order: a result that is there is whole."""
         file = self._file(result.place, result.key)
         self.folder.mkdir(parents=True, exist_ok=True)
-        part = file.with_suffix(f".part-{os.getpid()}")
-        try:
-            if counts:
-                with part.open("wb") as open_file:
-                    np.save(open_file, np.concatenate([one.table for one in counts]).astype(np.int32))
-                os.replace(part, file.with_suffix(".npy"))
-            part.write_text(json.dumps(result.to_dict(), indent=2, allow_nan=False) + "\n", encoding="utf-8")
-            os.replace(part, file)
-        finally:
-            part.unlink(missing_ok=True)
+        if counts:
+            with open_atomic(file.with_suffix(".npy")) as table:
+                np.save(table, np.concatenate([one.table for one in counts]).astype(np.int32))
+        write_atomic(file, json.dumps(result.to_dict(), indent=2, allow_nan=False) + "\n")
 
     def _file(self, place: Place, key: str) -> Path:
         name = "_".join(map(str, place))

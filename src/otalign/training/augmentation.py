@@ -1,0 +1,99 @@
+"""Augmentation: edited copies of training pairs whose targets are carried along with the edit.
+
+Gold corpora hardly ever exchange words, misspell them or pair unrelated sentences, so a model trained on them
+alone learns that position decides. Each edit here changes the words and the targets (gold links and teacher
+probabilities alike) in one go, so that the copy is as well annotated as the pair that it was made from.
+"""
+
+import random
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
+
+from otalign.training import edits
+from otalign.training.examples import Example
+
+Draw = Callable[[], Example]  # returns another training pair, at random
+Edit = Callable[[Example, random.Random, Draw], Example | None]
+
+EDITS: dict[str, Edit] = {
+    "exchange": edits.exchange_spans,
+    "typos": edits.misspell_words,
+    "unrelated": edits.pair_with_unrelated,
+    "join": edits.join_pairs,
+    "repeat": edits.repeat_clause,
+    "delete": edits.delete_span,
+    "insert": edits.insert_span,
+    "single": edits.pair_single_words,
+    "identity": edits.pair_with_itself,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Augmentation:
+    """How many augmented copies an epoch has of each kind, as a share of its pairs; 0 turns a kind off.
+
+    A share of 0.1 adds one edited copy for every ten pairs; the pairs themselves are always read as they are.
+
+    Attributes:
+        exchange: Spans of one sentence change places: list items, two phrases, or the beginning and the rest.
+        typos: One word, about a third, or all longer words of one sentence are misspelled.
+        unrelated: A sentence is paired with one of another pair; nothing corresponds.
+        join: Two to five pairs become one, half of the time in another order on the target side.
+        repeat: A clause is repeated with some words replaced on both sides, straight or crosswise.
+        delete: A span of one sentence is removed; its counterparts lose their links.
+        insert: A span of another sentence is inserted; it has no links.
+        single: One word with its counterpart, or with a word of another pair, which has no link.
+        identity: A sentence with itself, half of the time with spans exchanged.
+        case: Not copies but the share of all examples whose case is changed (lower, upper, title, capital).
+    """
+
+    exchange: float = 0.25
+    typos: float = 0.12
+    unrelated: float = 0.06
+    join: float = 0.08
+    repeat: float = 0.05
+    delete: float = 0.05
+    insert: float = 0.04
+    single: float = 0.03
+    identity: float = 0.06
+    case: float = 0.2
+
+    def __post_init__(self):
+        for name, share in self.to_dict().items():
+            if not 0 <= share <= 1:
+                raise ValueError(f"the augmentation share of {name} must be from 0 to 1, got {share}")
+
+    @property
+    def copies(self) -> dict[str, float]:
+        """The share of each kind that adds copies."""
+        return {name: getattr(self, name) for name in EDITS}
+
+    def to_dict(self) -> dict[str, float]:
+        return asdict(self)
+
+
+KINDS = tuple(field.name for field in fields(Augmentation))
+NO_AUGMENTATION = Augmentation(**dict.fromkeys(KINDS, 0.0))
+
+
+def augment(example: Example, kind: str | None, random: random.Random, draw: Draw, case: float) -> Example:
+    """Make an edited copy of an example.
+
+    Args:
+        example: A pair with words on both sides.
+        kind: The edit, a key of `EDITS`; None leaves the pair as it is.
+        random: Decides all that is drawn.
+        draw: Returns another training pair.
+        case: The probability with which the case is changed on top.
+
+    Returns:
+        The copy, or the example itself where the edit does not apply to it (nothing to exchange, say).
+    """
+    if kind is not None:
+        turned = random.random() < 0.5  # edits change the target sentence, or by this the source
+        edited = EDITS[kind](example.transpose() if turned else example, random, draw)
+        if edited is not None:
+            example = edited.transpose() if turned else edited
+    if random.random() < case:
+        example = edits.change_case(example, random)
+    return example

@@ -1,0 +1,277 @@
+"""The edits of augmentation: words of a pair change, and its targets with them.
+
+Each takes an example, random numbers and a function that draws another training pair, edits the target side,
+and returns a new example, or None where it does not apply.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import chain, pairwise
+from random import Random
+
+import numpy as np
+
+from otalign.training.examples import (
+    Example,
+    Words,
+    join_examples,
+    make_identity_example,
+    make_null_example,
+)
+
+Draw = Callable[[], Example]
+
+SEPARATORS = frozenset(("and", "or", ",", ";", "&", "but"))
+CLOSING = frozenset((".", "!", "?", "...", "…"))
+CONNECTIVES = ("and", "and", "but", ",", ";", "while", ".")
+ITEM_WORDS, SPAN_WORDS = 4, 4  # longest list item, and longest span that is exchanged or inserted
+JOINED_WORDS = 120  # in one sentence of joined pairs
+CLAUSE_WORDS = 25
+TRIES = 3  # at another pair that suits an edit
+CONTENT_LETTERS = 4  # words this long are taken for content words
+LINKED, APART = 0.5, 0.3  # a probability above which words are linked, and below which they are not
+CERTAIN = 0.8
+KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
+NEIGHBOURS = {key: row[max(0, k - 1) : k] + row[k + 1 : k + 2] for row in KEYS for k, key in enumerate(row)}
+
+
+def exchange_spans(example: Example, random: Random, draw: Draw) -> Example | None:
+    """Move spans of the target sentence: permute list items, swap two spans, or rotate the sentence.
+
+    Closing punctuation stays where it is.
+    """
+    count = len(example.target) - (example.target[-1] in CLOSING)
+    if count < 2:
+        return None
+    separators = _find_separators([word.lower() for word in example.target[:count]])
+    how = random.random()
+    order = None
+    if separators and how < 0.5:
+        order = _permute_items(count, separators, random)
+    if order is None:
+        order = _swap_spans(count, random) if how < 0.75 else _rotate(count, separators, random)
+    return example.select_target([*order, *range(count, len(example.target))])
+
+
+def _find_separators(words: list[str]) -> list[range]:
+    """Separators inside a sentence; those side by side, such as a comma and "and", are one."""
+    found: list[range] = []
+    for k, word in enumerate(words):
+        if word in SEPARATORS and 0 < k < len(words) - 1:
+            if found and found[-1].stop == k:
+                found[-1] = range(found[-1].start, k + 1)
+            else:
+                found.append(range(k, k + 1))
+    return found
+
+
+def _permute_items(count: int, separators: list[range], random: Random) -> list[int] | None:
+    """Permute the items of a list around separators such as "," and "and"."""
+    first = random.randrange(len(separators))
+    run = [separators[first]]
+    for at in separators[first + 1 :]:  # the separators of one list are a few words apart
+        if at.start - run[-1].stop > ITEM_WORDS:
+            break
+        run.append(at)
+    inner = [range(a.stop, b.start) for a, b in pairwise(run)]
+    before = run[0].start - max((at.stop for at in separators[:first]), default=0)
+    after = min((at.start for at in separators[first + len(run) :]), default=count) - run[-1].stop
+    left, right = (len(inner[0]), len(inner[-1])) if inner else _draw_widths(random)
+    left, right = min(left, before), min(right, after)
+    if not (left and right):
+        return None
+    items = [range(run[0].start - left, run[0].start), *inner, range(run[-1].stop, run[-1].stop + right)]
+    shuffled = random.sample(items, len(items))
+    if shuffled == items:
+        shuffled = items[::-1]
+    middle = chain.from_iterable((*one, *at) for one, at in zip(shuffled, [*run, ()], strict=True))
+    return [*range(items[0].start), *middle, *range(items[-1].stop, count)]
+
+
+def _draw_widths(random: Random) -> tuple[int, int]:
+    """Of two items around one separator, mostly of like length."""
+    width = random.randint(1, ITEM_WORDS)
+    return width, width if random.random() < 0.7 else random.randint(1, ITEM_WORDS)
+
+
+def _swap_spans(count: int, random: Random) -> list[int]:
+    """Swap two spans that do not overlap."""
+    one, other = sorted(random.sample(range(count), 2))
+    end = random.randint(one + 1, min(other, one + SPAN_WORDS))
+    stop = random.randint(other + 1, min(count, other + SPAN_WORDS))
+    return [*range(one), *range(other, stop), *range(end, other), *range(one, end), *range(stop, count)]
+
+
+def _rotate(count: int, separators: list[range], random: Random) -> list[int]:
+    """Move the beginning to the end."""
+    if separators and random.random() < 0.5:
+        cut = random.choice(separators).stop
+    else:
+        cut = random.randint(1, count - 1)
+    return [*range(cut, count), *range(cut)]
+
+
+def misspell_words(example: Example, random: Random, draw: Draw) -> Example | None:
+    """Misspell one word, about a third, or all longer words of the target sentence. Links stay."""
+    able = [k for k, word in enumerate(example.target) if word.isalpha() and len(word) >= CONTENT_LETTERS]
+    if not able:
+        return None
+    how = random.random()
+    if how < 0.4:
+        chosen = {random.choice(able)}
+    else:
+        share = 0.3 if how < 0.8 else 1.0
+        chosen = {k for k in able if random.random() < share} or {random.choice(able)}
+    words = (misspell(word, random) if k in chosen else word for k, word in enumerate(example.target))
+    return replace(example, target=tuple(words))
+
+
+def misspell(word: str, random: Random) -> str:
+    """Swap, drop, double or mistype a letter; mostly not the first one."""
+    k = random.randrange(1, len(word)) if random.random() < 0.85 else 0
+    how = random.randrange(4)
+    if how == 0 and len(word) > 2:
+        k = min(k, len(word) - 2)
+        return word[:k] + word[k + 1] + word[k] + word[k + 2 :]
+    if how == 1 and len(word) > 2:
+        return word[:k] + word[k + 1 :]
+    if how == 2:
+        return word[: k + 1] + word[k:]
+    near = NEIGHBOURS.get(word[k].lower())
+    return word[:k] + random.choice(near) + word[k + 1 :] if near else word[: k + 1] + word[k:]
+
+
+def pair_with_unrelated(example: Example, random: Random, draw: Draw) -> Example | None:
+    """Take the target of another pair; the two must not share a content word."""
+    for _ in range(TRIES):
+        target = draw().target
+        if not _content(example.source) & _content(target):
+            return make_null_example(example.source, target, example)
+    return None
+
+
+def _content(words: Words) -> set[str]:
+    return {word.lower() for word in words if len(word) >= CONTENT_LETTERS}
+
+
+def join_pairs(example: Example, random: Random, draw: Draw) -> Example | None:
+    """Join two to five pairs, straight or with their targets in another order."""
+    joined, wanted = [example], random.choice((2, 2, 2, 3, 4, 5))
+    for _ in range(wanted - 1):
+        other = draw()
+        met = [_content(one.source) | _content(one.target) for one in joined]
+        new = _content(other.source) | _content(other.target)
+        alike = any(len(new & old) > 0.3 * min(len(new), len(old)) for old in met)
+        fits = all(
+            sum(shape) <= JOINED_WORDS for shape in zip(*(one.shape for one in (*joined, other)), strict=True)
+        )
+        if fits and not alike:  # pairs that say the same would be linked with each other
+            joined.append(other)
+    if len(joined) == 1:
+        return None
+    order = list(range(len(joined)))
+    if random.random() < 0.5:
+        random.shuffle(order)
+    return join_examples(joined, order)
+
+
+def repeat_clause(example: Example, random: Random, draw: Draw) -> Example | None:
+    """Join a pair with a copy of it in which one to three linked words are replaced on both sides.
+
+    Then most words stand twice in both sentences, and only their context tells which belong together.
+    """
+    if max(example.shape) > CLAUSE_WORDS:
+        return None
+    clause = _without_closing(example)
+    cells = _linked_words(clause)
+    new = sorted(_content(draw().source) - _content(clause.source) - _content(clause.target))
+    count = min(random.randint(1, 3), len(cells), len(new))
+    if not count:
+        return None
+    source, target = list(clause.source), list(clause.target)
+    for (i, j), word in zip(random.sample(cells, count), random.sample(new, count), strict=True):
+        source[i] = target[j] = word
+    changed = replace(clause, source=tuple(source), target=tuple(target))
+    link = make_identity_example((random.choice(CONNECTIVES),), clause)
+    return join_examples([clause, link, changed], [2, 1, 0] if random.random() < 0.6 else [0, 1, 2])
+
+
+def _without_closing(example: Example) -> Example:
+    """The pair without the closing punctuation of either sentence, so that it can stand inside another."""
+    for _ in range(2):
+        if len(example.target) > 1 and example.target[-1] in CLOSING:
+            example = example.select_target(range(len(example.target) - 1))
+        example = example.transpose()
+    return example
+
+
+def _linked_words(example: Example) -> list[tuple[int, int]]:
+    """Cells of content words that are linked with each other and with nothing else."""
+    strength = example.targets.max(axis=0)
+    near = strength > APART
+    alone = near & (near.sum(axis=1, keepdims=True) == 1) & (near.sum(axis=0, keepdims=True) == 1)
+    cells = np.argwhere(alone & (strength > LINKED)).tolist()
+    return [
+        (i, j) for i, j in cells if min(len(example.source[i]), len(example.target[j])) >= CONTENT_LETTERS
+    ]
+
+
+def delete_span(example: Example, random: Random, draw: Draw) -> Example | None:
+    """Remove a span of the target sentence, up to two fifths of it."""
+    count = len(example.target)
+    if count < 2:
+        return None
+    size = random.randint(1, max(1, 2 * count // 5))
+    start = random.randint(0, count - size)
+    return example.select_target([*range(start), *range(start + size, count)])
+
+
+def insert_span(example: Example, random: Random, draw: Draw) -> Example | None:
+    """Insert a span of another sentence whose words the source does not have."""
+    there = {word.lower() for word in example.source}
+    for _ in range(TRIES):
+        other = draw().target
+        size = random.randint(1, min(SPAN_WORDS, len(other)))
+        start = random.randint(0, len(other) - size)
+        span = other[start : start + size]
+        if not there & {word.lower() for word in span}:
+            at = random.randint(0, len(example.target))
+            target = (*example.target[:at], *span, *example.target[at:])
+            return replace(example, target=target, targets=np.insert(example.targets, [at] * size, 0, axis=2))
+    return None
+
+
+def pair_single_words(example: Example, random: Random, draw: Draw) -> Example | None:
+    """Pair one word with its counterpart, or with a word of another pair."""
+    if random.random() < 0.5:
+        certain = example.targets[example.weights > 0].min(axis=0, initial=1.0) >= CERTAIN
+        cells = np.argwhere(certain & bool(example.weights.any())).tolist()
+        if not cells:
+            return None
+        i, j = random.choice(cells)
+        targets = example.targets[:, i : i + 1, j : j + 1]
+        return replace(example, source=(example.source[i],), target=(example.target[j],), targets=targets)
+    one, other = random.choice(example.source), random.choice(draw().target)
+    if one[:CONTENT_LETTERS].lower() == other[:CONTENT_LETTERS].lower():
+        return None
+    return make_null_example((one,), (other,), example)
+
+
+def pair_with_itself(example: Example, random: Random, draw: Draw) -> Example | None:
+    """Pair the source with itself, half of the time with spans exchanged."""
+    same = make_identity_example(example.source, example)
+    exchanged = exchange_spans(same, random, draw) if random.random() < 0.5 else None
+    return exchanged or same
+
+
+CASES: tuple[Callable[[str], str], ...] = (str.lower, str.lower, str.upper, str.title, str.capitalize)
+
+
+def change_case(example: Example, random: Random) -> Example:
+    """Change the case of both sentences, or of one of them."""
+    change, sides = random.choice(CASES), random.choice(("both", "both", "source", "target"))
+    source, target = (
+        tuple(map(change, words)) if sides in ("both", side) else words
+        for words, side in ((example.source, "source"), (example.target, "target"))
+    )
+    return replace(example, source=source, target=target)

@@ -1,0 +1,74 @@
+"""One training example: a sentence pair with the links to learn, and how much each level of them counts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+Words = tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Example:
+    """A sentence pair with a target for every cell.
+
+    Attributes:
+        source: Words of the source sentence.
+        target: Words of the target sentence.
+        targets: Probability of a link to learn in each cell, (levels, n, m).
+        weights: How much each level counts in the loss, (levels,); 0 where its links are unknown.
+    """
+
+    source: Words
+    target: Words
+    targets: np.ndarray
+    weights: np.ndarray
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.source), len(self.target)
+
+    def transpose(self) -> "Example":
+        """Exchange source and target."""
+        return replace(self, source=self.target, target=self.source, targets=self.targets.swapaxes(1, 2))
+
+    def select_target(self, columns: Sequence[int]) -> "Example":
+        """Keep these target words, in this order; their targets go with them."""
+        target = tuple(self.target[k] for k in columns)
+        return replace(self, target=target, targets=self.targets[:, :, list(columns)])
+
+
+def make_null_example(source: Words, target: Words, like: Example) -> Example:
+    """A pair of which it is known, at every level, that no word corresponds to another."""
+    targets = np.zeros((len(like.weights), len(source), len(target)), dtype=np.float32)
+    return Example(source, target, targets, _full_weights(like))
+
+
+def make_identity_example(words: Words, like: Example) -> Example:
+    """A sentence with itself: each word corresponds to itself alone, at every level."""
+    targets = np.repeat(np.eye(len(words), dtype=np.float32)[None], len(like.weights), axis=0)
+    return Example(words, words, targets, _full_weights(like))
+
+
+def join_examples(examples: Sequence[Example], order: Sequence[int]) -> Example:
+    """Put pairs one after the other; their target sentences come in this order.
+
+    Words of different pairs do not correspond. A level whose links are unknown in one pair is unknown in all.
+    """
+    weights = np.min([one.weights for one in examples], axis=0)
+    starts = np.cumsum([0, *(len(examples[k].target) for k in order)])
+    source = tuple(word for one in examples for word in one.source)
+    target = tuple(word for k in order for word in examples[k].target)
+    targets = np.zeros((len(weights), len(source), len(target)), dtype=np.float32)
+    top = 0
+    for k, one in enumerate(examples):
+        left = starts[list(order).index(k)]
+        n, m = one.shape
+        targets[:, top : top + n, left : left + m] = one.targets
+        top += n
+    return Example(source, target, targets, weights)
+
+
+def _full_weights(like: Example) -> np.ndarray:
+    """The weight of the example's best-known level, for every level."""
+    return np.full_like(like.weights, like.weights.max())

@@ -1,0 +1,201 @@
+"""The examples of an epoch as batches, made ahead of the model by worker processes.
+
+Augmentation, subwords, padding and targets are all made in the workers, which map the pairs from disk. What
+is drawn for an example depends on the seed, the epoch and its place in it alone, so that the number of
+workers and of training processes changes nothing.
+"""
+
+import gc
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from math import ceil
+from multiprocessing import get_context
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+import numpy as np
+
+from otalign.ahead import _without_main
+from otalign.encoders import Pairing, Reader
+from otalign.training.augmentation import EDITS, Augmentation, augment
+from otalign.training.batches import POOL, Batch, collate, encode_pairs
+from otalign.training.examples import Example
+from otalign.training.reading import WHOLE, Split, in_order
+from otalign.training.store import LEVELS, PairStore
+
+AHEAD = 2  # tasks for each worker that are begun before they are asked for
+KINDS = tuple(EDITS)
+AS_IS = -1  # in place of the number of a kind
+
+
+class Task(NamedTuple):
+    """Examples that become batches together, so that those of like length can share one."""
+
+    seed: tuple[int, int]  # of the run, and the epoch
+    first: int  # place of the first example in the epoch
+    pairs: np.ndarray
+    kinds: np.ndarray  # numbers of `KINDS`, or `AS_IS`
+    size: int  # of a batch
+    split: Split
+
+
+@dataclass(frozen=True, eq=False)
+class BatchMaker:
+    """Turns pairs of a store into batches. It needs no model."""
+
+    store: PairStore
+    reader: Reader
+    pairing: Pairing
+    augmentation: Augmentation
+    both_directions: bool
+
+    def make_batches(self, task: Task) -> list[list[Batch]]:
+        """The batches of a task, each in the parts that this process reads."""
+        made = [
+            self.make_example(task, k, pair, kind)
+            for k, (pair, kind) in enumerate(zip(task.pairs.tolist(), task.kinds.tolist(), strict=True))
+        ]
+        inputs = encode_pairs(self.reader, [(one.source, one.target) for one in made], self.pairing)
+        order = np.argsort([len(of[0].ids) for of in inputs], kind="stable")
+        batches = [order[k : k + task.size] for k in range(0, len(order), task.size)]
+        Random(repr((task.seed, "batches", task.first))).shuffle(batches)
+
+        def collated(numbers: np.ndarray) -> Batch:
+            examples = [made[k] for k in numbers]
+            lengths = np.array([one.shape for one in examples], dtype=np.int64)
+            links = np.zeros((len(LEVELS), len(examples), *lengths.max(axis=0)), dtype=np.float32)
+            for b, one in enumerate(examples):
+                n, m = one.shape
+                links[:, b, :n, :m] = one.targets
+            known = np.stack([one.weights for one in examples], axis=1).astype(np.float32)
+            of = [inputs[k] for k in numbers]
+            return collate(of, lengths, links, known, task.pairs[numbers], self.reader.pad)
+
+        return [[collated(part) for part in task.split.parts(batch)] for batch in batches]
+
+    def make_example(self, task: Task, k: int, pair: int, kind: int) -> Example:
+        """Example number k of a task: a pair, edited as its kind says, in one of the directions."""
+        random = Random(repr((*task.seed, task.first + k)))
+        count = len(self.store)
+
+        def draw() -> Example:
+            while True:  # most pairs have words on both sides
+                other = self.store[random.randrange(count)]
+                if all(other.shape):
+                    return other
+
+        example = self.store[pair]
+        if self.both_directions and random.random() < 0.5:
+            example = example.transpose()
+        name = None if kind == AS_IS else KINDS[kind]
+        return augment(example, name, random, draw, self.augmentation.case)
+
+
+class ExampleStream:
+    """The pairs of a store, epoch after epoch: gold pairs repeated, augmented copies added.
+
+    Args:
+        store: The pairs; gold pairs come first.
+        reader: Splits them into subwords for the encoder.
+        pairing: Whether the encoder reads the two sentences together.
+        augmentation: Shares of the augmented copies.
+        both_directions: Whether each example is read target first half of the time.
+        gold_share: The share that gold pairs should have among the pairs of an epoch, at least; they are
+            repeated as often as it takes. Without unlabelled pairs it has no meaning.
+        workers: Worker processes; 0 makes batches in a thread.
+    """
+
+    def __init__(
+        self,
+        store: PairStore,
+        reader: Reader,
+        pairing: Pairing = "joint",
+        augmentation: Augmentation = Augmentation(),  # noqa: B008 (frozen)
+        both_directions: bool = True,
+        gold_share: float = 0.0,
+        workers: int = 0,
+    ):
+        self.maker = BatchMaker(store, reader, pairing, augmentation, both_directions)
+        self.workers = workers
+        able = np.flatnonzero(store.texts.lengths.min(axis=1, initial=np.iinfo(np.int64).max) > 0)
+        gold, unlabelled = able[able < store.gold], able[able >= store.gold]
+        repeats = 1
+        if len(gold) and len(unlabelled):
+            repeats = max(1, ceil(gold_share / (1 - gold_share) * len(unlabelled) / len(gold)))
+        self.repeats = repeats
+        self.pairs = np.concatenate([np.tile(gold, repeats), unlabelled])
+        self.copies = [round(share * len(self.pairs)) for share in augmentation.copies.values()]
+
+    def __len__(self) -> int:
+        """Examples in an epoch."""
+        return len(self.pairs) + sum(self.copies)
+
+    def plan(self, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """The pairs of an epoch in random order, and the kind of each: every pair as it is, then copies."""
+        pairs, kinds = [self.pairs], [np.full(len(self.pairs), AS_IS)]
+        for kind, count in enumerate(self.copies):
+            pairs.append(random.permutation(self.pairs)[:count])
+            kinds.append(np.full(count, kind))
+        order = random.permutation(len(self))
+        return np.concatenate(pairs)[order], np.concatenate(kinds)[order]
+
+    def read(
+        self, size: int, seed: tuple[int, int], random: np.random.Generator, split: Split = WHOLE
+    ) -> Iterator[list[Batch]]:
+        """Read an epoch; see `TrainSet`."""
+        pairs, kinds = self.plan(random)
+        pool = POOL * size
+        tasks = [
+            Task(seed, k, pairs[k : k + pool], kinds[k : k + pool], size, split)
+            for k in range(0, len(pairs), pool)
+        ]
+        for batches in self._make(tasks):
+            yield from batches
+
+    def _make(self, tasks: Sequence[Task]) -> Iterator[list[list[Batch]]]:
+        if not self.workers:
+            with ThreadPoolExecutor(1) as thread:
+                yield from in_order(partial(thread.submit, self.maker.make_batches), tasks, 1)
+            return
+        yield from in_order(self._submit, tasks, AHEAD * self.workers)
+
+    def _submit(self, task: Task) -> "Future[list[list[Batch]]]":
+        with _without_main():  # a task may start a worker
+            return self.pool.submit(_make_batches, task)
+
+    def __enter__(self) -> "ExampleStream":
+        """Start the workers, which stay for all epochs."""
+        if self.workers:
+            self.folder = TemporaryDirectory(prefix="otalign-training-")
+            self.maker.store.save(Path(self.folder.name))
+            maker = self.maker
+            rest = (maker.reader, maker.pairing, maker.augmentation, maker.both_directions)
+            # Spawned, not forked: a process that uses a GPU or threads must not be copied.
+            self.pool = ProcessPoolExecutor(
+                self.workers, get_context("spawn"), initializer=_start, initargs=(self.folder.name, *rest)
+            )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self.workers:
+            self.pool.shutdown(cancel_futures=True)
+            self.folder.cleanup()
+
+
+_maker: list[BatchMaker] = []  # of this worker
+
+
+def _start(folder: str, *rest) -> None:
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # the workers are what runs side by side
+    gc.disable()  # nothing that is made here refers to itself
+    _maker.append(BatchMaker(PairStore.open(Path(folder)), *rest))
+
+
+def _make_batches(task: Task) -> list[list[Batch]]:
+    (maker,) = _maker
+    return maker.make_batches(task)

@@ -1,0 +1,159 @@
+"""Augmentation: laws of the edits, whatever the pair and whatever is drawn."""
+
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from otalign.training import NO_AUGMENTATION, Augmentation, edits
+from otalign.training.augmentation import EDITS, KINDS, augment
+from otalign.training.examples import Example, join_examples, make_identity_example
+
+VOCABULARY = "the a and or , ; . ! apples pears plums dog dogs bit Bought cars of 1,200 é naïve co-op he's"
+WORDS = st.sampled_from(VOCABULARY.split())
+SENTENCES = st.lists(WORDS, min_size=1, max_size=12).map(tuple)
+
+
+@st.composite
+def examples(draw) -> Example:
+    source, target = draw(SENTENCES), draw(SENTENCES)
+    numbers = np.random.default_rng(draw(st.integers(0, 999)))
+    targets = numbers.random((2, len(source), len(target))).astype(np.float32) ** 4
+    weights = np.array(draw(st.sampled_from([(1, 1), (0, 1), (0.5, 1), (0.8, 0.8)])), dtype=np.float32)
+    return Example(source, target, targets, weights)
+
+
+RANDOM = st.integers(0, 10_000).map(Random)
+
+
+@given(examples(), st.lists(examples(), min_size=1, max_size=4), RANDOM, st.sampled_from([None, *EDITS]))
+def test_an_edited_pair_is_a_pair_with_a_target_for_every_cell(example, others, random, kind):
+    before = example.targets.copy()
+    made = augment(example, kind, random, lambda: random.choice(others), 0.5)
+    assert made.targets.shape == (2, *made.shape)
+    assert made.weights.shape == (2,)
+    assert min(made.shape) > 0
+    assert all(word and isinstance(word, str) and word == word.strip() for word in made.source + made.target)
+    assert made.targets.min() >= 0
+    assert made.targets.max() <= 1
+    assert made.weights.max() <= max(one.weights.max() for one in (example, *others))
+    np.testing.assert_array_equal(example.targets, before)
+
+
+@given(examples(), RANDOM)
+def test_words_that_change_places_take_their_targets_with_them(example, random):
+    """Each target word is known again by its column."""
+    made = edits.exchange_spans(example, random, lambda: example)
+    if made is None:
+        return
+    assert made.source == example.source
+    columns = {tuple(example.targets[:, :, j].ravel()): j for j in range(len(example.target))}
+    order = [columns[tuple(made.targets[:, :, j].ravel())] for j in range(len(made.target))]
+    assert sorted(order) == list(range(len(example.target)))
+    assert order != sorted(order)
+    assert made.target == tuple(example.target[j] for j in order)
+    if example.target[-1] in edits.CLOSING:
+        assert order[-1] == len(order) - 1
+
+
+def test_the_items_of_a_list_are_exchanged_around_their_separators():
+    words = ("i", "bought", "apples", ",", "pears", ",", "and", "plums", "today", ".")
+    example = make_identity_example(words, Example(words, words, np.zeros((2, 0, 0)), np.ones(2)))
+    found = set()
+    for seed in range(60):
+        made = edits._permute_items(9, edits._find_separators(list(words)), Random(seed))
+        found.add(" ".join(example.target[k] for k in made or ()))
+    assert "bought" in next(iter(found))
+    assert "i bought plums , apples , and pears today" in found
+    assert "i bought pears , apples , and plums today" in found
+
+
+@given(examples(), examples(), RANDOM)
+def test_unrelated_sentences_have_no_links_at_any_level(example, other, random):
+    made = edits.pair_with_unrelated(example, random, lambda: other)
+    if made is not None:
+        assert not made.targets.any()
+        assert (made.weights == example.weights.max()).all()
+        assert (made.source, made.target) == (example.source, other.target)
+
+
+@given(examples(), RANDOM)
+def test_a_sentence_with_itself_is_linked_word_by_word(example, random):
+    made = edits.pair_with_itself(example, random, lambda: example)
+    assert made is not None
+    assert sorted(made.source) == sorted(made.target)
+    for level in made.targets:
+        np.testing.assert_array_equal(level.sum(axis=0), 1)
+        np.testing.assert_array_equal(level.sum(axis=1), 1)
+        for i, j in np.argwhere(level):
+            assert made.source[i] == made.target[j]
+
+
+@given(st.lists(examples(), min_size=1, max_size=4), RANDOM)
+def test_joined_pairs_keep_their_targets_and_have_none_between_them(parts, random):
+    order = random.sample(range(len(parts)), len(parts))
+    made = join_examples(parts, order)
+    assert made.source == sum((one.source for one in parts), ())
+    assert made.target == sum((parts[k].target for k in order), ())
+    np.testing.assert_allclose(made.targets.sum(), sum(one.targets.sum() for one in parts), rtol=1e-5)
+    top = 0
+    for k, one in enumerate(parts):
+        left = sum(len(parts[before].target) for before in order[: order.index(k)])
+        n, m = one.shape
+        np.testing.assert_array_equal(made.targets[:, top : top + n, left : left + m], one.targets)
+        top += n
+    np.testing.assert_array_equal(made.weights, np.min([one.weights for one in parts], axis=0))
+
+
+@given(examples(), examples(), RANDOM)
+def test_what_is_deleted_is_gone_and_what_is_inserted_has_no_link(example, other, random):
+    deleted = edits.delete_span(example, random, lambda: other)
+    if deleted is not None:
+        assert 0 < len(deleted.target) < len(example.target)
+        assert deleted.targets.sum() <= example.targets.sum() + 1e-5
+    inserted = edits.insert_span(example, random, lambda: other)
+    if inserted is not None:
+        assert len(inserted.target) > len(example.target)
+        np.testing.assert_allclose(inserted.targets.sum(), example.targets.sum(), rtol=1e-5)
+        new = ~inserted.targets.any(axis=(0, 1))
+        assert {inserted.target[j] for j in np.flatnonzero(new)} >= set(inserted.target) - set(example.target)
+
+
+@given(examples(), examples(), RANDOM)
+def test_a_repeated_clause_is_linked_with_its_own_copy_alone(example, other, random):
+    made = edits.repeat_clause(example, random, lambda: other)
+    if made is None:
+        return
+    n, m = ((size - 1) // 2 for size in made.shape)
+    assert made.shape == (2 * n + 1, 2 * m + 1)
+    assert made.source[n] == made.target[m]
+    assert (made.targets[:, n, m] == 1).all()
+    straight = made.targets[:, :n, :m], made.targets[:, n + 1 :, m + 1 :]
+    cross = made.targets[:, :n, m + 1 :], made.targets[:, n + 1 :, :m]
+    linked, apart = (straight, cross) if straight[0].any() else (cross, straight)
+    np.testing.assert_array_equal(linked[0], linked[1])
+    assert not any(one.any() for one in apart)
+
+
+@given(st.text("abcdefghijklmnopqrstuvwxyz", min_size=4, max_size=12), RANDOM)
+def test_a_misspelling_is_near_the_word(word, random):
+    found = edits.misspell(word, random)
+    assert abs(len(found) - len(word)) <= 1
+    assert len(set(word) - set(found)) <= 1
+
+
+@given(examples(), RANDOM)
+def test_a_change_of_case_changes_nothing_else(example, random):
+    made = edits.change_case(example, random)
+    assert [word.casefold() for word in made.source] == [word.casefold() for word in example.source]
+    assert made.targets is example.targets
+
+
+def test_shares_are_from_0_to_1_and_all_can_be_turned_off():
+    assert set(KINDS) == {*EDITS, "case"}
+    assert not any(NO_AUGMENTATION.to_dict().values())
+    for share in (-0.1, 1.1, float("nan")):
+        with pytest.raises(ValueError, match="the augmentation share of typos must be from 0 to 1, got"):
+            Augmentation(typos=share)
