@@ -54,8 +54,7 @@ licences: $(DEV)/ready
 	$(DEV)/$(BIN)/python -m tests.licences
 
 # The aligner that comes with the package, made anew: MPNET and MINILM are the encoders' folders, OTALIGN_DATA
-# is that of the corpora. A GPU trains it in a few minutes. The one that is there goes first: export makes new
-# folders.
+# is that of the corpora. A GPU trains it in a few minutes. Remove work/small-int8 first: export makes new folders.
 model: $(DEV)/ready
 	$(DEV)/$(BIN)/otalign train $(CORPORA) --encoder $(MPNET) --augment all=0 --seed 1 -o work/teacher
 	$(DEV)/$(BIN)/otalign train $(CORPORA) --encoder $(MINILM) --depth 5 --teacher work/teacher --teaching 0.8 \

@@ -226,7 +226,7 @@ def test_a_folder_of_something_else_is_refused_before_the_work(tmp_path):
     assert "give the folder of a run" in refused(other, resume=True)
     assert "another run needs a new folder" in refused(other, resume=False)
     assert "is a file; give a folder" in refused(other / "otalign.json", resume=False)
-    for text in ("[]", "{}", "{"):
+    for text in ("[]", "{}", "{", "[" * 100_000):
         (other / "run.json").write_text(text)
         assert "is not what a run writes" in refused(other, resume=True)
 

@@ -10,6 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
 
+from otalign.atomic import write_atomic
 from otalign.cli.corpora import DataFolder
 from otalign.cli.results import make_writable
 from otalign.cli.terminal import resumable, say_what_is_written
@@ -70,7 +71,7 @@ def supervised(
     log.unlink(missing_ok=True)
     if found.failures:
         traces = [f"{failure.place}: {failure.error}\n{failure.trace}" for failure in found.failures]
-        log.write_text("\n".join(traces), encoding="utf-8")
+        write_atomic(log, "\n".join(traces))
         print(f"otalign: {len(traces)} failed; see {log}", file=sys.stderr)
         raise typer.Exit(1)
 

@@ -22,6 +22,7 @@ from otalign.centring import Centre
 from otalign.engines.forms import Form
 from otalign.engines.lock import LOCK, lock_folder
 from otalign.engines.records import JOURNAL, HashingWriter, Record, parse_records, read_journal, to_line
+from otalign.untrusted import read_json
 
 RUN, CENTRE, LEFTOVER = "run.json", "centre.npz", TEMPORARY
 ATTEMPTS = ".attempts"  # a mark for each process at its work; one that dies leaves it behind
@@ -85,8 +86,8 @@ class Folder:
     def said(self) -> dict[str, Any] | None:
         """What the run in the folder says of itself; None where there is none."""
         try:
-            said = json.loads((self.path / RUN).read_text(encoding="utf-8"))
-            if not isinstance(said, dict) or "shard_size" not in said:
+            said = read_json(self.path / RUN)
+            if "shard_size" not in said:
                 raise ValueError("it has no shard_size")
         except (FileNotFoundError, NotADirectoryError):
             return None

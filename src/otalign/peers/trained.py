@@ -19,6 +19,7 @@ import otalign
 from otalign.aligner import Pair, Text, chunks, signature
 from otalign.alignment import Alignment, Link
 from otalign.arrays import is_finite
+from otalign.atomic import write_atomic
 from otalign.encoders.transformers import Transformers
 from otalign.extract import DIGITS
 from otalign.models import PEER
@@ -85,10 +86,8 @@ class TrainedPeer:
         save_file(
             {k: v.detach().cpu().contiguous() for k, v in self.head.state_dict().items()}, folder / WEIGHTS
         )
-        text = json.dumps(
-            self.settings.to_dict() | {"version": otalign.__version__}, allow_nan=False, indent=2
-        )
-        (folder / PEER).write_text(text + "\n", encoding="utf-8")
+        settings = self.settings.to_dict() | {"version": otalign.__version__}
+        write_atomic(folder / PEER, json.dumps(settings, allow_nan=False, indent=2) + "\n")
 
     @property
     def signature(self) -> str:
