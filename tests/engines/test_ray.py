@@ -133,11 +133,14 @@ def cluster() -> Iterator[None]:
         yield
 
 
-def test_a_pair_has_the_same_links_through_ray_as_alone(cluster, exported, tmp_path):
+@pytest.mark.parametrize("centring", [True, None])
+def test_a_pair_has_the_same_links_through_ray_as_alone(cluster, exported, centring, tmp_path):
     model, items = exported("bert", 2), ITEMS[: 2 * SIZE]
-    work = Work(Folder(tmp_path / "out", Form("jsonl")), partial(load, model, centring=True))
+    work = Work(Folder(tmp_path / "out", Form("jsonl")), partial(load, model, centring=centring))
     ray.align(items, work, {}, size=SIZE)
-    aligner = load(model, centring=True).centred_on(items)
+    aligner = load(model, centring)
+    if centring:
+        aligner = aligner.centred_on(items)
     check_same(read_shards(tmp_path / "out"), (aligner.align(*item) for item in items))
 
 

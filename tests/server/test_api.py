@@ -433,11 +433,16 @@ def test_a_solver_that_does_not_converge_is_told(server, monkeypatch):
     assert server.align(ASKED[0] | {"settings": hard}).json["converged"] is False
 
 
-@pytest.mark.parametrize("centred", [False, True])
-def test_a_pair_gets_the_same_links_alone_and_in_any_company(untrained, centred):
-    """Alone, in one request with others, and beside the requests of others. With the aligner that comes with
-    the package, which is in int8, this needs activations that are not quantised by batch."""
-    aligner = untrained.centred_on(PAIRS) if centred else plain(untrained)
+@pytest.mark.parametrize("kind", ["plain", "centred", "shipped"])
+def test_a_pair_gets_the_same_links_alone_and_in_any_company(untrained, kind):
+    """Align pairs alone, in one request with others, and beside the requests of others."""
+    match kind:
+        case "plain":
+            aligner = plain(untrained)
+        case "centred":
+            aligner = untrained.centred_on(PAIRS)
+        case _:
+            aligner = Aligner.load()
     alone = [pairs_of(aligner.align(*pair).to_dict()) for pair in PAIRS]
     with served(app_for(aligner)) as server, ThreadPoolExecutor(8) as clients:
         together = server.align({"pairs": ASKED[::-1]}).json["alignments"][::-1]
