@@ -153,3 +153,16 @@ def test_what_is_wrong_is_raised_as_it_was_there(cluster, int8, tmp_path):
         ray.align(ITEMS, replace(work, load=Loading(Path("not-there"))), {})
     with pytest.raises(ValueError, match="--gpus must be at most what is here, 0, got 1000"):
         ray.align(ITEMS, work, {}, gpus=1000)
+
+
+def test_a_cluster_that_does_not_start_is_an_error_of_one_line(monkeypatch):
+    def time_out(**_: object) -> None:
+        raise Exception("The current node timed out during startup.")
+
+    monkeypatch.setattr("ray.is_initialized", lambda: False)
+    monkeypatch.setattr("ray.init", time_out)
+    with (
+        pytest.raises(OSError, match=r"Ray cannot start, .*: The current node timed out"),
+        ray.cluster(None, 1),
+    ):
+        pass

@@ -29,7 +29,7 @@ from otalign.engines.folder import CENTRE, TRIES
 from otalign.engines.local import ahead
 from otalign.engines.records import Record
 from otalign.engines.work import ONE_THREAD, SIZE, Head, Ready, Shard, Tell, Warn, Work, ready, shards
-from otalign.failures import Failure, capture, describe
+from otalign.failures import EXPECTED, Failure, capture, describe
 
 
 def align(
@@ -190,13 +190,18 @@ def cluster(address: str | None, processors: int) -> Iterator[Any]:
     started = not ray.is_initialized()
     if started:
         here = {} if address else {"num_cpus": processors, **_private_node()}
-        ray.init(
-            address=address or "local",
-            runtime_env={"env_vars": ONE_THREAD},
-            log_to_driver=False,
-            logging_level=logging.CRITICAL,
-            **here,
-        )
+        try:
+            ray.init(
+                address=address or "local",
+                runtime_env={"env_vars": ONE_THREAD},
+                log_to_driver=False,
+                logging_level=logging.CRITICAL,
+                **here,
+            )
+        except EXPECTED:
+            raise
+        except Exception as error:  # its very class, if a node is not there after 30 seconds
+            raise OSError(f"Ray cannot start, try again when the machine has less to do: {error}") from error
     try:
         yield ray
     except ray.exceptions.RayError as error:
