@@ -291,7 +291,7 @@ def test_a_torn_head_or_mix_is_named(folder, out, tmp_path):
     torn = shutil.copytree(folder, tmp_path / "torn")
     if (torn / "mix.npy").is_file():
         (torn / "mix.npy").write_bytes(b"no array")
-        with pytest.raises(ValueError, match=r"mix\.npy is no mix of layers"):
+        with pytest.raises(ValueError, match=r"mix\.npy is not an array"):
             Aligner.load(torn, device="cpu")
         shutil.copyfile(folder / "mix.npy", torn / "mix.npy")
     (torn / "head.safetensors").write_bytes(b"no head")

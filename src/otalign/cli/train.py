@@ -182,6 +182,8 @@ def train(
 
     Example: otalign train mtref wiki --data corpora/ --encoder bert-base-uncased -o my-aligner/
     """
+    import torch  # noqa: F401 (without it, the error should come before the corpora are read)
+
     sources = training.sources(corpora, dev or [], format, data, limit)
     chosen = training.learnt(method, problem, tau, fraction, without=without, teacher=teacher, refit=refit)
     recipe = training.recipe_for(chosen, encoder).changed(seed=seed, without=tuple(without or ()))
