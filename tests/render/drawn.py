@@ -23,8 +23,7 @@ def plain(draw) -> Alignment:
 # What is hard to measure or dangerous to print: wide, joined, combining, of no width, control.
 odd = st.text(
     st.sampled_from(
-        "a漢🚗é\u0301\u200d\ufe0f❤🇩👩👍🏽\u200b\xad\x1b\r\n\x00\x7f\x9b"
-        "\u2028\u202e\u2067\uffff [/]&<>\"'"
+        "a漢🚗é\u0301\u200d\ufe0f❤🇩👩👍🏽\u200b\xad\x1b\r\n\x00\x7f\x9b\u2028\u202e\u2067\uffff [/]&<>\"'"
     )
     | st.characters(codec="utf-8"),
     max_size=50,
