@@ -257,8 +257,8 @@ def test_the_name_of_standard_input_is_a_file_too(tmp_path):
         (("project", "deep.jsonl"), "deep.jsonl, line 1: found JSON that is nested too deeply"),
         (("project", "half.jsonl"), "half.jsonl, line 1: found character 14 is the lone surrogate U+D800"),
         (("project", "huge.jsonl"), "huge.jsonl, line 1: found Out of range float values are not JSON"),
-        (("serve", "--timeout", "inf"), "seconds must be above 0 and finite, got inf"),
-        (("serve", "--timeout", "nan"), "seconds must be above 0 and finite, got nan"),
+        (("serve", "--timeout", "inf"), "--timeout must be a positive number of seconds, got inf"),
+        (("serve", "--timeout", "nan"), "--timeout must be a positive number of seconds, got nan"),
     ],
 )
 def test_what_cannot_be_read_is_said_in_a_line(main, tmp_path, arguments, message):

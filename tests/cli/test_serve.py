@@ -148,7 +148,7 @@ def test_beyond_this_machine_there_is_a_warning_and_only_allowed_names_are_answe
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (("--timeout", "inf"), "seconds must be above 0 and finite, got inf"),
+        (("--timeout", "inf"), "--timeout must be a positive number of seconds, got inf"),
         (("--token-file", "/dev/null"), "/dev/null is empty"),
     ],
 )

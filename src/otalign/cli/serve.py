@@ -1,5 +1,6 @@
 """`otalign serve`: an aligner over HTTP, and a page to try it by hand."""
 
+import math
 import sys
 from contextlib import ExitStack, suppress
 from functools import partial
@@ -85,6 +86,8 @@ def serve(
     except ImportError as error:
         raise ImportError("serving needs fastapi and uvicorn: pip install 'otalign[serve]'") from error
 
+    if not 0 < timeout < math.inf:
+        raise ValueError(f"--timeout must be a positive number of seconds, got {timeout:g}")
     if workers > 1:
         threads = max(1, (threads or processors()) // workers)
     options = AlignerOptions(model=model, layer=layer, device=device, batch_size=batch_size, threads=threads)

@@ -86,13 +86,14 @@ def mix_in(folder: Path) -> np.ndarray | None:
 def loaded(name: str, kept: int | None) -> tuple[Any, Any, Path]:
     """The encoder, or its first layers, its tokeniser, and the folder where they lie."""
     try:
-        from transformers import AutoModel, AutoTokenizer
+        from transformers import AutoConfig, AutoModel, AutoTokenizer
     except ImportError as error:
         raise ImportError(NEEDS.format(name)) from error
     folder = name if Path(name).is_dir() else _fetched(name)
     fewer = {} if kept is None else {"num_hidden_layers": kept}
     with reading(name):
         _check_json(Path(folder))
+        AutoConfig.from_pretrained(folder, **SAFELY)  # says best why a folder with code is refused
         tokenizer = AutoTokenizer.from_pretrained(folder, **SAFELY)
         model, info = AutoModel.from_pretrained(
             folder, use_safetensors=True, output_loading_info=True, **SAFELY, **fewer
