@@ -18,7 +18,7 @@ from itertools import islice
 from multiprocessing import get_context
 
 from otalign.encoders import Pairing, Prepared, Reader
-from otalign.failures import EXPECTED, Failure, capture
+from otalign.failures import EXPECTED, CapturedError, capture
 from otalign.words import Pair, Text, sentence
 
 TASK_PAIRS = 4096  # enough to find some of like length
@@ -60,17 +60,17 @@ def _tasks(
     with ProcessPoolExecutor(
         workers, get_context("spawn"), initializer=_begin, initargs=(reader, pairing)
     ) as pool:
-        begun: deque[Future[Done | Failure]] = deque()
+        begun: deque[Future[Done | CapturedError]] = deque()
         stream, first = iter(pairs), 0
         try:
             while some := tuple(islice(stream, TASK_PAIRS)):
                 with _without_main():  # a task may start a worker
                     begun.append(pool.submit(_done, some))
                 if len(begun) > AHEAD * workers:
-                    yield _checked(begun.popleft().result(), first)
+                    yield _unwrap(begun.popleft().result(), first)
                     first += TASK_PAIRS
             while begun:
-                yield _checked(begun.popleft().result(), first)
+                yield _unwrap(begun.popleft().result(), first)
                 first += TASK_PAIRS
         except BrokenExecutor:
             raise ChildProcessError(
@@ -79,9 +79,9 @@ def _tasks(
             ) from None
 
 
-def _checked(result: Done | Failure, first: int) -> Done:
+def _unwrap(result: Done | CapturedError, first: int) -> Done:
     """Return the result of a task that begins with pair `first`, or raise its error."""
-    if not isinstance(result, Failure):
+    if not isinstance(result, CapturedError):
         return result
     if isinstance(result.error, EXPECTED):
         raise result.error
@@ -118,7 +118,7 @@ def _begin(reader: Reader, pairing: Pairing) -> None:
     _of_this_worker.append((reader, pairing))
 
 
-def _done(pairs: Sequence[tuple[Text, Text]]) -> Done | Failure:
+def _done(pairs: Sequence[tuple[Text, Text]]) -> Done | CapturedError:
     try:
         return _prepare(pairs)
     except BaseException as error:  # of any type: one that cannot be pickled would break the pool

@@ -34,7 +34,7 @@ def open_atomic(path: Path) -> Iterator[BinaryIO]:
         OSError: The file cannot be written, or not completely.
     """
     if not _is_replaceable(path):
-        with _naming(path), path.open("wb") as file:
+        with _name_file_in_errors(path), path.open("wb") as file:
             yield file
         return
     place = Path(os.path.realpath(path))
@@ -45,7 +45,7 @@ def open_atomic(path: Path) -> Iterator[BinaryIO]:
     name = os.fsdecode(os.fsencode(place.name)[:NAME_BYTES])
     part = place.with_name(f"{TEMPORARY}{name}-{secrets.token_hex(4)}")
     try:
-        with _naming(path, part), part.open("xb") as file:
+        with _name_file_in_errors(path, part), part.open("xb") as file:
             if before:
                 _copy_permissions(before, part)
             yield file
@@ -83,7 +83,7 @@ def _is_replaceable(path: Path) -> bool:
 
 
 @contextmanager
-def _naming(path: Path, part: Path | None = None) -> Iterator[None]:
+def _name_file_in_errors(path: Path, part: Path | None = None) -> Iterator[None]:
     """Let errors name the file that was to be written, instead of a temporary one or none."""
     try:
         yield

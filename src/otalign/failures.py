@@ -7,7 +7,7 @@ from typing import NamedTuple
 EXPECTED = (ValueError, OSError, ImportError)  # what the user can mend; their messages say how
 
 
-class Failure(NamedTuple):
+class CapturedError(NamedTuple):
     """An exception that was caught in another process."""
 
     error: Exception  # the exception itself, or a RuntimeError in place of one that does not travel
@@ -15,7 +15,7 @@ class Failure(NamedTuple):
     place: int | None = None  # index of the item that it was raised for, where that is known
 
 
-def capture(error: BaseException, place: int | None = None) -> Failure:
+def capture(error: BaseException, place: int | None = None) -> CapturedError:
     """Make an exception fit to be pickled, with its traceback as a note.
 
     Args:
@@ -32,8 +32,8 @@ def capture(error: BaseException, place: int | None = None) -> Failure:
     except Exception:  # pickling runs whatever the exception's class says
         travels = False
     if travels and isinstance(error, Exception):
-        return Failure(error, description, place)
-    return Failure(RuntimeError(description), description, place)
+        return CapturedError(error, description, place)
+    return CapturedError(RuntimeError(description), description, place)
 
 
 def describe(error: BaseException) -> str:

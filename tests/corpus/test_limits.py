@@ -10,7 +10,7 @@ from contextlib import suppress
 import pytest
 
 from otalign.alignment import Alignment
-from otalign.corpus import BadLine, Limits, TextPair, read, write
+from otalign.corpus import BadLine, ReaderLimits, TextPair, read, write
 from otalign.corpus import text as text_module
 from otalign.corpus.parquet import Rows
 
@@ -78,7 +78,7 @@ def test_a_line_without_end_takes_no_more_memory_than_the_limit(suffix, tmp_path
             bomb.seek(size)
             bomb.write(b"\nc\td\n")
     tracemalloc.start()
-    reading = read(path, "tsv", skip_bad=True, limits=Limits(max_line_bytes=1 << 16))
+    reading = read(path, "tsv", skip_bad=True, limits=ReaderLimits(max_line_bytes=1 << 16))
     assert list(reading) == [TextPair("c", "d")]
     assert tracemalloc.get_traced_memory()[1] < size / 8
     tracemalloc.stop()
@@ -88,9 +88,9 @@ def test_a_line_without_end_takes_no_more_memory_than_the_limit(suffix, tmp_path
 
 def test_a_line_as_long_as_the_limit_is_good(tmp_path):
     for end in ("", "\n"):
-        assert read_all(tmp_path, "tsv", "a\tbcd" + end, limits=Limits(max_line_bytes=5))
+        assert read_all(tmp_path, "tsv", "a\tbcd" + end, limits=ReaderLimits(max_line_bytes=5))
         with pytest.raises(BadLine, match="at most 4 bytes a line"):
-            read_all(tmp_path, "tsv", "a\tbcd" + end, limits=Limits(max_line_bytes=4))
+            read_all(tmp_path, "tsv", "a\tbcd" + end, limits=ReaderLimits(max_line_bytes=4))
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_a_line_as_long_as_the_limit_is_good(tmp_path):
     ],
 )
 def test_a_sentence_beyond_the_limits_is_a_bad_line(format, content, long, message, tmp_path):
-    content, limits = content.format(long.strip()), Limits(max_words=10, max_characters=40)
+    content, limits = content.format(long.strip()), ReaderLimits(max_words=10, max_characters=40)
     with pytest.raises(BadLine) as caught:
         read_all(tmp_path, format, content, limits=limits)
     assert message in str(caught.value)
@@ -118,7 +118,7 @@ def test_a_sentence_beyond_the_limits_is_a_bad_line(format, content, long, messa
 
 
 def test_words_are_counted_as_they_will_be_split(tmp_path):
-    content, limits = "a.b, a.b, a.b\tb\n", Limits(max_words=3)
+    content, limits = "a.b, a.b, a.b\tb\n", ReaderLimits(max_words=3)
     with pytest.raises(BadLine, match="found 5 words in the source"):
         read_all(tmp_path, "tsv", content, limits=limits)
     assert read_all(tmp_path, "tsv", content, limits=limits, pretokenized=True)
@@ -126,7 +126,7 @@ def test_words_are_counted_as_they_will_be_split(tmp_path):
 
 def test_limits_are_positive():
     with pytest.raises(ValueError, match="max_words must be at least 1, got 0"):
-        Limits(max_words=0)
+        ReaderLimits(max_words=0)
 
 
 @pytest.mark.parametrize("format", ["a3", "msr-rte", "ists", "naacl"])
@@ -179,7 +179,7 @@ def write_table(path, sources):
 
 
 def test_a_row_of_a_table_has_the_same_limits(tmp_path):
-    rows = Rows(write_table(tmp_path / "pairs.parquet", ["a", "a b"]), Limits(max_words=1))
+    rows = Rows(write_table(tmp_path / "pairs.parquet", ["a", "a b"]), ReaderLimits(max_words=1))
     with pytest.raises(
         ValueError, match=r"row 2: found 2 words in the source, expected at most 1 \(max_words"
     ):

@@ -18,7 +18,7 @@ from otalign.cli.pairs import INPUTS, Pairs, pairs_of
 from otalign.cli.results import FORMATS, alignment_writer, format_of, open_output, shard_form
 from otalign.cli.shards import ShardOptions, align_in_shards
 from otalign.cli.terminal import bars, with_progress
-from otalign.corpus import Limits
+from otalign.corpus import ReaderLimits
 from otalign.engines import Folder
 from otalign.engines.work import SIZE
 
@@ -27,7 +27,7 @@ from otalign.engines.work import SIZE
 @with_limits
 def align(
     aligner: AlignerOptions,
-    limits: Limits,
+    limits: ReaderLimits,
     texts: Annotated[
         list[str] | None,
         typer.Argument(

@@ -11,14 +11,14 @@ from otalign.alignment import Gold, Level
 from otalign.cli.inputs import with_limits
 from otalign.cli.results import check_output
 from otalign.cli.terminal import say_what_was_met
-from otalign.corpus import FORMATS, Item, Limits, read, write
+from otalign.corpus import FORMATS, Item, ReaderLimits, read, write
 
 FORMAT_HELP = "One of " + ", ".join(FORMATS) + "."
 
 
 @with_limits
 def convert(
-    limits: Limits,
+    limits: ReaderLimits,
     files: Annotated[
         list[Path], typer.Argument(metavar="IN... OUT...", help="Files to read, then files to write.")
     ],

@@ -11,7 +11,7 @@ from otalign.cli.aligning import AlignerOptions, with_aligner_options
 from otalign.cli.inputs import check_input
 from otalign.cli.methods import check_method
 from otalign.cli.results import open_output
-from otalign.corpus import Limits
+from otalign.corpus import ReaderLimits
 from otalign.corpus.text import MAX_LINE_BYTES, STDIN, lines
 from otalign.diff import difference
 from otalign.render.changes import changes
@@ -36,7 +36,7 @@ def diff(
     ),
     max_words: Annotated[
         int, typer.Option(min=1, help="Words of a sentence; 4,000 in both texts take 1 GB of memory.")
-    ] = Limits.max_words,
+    ] = ReaderLimits.max_words,
 ) -> None:
     """Show what changed between two versions of a text: kept, reworded, moved, added, removed.
 

@@ -13,7 +13,7 @@ from otalign.cli.corpora import AsJson, DataFolder, Split
 from otalign.cli.inputs import with_limits
 from otalign.cli.predictions import golds_of, predicted
 from otalign.cli.terminal import console
-from otalign.corpus import CORPORA, Limits
+from otalign.corpus import CORPORA, ReaderLimits
 from otalign.metrics import (
     Counts,
     Grouping,
@@ -38,7 +38,7 @@ GoldFormat = Annotated[str, typer.Option(metavar="FORMAT", help="Of a gold file,
 
 @with_limits
 def evaluate(
-    limits: Limits,
+    limits: ReaderLimits,
     files: Annotated[
         list[str],
         typer.Argument(

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from otalign.corpus import Limits
+from otalign.corpus import ReaderLimits
 from otalign.corpus.text import STDIN
 
 HELP = {
@@ -47,14 +47,14 @@ def with_limits(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(**given: Any) -> None:
-        command(limits=Limits(**{name: given.pop(name) for name in HELP}), **given)
+        command(limits=ReaderLimits(**{name: given.pop(name) for name in HELP}), **given)
 
     own = [part for part in inspect.signature(command).parameters.values() if part.name != "limits"]
     options = [
         inspect.Parameter(
             name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=getattr(Limits, name),
+            default=getattr(ReaderLimits, name),
             annotation=Annotated[int, typer.Option(min=1, help=text)],
         )
         for name, text in HELP.items()

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from otalign.cli.inputs import check_input
-from otalign.corpus import CORPORA, FORMATS, Item, Limits, TextPair, load, read
+from otalign.corpus import CORPORA, FORMATS, Item, ReaderLimits, TextPair, load, read
 from otalign.corpus.items import sentences
 from otalign.corpus.limits import DEFAULT_LIMITS
 from otalign.corpus.parquet import Rows
@@ -42,7 +42,7 @@ def pairs_of(
     split: str,
     data: Path | None,
     *,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: ReaderLimits = DEFAULT_LIMITS,
     read_before: bool = True,
 ) -> Pairs:
     """What the arguments of a command stand for; `split` and `data` are for a corpus. Files that were read

@@ -5,10 +5,12 @@ from pathlib import Path
 
 from otalign.alignment import Alignment, Gold, Level, Links
 from otalign.cli.terminal import say_what_was_met
-from otalign.corpus import CORPORA, FORMATS, Item, Limits, Unaligned, load, read
+from otalign.corpus import CORPORA, FORMATS, Item, ReaderLimits, Unaligned, load, read
 
 
-def golds_of(name: str, format: str, split: str, data: Path | None, limits: Limits) -> list[Gold | Alignment]:
+def golds_of(
+    name: str, format: str, split: str, data: Path | None, limits: ReaderLimits
+) -> list[Gold | Alignment]:
     """The gold of a file, or of a corpus by name."""
     items = load(name, split, data) if name in CORPORA else read(name, format, limits=limits)
     golds: list[Gold | Alignment] = []
@@ -21,7 +23,7 @@ def golds_of(name: str, format: str, split: str, data: Path | None, limits: Limi
     return golds
 
 
-def predicted(name: str, format: str, golds: list[Gold | Alignment], limits: Limits) -> list[Alignment]:
+def predicted(name: str, format: str, golds: list[Gold | Alignment], limits: ReaderLimits) -> list[Alignment]:
     """The predictions of a file; links alone take their words from the gold."""
     wordless = format in FORMATS and FORMATS[format].wordless
     words: list[Item] | None = list(golds) if wordless else None
@@ -36,7 +38,7 @@ def predicted(name: str, format: str, golds: list[Gold | Alignment], limits: Lim
 
 
 def alone(
-    name: str, format: str, level: Level, split: str, data: Path | None, limits: Limits
+    name: str, format: str, level: Level, split: str, data: Path | None, limits: ReaderLimits
 ) -> Iterator[Alignment]:
     """The alignments of a file or of a corpus by name, with no gold beside them; gold itself at a level."""
     for item in load(name, split, data) if name in CORPORA else read(name, format, limits=limits):

@@ -17,7 +17,7 @@ from otalign.cli.inputs import check_input, with_limits
 from otalign.cli.methods import check_method, chosen_method, training_pairs
 from otalign.cli.results import open_output, write_line
 from otalign.cli.terminal import bars
-from otalign.corpus import Limits, WordPair
+from otalign.corpus import ReaderLimits, WordPair
 from otalign.corpus.tables import parse_json
 from otalign.corpus.text import BadLine, Line, lines
 from otalign.projection import Policy, projected, projected_spans
@@ -40,7 +40,7 @@ class Record(NamedTuple):
 @with_limits
 def project(
     aligner: AlignerOptions,
-    limits: Limits,
+    limits: ReaderLimits,
     file: Annotated[str, typer.Argument(metavar="FILE", help="JSON lines; - for standard input.")],
     output: Annotated[
         Path | None,
@@ -86,7 +86,7 @@ def _method(options: AlignerOptions) -> Method:
         return chosen_method(options, more, tell)
 
 
-def _record(line: Line, limits: Limits) -> Record:
+def _record(line: Line, limits: ReaderLimits) -> Record:
     data = parse_json(line, EXPECTED)
     try:
         if not isinstance(data, dict) or ("labels" in data) == ("spans" in data):
@@ -112,12 +112,12 @@ def _aligned(records: Iterator[Record], load: Callable[[], Method]) -> Iterator[
     """The records in order, each with its alignment. The first without one needs a method to be loaded."""
     for record in records:
         if record.alignment is None:
-            yield from _aligned_by(load(), chain([record], records))
+            yield from _align_with(load(), chain([record], records))
         else:
             yield record, record.alignment
 
 
-def _aligned_by(method: Method, records: Iterable[Record]) -> Iterator[tuple[Record, Alignment]]:
+def _align_with(method: Method, records: Iterable[Record]) -> Iterator[tuple[Record, Alignment]]:
     """The records in order, each with its alignment; those without one are aligned, many at a time."""
     waiting: deque[Record] = deque()
 

@@ -15,7 +15,7 @@ from otalign.cli.evaluate import GoldFormat, GoldLevel
 from otalign.cli.inputs import with_limits
 from otalign.cli.predictions import alone, golds_of, predicted
 from otalign.cli.results import check_output, open_output
-from otalign.corpus import CORPORA, Limits
+from otalign.corpus import CORPORA, ReaderLimits
 from otalign.corpus.text import STDIN
 from otalign.metrics import count, per_pair
 from otalign.render.matrix import matrix as grid
@@ -29,7 +29,7 @@ Golds = Sequence[Gold | Alignment]
 
 @with_limits
 def show(
-    limits: Limits,
+    limits: ReaderLimits,
     name: Annotated[
         str,
         typer.Argument(

@@ -3,7 +3,7 @@
 from otalign.corpus.datasets import CORPORA, Corpus, load
 from otalign.corpus.formats import FORMATS, Format, Reading, read, write
 from otalign.corpus.items import Item, Tally, TextPair, Unaligned, WordPair
-from otalign.corpus.limits import Limits
+from otalign.corpus.limits import ReaderLimits
 from otalign.corpus.text import BadLine, Line
 
 __all__ = [
@@ -13,8 +13,8 @@ __all__ = [
     "Corpus",
     "Format",
     "Item",
-    "Limits",
     "Line",
+    "ReaderLimits",
     "Reading",
     "Tally",
     "TextPair",

@@ -17,7 +17,7 @@ from otalign.alignment import Gold, Links
 from otalign.atomic import open_atomic
 from otalign.corpus import brackets, ists, links, tables
 from otalign.corpus.items import Item, Tally, gold, words_of
-from otalign.corpus.limits import DEFAULT_LIMITS, Limits
+from otalign.corpus.limits import DEFAULT_LIMITS, ReaderLimits
 from otalign.corpus.text import BadLine, Line, Path, compress, lines
 
 
@@ -106,7 +106,7 @@ class Reading:
     format: Format
     words: Iterable[Item] | None
     skip_bad: bool
-    limits: Limits = DEFAULT_LIMITS
+    limits: ReaderLimits = DEFAULT_LIMITS
     pretokenized: bool = False  # texts, whose words are counted
     skipped: Tally = field(default_factory=Tally, init=False)  # bad lines
     merged: Tally = field(default_factory=Tally, init=False)  # lines that gave a link twice
@@ -149,7 +149,7 @@ def read(
     *,
     words: Iterable[Item] | None = None,
     skip_bad: bool = False,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: ReaderLimits = DEFAULT_LIMITS,
     pretokenized: bool = False,
 ) -> Reading:
     """The items of a file in a format of `FORMATS`, or of several beside each other.

@@ -10,7 +10,7 @@ from otalign.words import split, tokenized
 
 
 @dataclass(frozen=True)
-class Limits:
+class ReaderLimits:
     """The largest line and the largest sentence that the readers accept; what exceeds them is a bad line.
 
     Aligning two sentences of `max_words` words takes about 1 GB of memory. `Aligner.align` and `align_many`
@@ -62,4 +62,4 @@ class Limits:
                 yield side, len(content), sum(map(len, content))
 
 
-DEFAULT_LIMITS = Limits()
+DEFAULT_LIMITS = ReaderLimits()

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from otalign.alignment import Alignment
 from otalign.corpus.items import TextPair, WordPair
-from otalign.corpus.limits import DEFAULT_LIMITS, Limits
+from otalign.corpus.limits import DEFAULT_LIMITS, ReaderLimits
 from otalign.corpus.text import Path
 
 ROWS = 1024  # held at a time
@@ -21,7 +21,7 @@ class Rows:
     """The pairs of a file, read anew each time they are asked for: texts, or lists of words."""
 
     path: Path
-    limits: Limits = DEFAULT_LIMITS
+    limits: ReaderLimits = DEFAULT_LIMITS
     pretokenized: bool = False  # texts, whose words are counted
 
     def __iter__(self) -> Iterator[TextPair | WordPair]:

@@ -84,7 +84,7 @@ class Reader:
             turned = pairing == "canonical" and _length(sentences[first]) < _length(sentences[first + 1])
             for one in inputs(these[::-1] if turned else these, first, frame, self.limit):
                 if turned:
-                    one = replace(one, pieces=tuple(_turned(piece, 2 * first + 1) for piece in one.pieces))
+                    one = replace(one, pieces=tuple(_swap_side(piece, 2 * first + 1) for piece in one.pieces))
                 if any(len(piece.words) for piece in one.pieces):  # an empty text may not even have a frame
                     yield one
 
@@ -112,7 +112,7 @@ def _length(sentence: Sentence) -> tuple[int, str]:
     return len(sentence.spans), sentence.text
 
 
-def _turned(piece: Piece, both: int) -> Piece:
+def _swap_side(piece: Piece, both: int) -> Piece:
     """The piece as one of the other sentence, where the numbers of both add up to so much."""
     return replace(piece, sentence=both - piece.sentence)
 

@@ -39,14 +39,14 @@ def read_config(name: str, folder: Path) -> Any:
         from transformers import AutoConfig
     except ImportError as error:
         raise ImportError(NEEDS.format(name)) from error
-    with reading(name):
+    with translate_errors(name):
         _check_json(folder)
         return AutoConfig.from_pretrained(folder, **SAFELY)
 
 
 @contextmanager
-def reading(name: str) -> Iterator[None]:
-    """Read files of the model of this name: whatever goes wrong is an error of one line."""
+def translate_errors(name: str) -> Iterator[None]:
+    """Turn whatever goes wrong with the files of a model into a ValueError of one line that names it."""
     from transformers.utils import logging
 
     verbosity = logging.get_verbosity()
@@ -86,14 +86,13 @@ def mix_in(folder: Path) -> np.ndarray | None:
 def loaded(name: str, kept: int | None) -> tuple[Any, Any, Path]:
     """The encoder, or its first layers, its tokeniser, and the folder where they lie."""
     try:
-        from transformers import AutoConfig, AutoModel, AutoTokenizer
+        from transformers import AutoModel, AutoTokenizer
     except ImportError as error:
         raise ImportError(NEEDS.format(name)) from error
     folder = name if Path(name).is_dir() else _fetched(name)
     fewer = {} if kept is None else {"num_hidden_layers": kept}
-    with reading(name):
-        _check_json(Path(folder))
-        AutoConfig.from_pretrained(folder, **SAFELY)  # says best why a folder with code is refused
+    read_config(name, Path(folder))  # first, since it says best why a folder with code is refused
+    with translate_errors(name):
         tokenizer = AutoTokenizer.from_pretrained(folder, **SAFELY)
         model, info = AutoModel.from_pretrained(
             folder, use_safetensors=True, output_loading_info=True, **SAFELY, **fewer

@@ -16,7 +16,7 @@ import numpy as np
 
 from otalign.encoders.encoder import CPU_BATCH, GPU_BATCH, INPUTS, Encoder, Precision
 from otalign.encoders.onnx import MODEL as EXPORTED
-from otalign.encoders.pretrained import MIX, PARTS, loaded, mix_in, reading
+from otalign.encoders.pretrained import MIX, PARTS, loaded, mix_in, translate_errors
 from otalign.encoders.subwords import Subworder
 
 SIZE_IF_UNSAID = 512  # subwords of an input, for models that set no limit of their own
@@ -53,7 +53,7 @@ class Transformers(Encoder):
         self.mix = mix_in(self.origin)
         if batch_size is None:
             batch_size = CPU_BATCH if self.device == "cpu" else GPU_BATCH
-        with reading(name):  # a configuration may say anything, in any type
+        with translate_errors(name):  # a configuration may say anything, in any type
             self.inputs = _inputs(model, tokenizer)
             blocks, limit = _blocks(model), _limit(model, tokenizer)
             self.size = int(model.config.hidden_size)

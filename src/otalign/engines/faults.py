@@ -4,7 +4,7 @@ import signal
 
 from otalign.engines.folder import CENTRE, TRIES
 from otalign.engines.work import Head, Shard, Work
-from otalign.failures import EXPECTED, Failure
+from otalign.failures import EXPECTED, CapturedError
 
 LESS_MEMORY = "with too little memory, give fewer --processes or a smaller --batch-size; --resume goes on"
 
@@ -13,22 +13,22 @@ class WorkerDied(ChildProcessError):
     """A process that ended without a word: it was killed, or crashed."""
 
 
-def report_death(exit_code: int | None = None) -> Failure:
+def report_death(exit_code: int | None = None) -> CapturedError:
     """Describe the end of a worker process, by its exit code if that is known."""
     how = "died" if exit_code is None else f"ended with exit code {exit_code}"
     if exit_code is not None and exit_code < 0:
         how = f"was killed by signal {-exit_code} ({signal.strsignal(-exit_code)})"
     error = WorkerDied(f"a worker process {how}")
-    return Failure(error, str(error))
+    return CapturedError(error, str(error))
 
 
-def ends_the_run(failure: Failure, times: int) -> bool:
+def ends_the_run(failure: CapturedError, times: int) -> bool:
     """Decide whether to give up: at once on what another try would not change, else at the third time."""
     expected = isinstance(failure.error, EXPECTED) and not isinstance(failure.error, WorkerDied)
     return expected or times >= TRIES
 
 
-def explain_shard(failure: Failure, times: int, task: Shard | Head, work: Work) -> ChildProcessError:
+def explain_shard(failure: CapturedError, times: int, task: Shard | Head, work: Work) -> ChildProcessError:
     """Make the error that ends a run in which a shard, or the centre of all of them, could not be made."""
     if isinstance(task, Head):
         name, first = CENTRE, 0
@@ -43,7 +43,7 @@ def explain_shard(failure: Failure, times: int, task: Shard | Head, work: Work) 
     return _error(message, failure)
 
 
-def explain_loading(failure: Failure, times: int) -> Exception:
+def explain_loading(failure: CapturedError, times: int) -> Exception:
     """Make the error that ends a run whose workers cannot load the aligner; expected ones are clear."""
     if isinstance(failure.error, EXPECTED) and not isinstance(failure.error, WorkerDied):
         return failure.error
@@ -56,7 +56,7 @@ def explain_loading(failure: Failure, times: int) -> Exception:
     return _error(message, failure)
 
 
-def explain_reading(failure: Failure) -> Exception:
+def explain_reading(failure: CapturedError) -> Exception:
     """Make the error that ends a run whose input cannot be read; expected ones are clear."""
     if isinstance(failure.error, EXPECTED):
         return failure.error
@@ -67,7 +67,7 @@ def _again(times: int) -> str:
     return f" {times} times, the last" if times > 1 else ""
 
 
-def _remedy(failure: Failure, unit: str) -> str:
+def _remedy(failure: CapturedError, unit: str) -> str:
     match failure.error:
         case WorkerDied() | MemoryError():
             return LESS_MEMORY
@@ -78,7 +78,7 @@ def _remedy(failure: Failure, unit: str) -> str:
     return f"correct or remove that {unit}, then align into a new folder"
 
 
-def _error(message: str, failure: Failure) -> ChildProcessError:
+def _error(message: str, failure: CapturedError) -> ChildProcessError:
     error = ChildProcessError(message)
     error.__cause__ = failure.error
     return error

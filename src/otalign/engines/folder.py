@@ -21,7 +21,7 @@ from otalign.atomic import TEMPORARY, open_atomic
 from otalign.centring import Centre
 from otalign.engines.forms import Form
 from otalign.engines.lock import LOCK, lock_folder
-from otalign.engines.records import JOURNAL, HashingWriter, Record, parse_records, read_journal, to_line
+from otalign.engines.records import JOURNAL, FileRecord, HashingWriter, parse_records, read_journal, to_line
 from otalign.untrusted import read_json
 
 RUN, CENTRE, LEFTOVER = "run.json", "centre.npz", TEMPORARY
@@ -39,7 +39,7 @@ class Folder:
         """The place of a shard. Six digits keep names in order up to a million shards."""
         return self.path / f"part-{number:06d}{self.form.suffix}"
 
-    def write(self, number: int, alignments: Iterable[Alignment]) -> Record:
+    def write(self, number: int, alignments: Iterable[Alignment]) -> FileRecord:
         """Write a shard.
 
         Returns:
@@ -150,12 +150,12 @@ class Folder:
         return Kept(frozenset(whole), tuple(damaged))
 
     @property
-    def records(self) -> dict[str, Record]:
+    def records(self) -> dict[str, FileRecord]:
         """Those of all finished files, by name. The journal is newer than `run.json`."""
         said = self.said or {}
         return dict(parse_records(said.get("files", {}))) | dict(read_journal(self.path / JOURNAL))
 
-    def record(self, name: str, record: Record) -> None:
+    def record(self, name: str, record: FileRecord) -> None:
         """Add a finished file to the journal. One process alone may do so, that which holds the lock."""
         with (self.path / JOURNAL).open("ab") as journal:
             journal.write(to_line(name, record))
@@ -194,7 +194,7 @@ class Folder:
         with np.load(self.path / CENTRE, allow_pickle=False) as kept:
             return Centre(kept["mean"], kept.get("stretch"))
 
-    def keep(self, centre: Centre) -> Record:
+    def keep(self, centre: Centre) -> FileRecord:
         """Write the centre; what it returns is to be recorded, as of a shard."""
         arrays = {"mean": centre.mean} | ({} if centre.stretch is None else {"stretch": centre.stretch})
         with open_atomic(self.path / CENTRE) as file:

@@ -27,9 +27,9 @@ from otalign.engines.faults import (
 )
 from otalign.engines.folder import CENTRE, TRIES
 from otalign.engines.local import ahead
-from otalign.engines.records import Record
+from otalign.engines.records import FileRecord
 from otalign.engines.work import ONE_THREAD, SIZE, Head, Ready, Shard, Tell, Warn, Work, ready, shards
-from otalign.failures import EXPECTED, Failure, capture, describe
+from otalign.failures import EXPECTED, CapturedError, capture, describe
 
 
 def align(
@@ -96,7 +96,7 @@ def _record(work: Work, row: dict[str, Any]) -> None:
     match pickle.loads(row["result"]):
         case Exception() as error:
             raise error
-        case Record() as record:
+        case FileRecord() as record:
             work.folder.record(work.folder.part(int(row["number"])).name, record)
 
 
@@ -130,12 +130,12 @@ class Actor:
                 result = explain_shard(capture(error), 1, shard, self.work)
         return {"number": batch["number"], "pairs": batch["pairs"], "result": [pickle.dumps(result)]}
 
-    def _write(self, shard: Shard) -> Record | Exception:
+    def _write(self, shard: Shard) -> FileRecord | Exception:
         with self.work.folder.attempt(self.work.folder.part(shard.number).name) as others:
             if others >= TRIES:
                 return explain_shard(report_death(), others, shard, self.work)
             times = 1
-            while isinstance(result := self.work.write(shard, self.method), Failure):
+            while isinstance(result := self.work.write(shard, self.method), CapturedError):
                 if ends_the_run(result, times):
                     return explain_shard(result, times, shard, self.work)
                 times += 1
@@ -169,10 +169,10 @@ def _ready(work: Work) -> Ready | Exception:
     return method if isinstance(method, Exception) else ready(method)
 
 
-def _keep_centre(work: Work, head: Head) -> Record | Exception | None:
+def _keep_centre(work: Work, head: Head) -> FileRecord | Exception | None:
     method = _load(work)
     result = method if isinstance(method, Exception) else work.keep_centre(head, method)
-    return explain_shard(result, 1, head, work) if isinstance(result, Failure) else result
+    return explain_shard(result, 1, head, work) if isinstance(result, CapturedError) else result
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, NamedTuple
 JOURNAL = ".shards.jsonl"  # hidden, so that readers of a folder of Parquet pass over it
 
 
-class Record(NamedTuple):
+class FileRecord(NamedTuple):
     """What is known of a finished file."""
 
     bytes: int
@@ -52,15 +52,15 @@ class HashingWriter(BufferedIOBase):
         return self.size
 
     @property
-    def record(self) -> Record:
-        return Record(self.size, self.hash.hexdigest())
+    def record(self) -> FileRecord:
+        return FileRecord(self.size, self.hash.hexdigest())
 
 
-def to_line(name: str, record: Record) -> bytes:
+def to_line(name: str, record: FileRecord) -> bytes:
     return json.dumps({"name": name, **record._asdict()}).encode() + b"\n"
 
 
-def read_journal(file: Path) -> Iterator[tuple[str, Record]]:
+def read_journal(file: Path) -> Iterator[tuple[str, FileRecord]]:
     """Read names and records. A line that is no record, such as half of one after a power cut, is skipped."""
     if not file.exists():
         return
@@ -74,9 +74,9 @@ def read_journal(file: Path) -> Iterator[tuple[str, Record]]:
                 yield from parse_records({data.get("name"): data})
 
 
-def parse_records(files: object) -> Iterator[tuple[str, Record]]:
+def parse_records(files: object) -> Iterator[tuple[str, FileRecord]]:
     """Read records by name, as in `run.json`; what is no record is skipped."""
     for name, data in files.items() if isinstance(files, dict) else ():
         match name, data:
             case str(), {"bytes": int(size), "sha256": str(digest)}:
-                yield name, Record(size, digest)
+                yield name, FileRecord(size, digest)

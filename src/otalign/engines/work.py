@@ -15,8 +15,8 @@ from otalign.aligner import Aligner, Method, Pair, embedded
 from otalign.centring import Centre, first
 from otalign.corpus.items import Item, sentences
 from otalign.engines.folder import Folder
-from otalign.engines.records import Record
-from otalign.failures import Failure, capture
+from otalign.engines.records import FileRecord
+from otalign.failures import CapturedError, capture
 from otalign.peers import SimAligner
 
 SIZE = 8192  # pairs of a shard: a minute or two of work
@@ -58,7 +58,9 @@ class Work:
     pretokenized: bool = False
     unit: str = "pair"  # what errors call an item: a line, where each line of the input is one
 
-    def write(self, shard: Shard, method: Method, tell: Tell = lambda pairs: None) -> Record | Failure:
+    def write(
+        self, shard: Shard, method: Method, tell: Tell = lambda pairs: None
+    ) -> FileRecord | CapturedError:
         """Align a shard and write it; told from time to time how many pairs more are aligned.
 
         Returns:
@@ -87,9 +89,9 @@ class Work:
         except BaseException as error:  # SystemExit and panics of Rust, too, must not end the process unheard
             if isinstance(error, OSError | MemoryError | ImportError):
                 return capture(error)
-            return capture(error, self._find_failing(shard.items, method, range(done, read)))
+            return capture(error, self._find_failure(shard.items, method, range(done, read)))
 
-    def _find_failing(self, items: Sequence[Item], method: Method, among: Iterable[int]) -> int | None:
+    def _find_failure(self, items: Sequence[Item], method: Method, among: Iterable[int]) -> int | None:
         """Return the index of the first item that cannot be aligned and written by itself."""
         for place in among:
             try:
@@ -99,7 +101,7 @@ class Work:
                 return place
         return None
 
-    def keep_centre(self, head: Head, method: Method) -> Record | Failure | None:
+    def keep_centre(self, head: Head, method: Method) -> FileRecord | CapturedError | None:
         """Keep what a stream that begins so is centred on; nothing if it has no words."""
         assert isinstance(method, Aligner | SimAligner)
         whitening = method.settings.whitening if isinstance(method, Aligner) else 0.0

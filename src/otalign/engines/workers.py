@@ -13,9 +13,9 @@ from typing import Any, Self
 
 from otalign.engines.faults import ends_the_run, explain_loading, explain_shard, report_death
 from otalign.engines.folder import CENTRE
-from otalign.engines.records import Record
+from otalign.engines.records import FileRecord
 from otalign.engines.work import ONE_THREAD, Head, Ready, Shard, Work, ready
-from otalign.failures import EXPECTED, Failure, capture
+from otalign.failures import EXPECTED, CapturedError, capture
 
 
 class Worker:
@@ -62,7 +62,7 @@ class Crew:
         self.workers: list[Worker] = []
         try:
             self.workers += [Worker(work) for _ in range(processes)]
-            (self.signature, self.centres), *_ = [self._await_loaded(place) for place in range(processes)]
+            (self.signature, self.centres), *_ = [self._wait_until_ready(place) for place in range(processes)]
         except BaseException:
             self.__exit__()
             raise
@@ -77,7 +77,7 @@ class Crew:
     def keep_centre(self, head: Head) -> None:
         """Have a worker find the centre of the corpus, and record it."""
         self.workers[0].take(head)
-        while isinstance(said := self.workers[0].hear(), Failure):
+        while isinstance(said := self.workers[0].hear(), CapturedError):
             self._fail(0, said)
             self.workers[0].take(head)
         if said is not None:  # with no words there is no centre
@@ -94,11 +94,11 @@ class Crew:
                 place, shard = busy[ends]
                 worker = self.workers[place]
                 match worker.hear():
-                    case Failure() as failure:
+                    case CapturedError() as failure:
                         yield -worker.told
                         self._fail(place, failure)
                         self.again.append(shard)
-                    case Record() as record:
+                    case FileRecord() as record:
                         self.work.folder.record(self.work.folder.part(shard.number).name, record)
                         worker.task = None
                     case more:
@@ -115,7 +115,7 @@ class Crew:
         tasks = [(place, worker.ends, worker.task) for place, worker in enumerate(self.workers)]
         return {ends: (place, task) for place, ends, task in tasks if isinstance(task, Shard)}
 
-    def _fail(self, place: int, failure: Failure) -> None:
+    def _fail(self, place: int, failure: CapturedError) -> None:
         """Count a failure, and put another worker in the place unless the run is to end."""
         task = self.workers[place].task
         assert task is not None
@@ -124,17 +124,17 @@ class Crew:
         if ends_the_run(failure, self.failures[number]):
             raise explain_shard(failure, self.failures[number], task, self.work)
         self._replace(place)
-        self._await_loaded(place)
+        self._wait_until_ready(place)
 
     def _replace(self, place: int) -> None:
         # Also one that lives: what failed, such as a GPU, may be of no more use to it.
         self.workers[place].stop()
         self.workers[place] = Worker(self.work)
 
-    def _await_loaded(self, place: int) -> Ready:
+    def _wait_until_ready(self, place: int) -> Ready:
         """Wait until a worker has loaded the aligner. One that fails is replaced, until three have."""
         times = 0
-        while isinstance(said := self.workers[place].hear(), Failure):
+        while isinstance(said := self.workers[place].hear(), CapturedError):
             times += 1
             if ends_the_run(said, times):
                 raise explain_loading(said, times)
@@ -179,7 +179,7 @@ def _serve(ends: Connection, work: Work) -> None:
     try:
         method = work.load()
         said: Any = ready(method)
-        while not isinstance(said, Failure):
+        while not isinstance(said, CapturedError):
             ends.send(said)
             match ends.recv():
                 case Head() as head:

@@ -205,15 +205,15 @@ def answer_to(body: Any, settings: Settings, answers: Sequence[Answer]) -> bytes
     """JSON of the type `OneAnswer` or `ManyAnswers`, as the request was for one or many."""
     said: dict[str, Any] = {"settings": told(settings), "signature": signature(settings.fields())}
     if hasattr(body, "pairs"):
-        said["alignments"] = [_alignment_told(answer) for answer in answers]
+        said["alignments"] = [_alignment_fields(answer) for answer in answers]
     else:
         (answer,) = answers
-        said |= _alignment_told(answer)
+        said |= _alignment_fields(answer)
         if answer.matrix is not None:
             said["matrix"] = answer.matrix
     return json.dumps(said, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-def _alignment_told(answer: Answer) -> dict[str, Any]:
+def _alignment_fields(answer: Answer) -> dict[str, Any]:
     converged = {} if answer.converged is None else {"converged": answer.converged}
     return answer.alignment.to_dict() | converged
