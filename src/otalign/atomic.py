@@ -76,7 +76,7 @@ def write_atomic(path: Path, text: str) -> None:
 
 
 def _is_replaceable(path: Path) -> bool:
-    """Whether a path names a regular file, or nothing yet."""
+    """Return whether a path names a regular file, or nothing yet."""
     if str(path).startswith(OPEN_ALREADY):
         return False  # they are links to files that another process goes on writing
     return path.is_file() or not path.exists()

@@ -151,7 +151,7 @@ class Folder:
 
     @property
     def records(self) -> dict[str, FileRecord]:
-        """Those of all finished files, by name. The journal is newer than `run.json`."""
+        """Records of all finished files by name. The journal is newer than `run.json`."""
         said = self.said or {}
         return dict(parse_records(said.get("files", {}))) | dict(read_journal(self.path / JOURNAL))
 
@@ -204,7 +204,7 @@ class Folder:
 
 
 class Kept(NamedTuple):
-    """What a run finds that goes on with an earlier one."""
+    """Files of an earlier run that a resumed run finds."""
 
     whole: frozenset[str]  # names of files that match their records
     damaged: tuple[str, ...]  # `name: what is wrong`, of those that are to be made anew

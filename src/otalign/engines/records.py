@@ -16,7 +16,7 @@ JOURNAL = ".shards.jsonl"  # hidden, so that readers of a folder of Parquet pass
 
 
 class FileRecord(NamedTuple):
-    """What is known of a finished file."""
+    """Size and digest of a finished file."""
 
     bytes: int
     sha256: str

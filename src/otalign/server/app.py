@@ -129,7 +129,7 @@ def app_for(
 
 
 class State:
-    """Whether requests would be answered now."""
+    """Report whether requests would be answered now."""
 
     def __init__(self, batches: Batches):
         self._batches = batches

@@ -70,7 +70,7 @@ class Batches:
 
     @property
     def full(self) -> bool:
-        """Whether the queue takes no further request."""
+        """True if the queue takes no further request."""
         return self.waiting >= self._room
 
     def submit(self, asks: Sequence[Ask]) -> asyncio.Future[list[Answer]]:

@@ -105,7 +105,7 @@ class LimitedConnection(HttpToolsProtocol):
     # Time.
 
     def _is_idle(self) -> bool:
-        """Whether no request is being answered."""
+        """True if no request is being answered."""
         return self.cycle is None or self.cycle.response_complete
 
     def _expect_headers(self) -> None:

@@ -24,7 +24,7 @@ BACKLOG = 2048  # connections that the system keeps until they are taken
 
 @dataclass(frozen=True)
 class Service:
-    """What a process serves, and to whom. It can be sent to another process if `load` can."""
+    """An aligner, its limits and who may use it; can be sent to another process if `load` can."""
 
     load: Callable[[], Aligner]
     limits: Limits = Limits()

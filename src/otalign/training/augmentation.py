@@ -30,7 +30,7 @@ EDITS: dict[str, Edit] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Augmentation:
-    """How many augmented copies an epoch has of each kind, as a share of its pairs; 0 turns a kind off.
+    """Shares of augmented copies of each kind in an epoch, relative to its pairs; 0 turns a kind off.
 
     A share of 0.1 adds one edited copy for every ten pairs; the pairs themselves are always read as they are.
 

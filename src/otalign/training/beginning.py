@@ -51,7 +51,7 @@ class Beginning:
 
 
 class OneProcess:
-    """What the loop asks of an `accelerate.Accelerator`, for training in a single process."""
+    """The part of `accelerate.Accelerator` that the loop uses, for training in a single process."""
 
     num_processes, process_index, is_main_process = 1, 0, True
 

@@ -18,7 +18,7 @@ from otalign.tuning.store import Progress
 
 @dataclass(frozen=True, eq=False)
 class Distillation:
-    """What a student learns from beside gold links.
+    """Sources that a student learns from beside gold links.
 
     Attributes:
         teachers: Aligners that have learned their transport, of any encoder; their mean is learned.

@@ -89,7 +89,7 @@ def _permute_items(count: int, separators: list[range], random: Random) -> list[
 
 
 def _draw_widths(random: Random) -> tuple[int, int]:
-    """Of two items around one separator, mostly of like length."""
+    """Choose two items around one separator, mostly of like length."""
     width = random.randint(1, ITEM_WORDS)
     return width, width if random.random() < 0.7 else random.randint(1, ITEM_WORDS)
 

@@ -284,7 +284,7 @@ def _name_teachers(teachers: Sequence[Aligner]) -> str:
 
 
 def _suitable_workers(accelerator: Any) -> int:
-    """As many as keep a GPU busy; a CPU is busy with the model itself."""
+    """Return as many workers as keep a GPU busy; a CPU is busy with the model itself."""
     if accelerator.device.type != "cuda":
         return 0
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -13,7 +13,7 @@ Made = TypeVar("Made")
 
 
 class Split(NamedTuple):
-    """Which part of each batch this process reads, and in how many parts where memory is short."""
+    """Part of each batch that this process reads, and in how many parts where memory is short."""
 
     process: int = 0
     processes: int = 1
@@ -29,7 +29,7 @@ WHOLE = Split()
 
 
 class TrainSet(Protocol):
-    """What a model is trained on. Inside a `with` block its epochs can be read."""
+    """Examples that a model is trained on. Inside a `with` block its epochs can be read."""
 
     def __len__(self) -> int:
         """Examples in an epoch."""

@@ -131,7 +131,7 @@ class Targets(_Arrays):
         return len(self.starts) - 1
 
     def slice(self, start: int, stop: int) -> "Targets":
-        """Those of the pairs from `start` to `stop`."""
+        """Targets of the pairs from `start` to `stop`."""
         here = slice(self.starts[start], self.starts[stop])
         return Targets(
             self.starts[start : stop + 1] - self.starts[start], self.cells[here], self.values[:, here]

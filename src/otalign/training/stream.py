@@ -65,7 +65,7 @@ class BatchMaker:
         batches = [order[k : k + task.size] for k in range(0, len(order), task.size)]
         Random(repr((task.seed, "batches", task.first))).shuffle(batches)
 
-        def collate(numbers: np.ndarray) -> Batch:
+        def make_batch(numbers: np.ndarray) -> Batch:
             examples = [made[k] for k in numbers]
             lengths = np.array([one.shape for one in examples], dtype=np.int64)
             links = np.zeros((len(LEVELS), len(examples), *lengths.max(axis=0)), dtype=np.float32)
@@ -76,7 +76,7 @@ class BatchMaker:
             of = [inputs[k] for k in numbers]
             return collate(of, lengths, links, known, task.pairs[numbers], self.reader.pad)
 
-        return [[collate(part) for part in task.split.parts(batch)] for batch in batches]
+        return [[make_batch(part) for part in task.split.parts(batch)] for batch in batches]
 
     def make_example(self, task: Task, k: int, pair: int, kind: int) -> Example:
         """Example number k of a task: a pair, edited as its kind says, in one of the directions."""
