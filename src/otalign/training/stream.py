@@ -23,7 +23,7 @@ import numpy as np
 from otalign.ahead import _without_main
 from otalign.encoders import Pairing, Reader
 from otalign.training.augmentation import EDITS, Augmentation, augment
-from otalign.training.batches import POOL, Batch, encode_pairs
+from otalign.training.batches import POOL, Batch, collate, encode_pairs
 from otalign.training.examples import Example
 from otalign.training.reading import WHOLE, Split, in_order
 from otalign.training.store import LEVELS, PairStore
