@@ -1,5 +1,6 @@
 # make demo   align the sample pairs in an environment that has only what users install
 # make test   run the tests in the development environment
+# make test-experiments   run the tests of experiments/
 # make fuzz   look for inputs that break it, for MINUTES (default 5), with new seeds each time
 # make wheel  build the wheel, install it in a clean environment, align with it outside the repository, and write
 #             the wheel with its bill of materials (CycloneDX) to dist/
@@ -17,13 +18,16 @@ BIN  := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 SMALL := src/otalign/models/small
 CORPORA := msr-rte mtref edinburgh++ wiki
 
-.PHONY: demo test fuzz lint format wheel lock licences model screenshots clean
+.PHONY: demo test test-experiments fuzz lint format wheel lock licences model screenshots clean
 
 demo: $(DEMO)/ready
 	$(DEMO)/$(BIN)/otalign align examples/pairs.tsv --format terminal
 
 test: $(DEV)/ready
 	$(DEV)/$(BIN)/python -m pytest -n auto
+
+test-experiments: $(DEV)/ready
+	$(DEV)/$(BIN)/python -m pytest -n auto experiments
 
 fuzz: $(DEV)/ready
 	$(DEV)/$(BIN)/python -m tests.fuzz --minutes $(MINUTES)

@@ -12,9 +12,9 @@ import time
 from random import Random
 
 from otalign import Aligner
-from otalign.corpus import load
 from otalign.diff import difference
-from otalign.sentences import Document, lined
+from otalign.io import load
+from otalign.text.sentences import Document, lined
 
 WHO = ("the mayor", "a young teacher", "our neighbour", "the last guest", "every pilot", "the old baker")
 WHO += ("her lawyer", "the night nurse", "a tall stranger", "the drummer", "his cousin", "the gardener")

@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 
-from otalign.peers.fast_align import FastAlign, Step
+from otalign.baselines.fast_align import FastAlign, Step
 
 TYPES = 50_000
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from otalign.alignment import Gold
-from otalign.corpus import FORMATS, read, write
+from otalign.io import FORMATS, read, write
 
 
 def drawn_pairs(count: int) -> Iterator[Gold]:

@@ -24,19 +24,21 @@ from typing import Any
 
 import torch
 
-from otalign import Aligner, ahead, extract
+from otalign import Aligner
 from otalign.aligner import chunks
 from otalign.alignment import Gold
 from otalign.arrays import array_namespace
-from otalign.corpus import load
 from otalign.encoders import Prepared
+from otalign.encoders import prefetch as ahead
 from otalign.encoders.prepared import Batch
 from otalign.encoders.transformers import Transformers, states
-from otalign.head import LearnedTransport
+from otalign.io import load
 from otalign.metrics import count, scores
+from otalign.scoring import extraction as extract
+from otalign.scoring.heads import LearnedTransport
+from otalign.scoring.strengths import LEARNED, TRANSPORT, Tile, instance, solution, tiles
+from otalign.scoring.weights import Weights, scaled_weights, weights
 from otalign.settings import Settings
-from otalign.strengths import LEARNED, TRANSPORT, Tile, instance, solution, tiles
-from otalign.weights import Weights, scaled_weights, weights
 
 STAGES: tuple[str, ...] = ("encoder", "words and centring", "tiles", "costs", "solver", "links")
 ROUNDS = 3

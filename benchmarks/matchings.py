@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from otalign.corpus import load
-from otalign.peers.simalign import ArgMax, IterMax, Match, SimAlign, similarity
+from otalign.baselines.simalign import ArgMax, IterMax, Match, SimAlign, similarity
+from otalign.io import load
 
 Vectors = list[tuple[np.ndarray, np.ndarray]]
 MATCHINGS = (("inter", ArgMax()), ("itermax", IterMax()), ("mwmf", Match()))

@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from otalign import Aligner
-from otalign.corpus import load
+from otalign.io import load
 
 BAD = (  # a request that cannot be answered, and how it must be refused
     (b"{", 400),

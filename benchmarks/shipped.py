@@ -17,10 +17,10 @@ from argparse import ArgumentParser
 from dataclasses import replace
 from pathlib import Path
 
+from experiments.columns import COLUMNS
 from otalign import Aligner, models
-from otalign.corpus import load
+from otalign.io import load
 from otalign.metrics import count, scores
-from otalign.study.columns import COLUMNS
 
 LINKS = {"s": "sure", "s+p": "possible"}
 PAIR = ("He bought a used car.", "He purchased a second-hand car yesterday.")

@@ -23,8 +23,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from otalign.corpus import CORPORA, load, read
-from otalign.corpus.items import TextPair, words_of
+from otalign.io import CORPORA, load, read
+from otalign.io.items import TextPair, words_of
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "pairs.tsv"
 WAIT = 0.2  # seconds between two looks at the memory

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import torch
 
-from otalign.corpus import load
+from experiments.peers.settings import PEERS, Peer
+from experiments.peers.trained import TrainedPeer
+from otalign.io import load
 from otalign.ot import Balanced, Partial, Problem, Unbalanced
-from otalign.peers.settings import PEERS, Peer
-from otalign.peers.trained import TrainedPeer
 from otalign.settings import Learned
 from otalign.training import Source, recipe_for, train
 

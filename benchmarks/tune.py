@@ -10,10 +10,10 @@ import time
 from collections.abc import Mapping
 
 from otalign import Balanced, Partial, Settings, Unbalanced, encoders
-from otalign.corpus import load
 from otalign.encoders import Embeddings
+from otalign.io import load
+from otalign.text.words import joined
 from otalign.tuning import Choice, Grid, tune
-from otalign.words import joined
 
 
 def main() -> None:

@@ -29,9 +29,9 @@ import numpy as np
 from otalign import Aligner
 from otalign.aligner import chunks
 from otalign.alignment import Alignment, Gold, Link
-from otalign.corpus import load
 from otalign.encoders.export import export
 from otalign.encoders.transformers import Transformers
+from otalign.io import load
 from otalign.metrics import count, scores
 from otalign.ot import Entropic
 

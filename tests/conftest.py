@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
-    from .browser import Browser, Page
+    from tests.browser import Browser, Page
 
 # The machine's speed is nobody's bug, and a failure must come again when the test is run again.
 settings.register_profile("otalign", deadline=None, derandomize=True)
@@ -70,7 +70,7 @@ def exported(tiny_model, tmp_path_factory) -> Callable[..., Path]:
 @pytest.fixture(scope="session")
 def browser() -> "Iterator[Browser]":
     """One for all tests, since starting it takes a second."""
-    from .browser import Browser, chromium
+    from tests.browser import Browser, chromium
 
     if chromium() is None:
         pytest.skip("there is no Chromium to open a page in")

@@ -16,7 +16,7 @@ import numpy as np
 
 from otalign.alignment import Alignment, Link
 from otalign.encoders import Prepared
-from otalign.words import Sentence
+from otalign.text.words import Sentence
 
 PAIRS = [(f"{k} " + "the old car " * (k % 7), f"a car {k}") for k in range(60)]
 

@@ -12,10 +12,9 @@ from urllib.parse import urlencode
 
 from otalign.aligner import Aligner
 from otalign.cli.aligning import AlignerOptions
-from otalign.corpus import read
+from otalign.io import read
 from otalign.render.report import report
-
-from .browser import Browser, Page
+from tests.browser import Browser, Page
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 REST = "document.getAnimations().forEach(one => one.finish())"
@@ -57,8 +56,7 @@ def take(browser: Browser, folder: Path) -> None:
 def take_page(browser: Browser, aligner: Aligner, folder: Path) -> None:
     """Write the pictures of the server's page into a folder."""
     from otalign.server.app import app_for
-
-    from .server.running import served
+    from tests.server.running import served
 
     with served(app_for(aligner)) as server:
         for name, width, height, scheme, problem in (

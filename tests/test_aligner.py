@@ -14,17 +14,17 @@ import numpy as np
 import pytest
 
 import otalign
-from otalign import ahead, centring
 from otalign import aligner as module
 from otalign.aligner import Aligner
 from otalign.alignment import Alignment
 from otalign.encoders import load
+from otalign.encoders import prefetch as ahead
+from otalign.encoders import whitening as centring
 from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced
 from otalign.settings import Settings
-from otalign.words import Sentence, split, tokenized
-
-from . import plain_aligner
-from .encoders import tiny
+from otalign.text.words import Sentence, split, tokenized
+from tests import plain_aligner
+from tests.encoders import tiny
 
 
 def drawn(*sizes: int, seed: int = 0) -> list[str]:

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otalign.alignment import Alignment, Gold, Link, Links, Phrase
-
-from .drawn_alignments import alignments, golds
+from tests.drawn_alignments import alignments, golds
 
 SOURCE = ("He", "bought", "a", "used", "car")
 TARGET = ("He", "purchased", "a", "second", "hand", "car", "yesterday")

@@ -37,18 +37,16 @@ ORDER = [
         "atomic",
         "failures",
         "untrusted",
-        "words",
-        "sentences",
+        "text",
         "ot",
         "alignment",
-        "difference",
+        "gloss",
         "projection",
-        "corpus",
+        "io",
         "metrics",
-        "render",
     ),
-    *("encoders", "centring", "cost", "fertility", "settings", "strengths", "head", "weights", "extract"),
-    *("models", "ahead", "aligner", "diff", "peers", "engines", "tuning", "training", "study", "server"),
+    *("encoders", "settings", "scoring", "models", "aligner", "diff", "render"),
+    *("baselines", "engines", "tuning", "training", "server"),
 ]
 
 
@@ -63,7 +61,7 @@ def modules_loaded_by(statement: str) -> set[str]:
 
 
 def test_importing_otalign_takes_no_heavy_library_along():
-    assert not modules_loaded_by("import otalign, otalign.words, otalign.alignment, otalign.corpus") & (
+    assert not modules_loaded_by("import otalign, otalign.text.words, otalign.alignment, otalign.io") & (
         HEAVY | {"numpy"}
     )
     assert not modules_loaded_by("import otalign.ot") & HEAVY

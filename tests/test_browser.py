@@ -2,7 +2,7 @@
 
 import pytest
 
-from .browser import Page, PageError
+from tests.browser import Page, PageError
 
 HTML = """<!doctype html><meta charset="utf-8"><title>t</title>
 <style>#a:hover, input:focus { outline: 3px solid red } @media print { #a { display: none } }

@@ -16,11 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from otalign import ahead
+from otalign.encoders import prefetch as ahead
 from otalign.engines import Folder, Form
 from otalign.failures import capture
-
-from .faults import PAIRS, Fault, FaultyReader, Loading, Panic, Plain, run_command
+from tests.faults import PAIRS, Fault, FaultyReader, Loading, Panic, Plain, run_command
 
 SIZE = 12
 SHARDS = len(PAIRS) // SIZE

@@ -19,9 +19,8 @@ from pathlib import Path
 
 import pytest
 
-from otalign.corpus import write
-
-from .training.examples import GOLDS
+from otalign.io import write
+from tests.training.examples import GOLDS
 
 CALLS = (
     "connect,listen,sendto,sendmsg,sendmmsg,open,openat,openat2,creat,mkdir,mkdirat,rename,renameat,renameat2"

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from otalign.alignment import Alignment, Link
 from otalign.projection import Labelled, projected, projected_spans, tagged_spans, tags_of
-
-from .drawn_alignments import alignments
+from tests.drawn_alignments import alignments
 
 POLICIES = ("run", "cover")
 

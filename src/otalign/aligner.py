@@ -14,20 +14,22 @@ from typing import Any, Protocol
 import numpy as np
 
 import otalign
-from otalign import ahead, encoders, extract, models
-from otalign import head as heads
+from otalign import encoders, models
 from otalign.alignment import Alignment
 from otalign.atomic import write_atomic
-from otalign.centring import Centre, centred
 from otalign.encoders import Embeddings, Encoder, Pairing, Precision
-from otalign.extract import Found, Links
-from otalign.head import Head, LearnedTransport
-from otalign.models import PEER, SETTINGS
+from otalign.encoders import prefetch as ahead
+from otalign.encoders.whitening import Centre, centred
+from otalign.models import SETTINGS
+from otalign.scoring import extraction as extract
+from otalign.scoring import heads as heads
+from otalign.scoring.extraction import Found, Links
+from otalign.scoring.heads import Head, LearnedTransport
+from otalign.scoring.strengths import LEARNED, TRANSPORT, Tile, tiles
+from otalign.scoring.weights import Array, Weights, weights
 from otalign.settings import Learned, Settings
-from otalign.strengths import LEARNED, TRANSPORT, Tile, tiles
+from otalign.text.words import Pair, Text, sentence
 from otalign.untrusted import read_array, read_json
-from otalign.weights import Array, Weights, weights
-from otalign.words import Pair, Text, sentence
 
 CHUNK_PAIRS, CHUNK_WORDS = 1024, 16_384  # at most, embedded together: enough to find pairs of like length
 MEAN, STRETCH = "mean.npy", "stretch.npy"
@@ -35,7 +37,7 @@ CENTRED_BY = ("layer", "pairing", "centring", "whitening")  # what a kept centre
 
 
 class Method(Protocol):
-    """Whatever aligns pairs: `Aligner` and its peers, so that who uses one need not know which it is."""
+    """Whatever aligns pairs: `Aligner` and the baselines, so that who uses one need not know which it is."""
 
     @property
     def signature(self) -> str:
@@ -89,11 +91,6 @@ class Aligner:
         in which it works: float32, or bfloat16, which a GPU is several times faster in.
         """
         model = _found(model)
-        if (Path(model) / PEER).is_file():
-            raise ValueError(
-                f"{model} holds a peer that was trained, not an aligner; otalign.peers.trained.TrainedPeer "
-                "loads it, and otalign align --model takes it"
-            )
         saved = saved_settings(Path(model))
         if saved and not encoders.is_in(Path(model)):
             model, folder = saved.encoder, Path(model)

@@ -12,7 +12,7 @@ from functools import cached_property
 from operator import index
 from typing import Any, Literal, NamedTuple, SupportsIndex, get_args, overload
 
-from otalign.words import check_unicode
+from otalign.text.words import check_unicode
 
 Level = Literal["s", "s+p"]
 Pairs = frozenset[tuple[int, int]]

@@ -3,11 +3,11 @@
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal, get_args
 
-from otalign.cost import Cost
 from otalign.encoders import Pairing
-from otalign.fertility import Fertility
 from otalign.ot import Balanced, Entropic, Exact, Partial, Problem, Solver, Unbalanced
 
+Cost = Literal["cosine", "euclidean"]
+Fertility = Literal["uniform", "norm"]
 Links = Literal["sure", "possible"]  # of a trained aligner: those that are sure, or all that are possible
 
 

@@ -5,8 +5,7 @@ import sys
 import pytest
 
 from otalign import Aligner
-
-from .running import SOURCE, TARGET
+from tests.cli.running import SOURCE, TARGET
 
 
 @pytest.fixture(scope="session")

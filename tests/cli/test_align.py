@@ -13,10 +13,9 @@ import pytest
 
 from otalign import Aligner
 from otalign.alignment import Alignment
-from otalign.corpus import read
+from otalign.io import read
 from otalign.render.matrix import SHADES
-
-from .running import SOURCE, TARGET, lines
+from tests.cli.running import SOURCE, TARGET, lines
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from otalign.alignment import Gold
-from otalign.corpus import read, write
+from otalign.io import read, write
 
 GOLD = [
     Gold(("he", "bought", "cars"), ("he", "purchased", "cars", "yesterday"), {(0, 0), (1, 1)}, {(2, 2)}),

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from otalign.difference import Difference
+from otalign.diff.difference import Difference
 
 OLD = "He bought a used car. Rain fell on the town. It can't be sold today.\n"
 NEW = "He bought a used car. It can't be sold yesterday. The hills are old.\n"

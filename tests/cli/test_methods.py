@@ -8,13 +8,12 @@ from dataclasses import fields
 import pytest
 
 from otalign.alignment import Gold
+from otalign.baselines import ArgMax, FastAlign, FastAligner, SimAlign, SimAligner
 from otalign.cli.aligning import AlignerOptions
 from otalign.cli.methods import OPTIONS, check_method
-from otalign.corpus import write
-from otalign.peers import ArgMax, FastAlign, FastAligner, SimAlign, SimAligner
-from otalign.words import split, tokenized
-
-from .running import SOURCE, TARGET, lines
+from otalign.io import write
+from otalign.text.words import split, tokenized
+from tests.cli.running import SOURCE, TARGET, lines
 
 FILES = ("source.txt", "target.txt")
 PAIRS = list(zip(SOURCE, TARGET, strict=True))

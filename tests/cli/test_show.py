@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from otalign.alignment import Alignment, Gold, Link
-from otalign.corpus import write
+from otalign.io import write
 from otalign.render.report import report
 
 ROOT = Path(__file__).parents[2]

@@ -9,11 +9,10 @@ from pathlib import Path
 import pytest
 
 from otalign import cli
-from otalign.corpus import write
 from otalign.encoders import load
 from otalign.encoders.pretrained import PARTS
-
-from ..training.examples import GOLDS
+from otalign.io import write
+from tests.training.examples import GOLDS
 
 COMMANDS = {
     "align": ("align", "-", "--from", "tsv", "--model", "evil"),

@@ -7,11 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otalign.diff import difference
-from otalign.difference import Difference, Passage, Piece
-from otalign.sentences import Document, document, lined
-from otalign.words import tokenized
-
-from .plain import NEW, OLD, plain_aligner
+from otalign.diff.difference import Difference, Passage, Piece
+from otalign.text.sentences import Document, document, lined
+from otalign.text.words import tokenized
+from tests.diff.plain import NEW, OLD, plain_aligner
 
 ALIGNER = plain_aligner()
 FOUND = difference(OLD, NEW, ALIGNER)

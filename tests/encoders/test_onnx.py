@@ -14,10 +14,9 @@ from otalign.encoders import load
 from otalign.encoders.export import export
 from otalign.encoders.onnx import Onnx, _check_one_file
 from otalign.encoders.transformers import Transformers
-from otalign.words import joined
-
-from . import tiny
-from .test_transformers import PAIRS
+from otalign.text.words import joined
+from tests.encoders import tiny
+from tests.encoders.test_transformers import PAIRS
 
 KINDS = {
     "bert": 2,

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from otalign.encoders.subwords import Frame, Subworder
-from otalign.words import Sentence, joined, split, tokenized
-
-from . import tiny
+from otalign.text.words import Sentence, joined, split, tokenized
+from tests.encoders import tiny
 
 each_family = pytest.mark.parametrize("family", tiny.FAMILIES)
 SUBWORDERS = {name: Subworder(make()) for name, make in tiny.FAMILIES.items()}

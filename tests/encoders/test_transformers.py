@@ -11,9 +11,8 @@ import pytest
 
 from otalign.encoders import layers, load
 from otalign.encoders.transformers import Transformers, default_layer
-from otalign.words import joined, split
-
-from . import tiny
+from otalign.text.words import joined, split
+from tests.encoders import tiny
 
 # DeBERTa's module compiles a function when it is imported, in a way that torch advises against.
 pytestmark = pytest.mark.filterwarnings("ignore:`torch.jit.script` is deprecated:DeprecationWarning")

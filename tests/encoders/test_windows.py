@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from otalign.encoders.subwords import Subworder
 from otalign.encoders.windows import inputs, windows
-from otalign.words import Sentence, joined, split
-
-from . import tiny
+from otalign.text.words import Sentence, joined, split
+from tests.encoders import tiny
 
 lengths = st.lists(st.integers(0, 200), min_size=1, max_size=2)
 rooms = st.integers(4, 80)

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from otalign.alignment import Alignment, Link
-from otalign.corpus import TextPair
-from otalign.corpus.items import WordPair
-from otalign.corpus.parquet import ROWS, Rows, write
-
-from .test_shards import PAIRS, bytes_of, command, corpus, drawn_pairs, int8, run, whole  # noqa: F401
+from otalign.io import TextPair
+from otalign.io.items import WordPair
+from otalign.io.parquet import ROWS, Rows, write
+from tests.engines.test_shards import PAIRS, bytes_of, command, corpus, drawn_pairs, int8, run, whole  # noqa: F401
 
 arrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")

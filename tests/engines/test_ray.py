@@ -13,12 +13,11 @@ import pytest
 
 from otalign import Aligner
 from otalign.alignment import Alignment
-from otalign.corpus import TextPair, read
-from otalign.corpus.parquet import Rows
 from otalign.engines import Folder, Form, Work, align, ray
-
-from .test_same_links import check_same, load, read_shards
-from .test_shards import SIZE, bytes_of, drawn_pairs
+from otalign.io import TextPair, read
+from otalign.io.parquet import Rows
+from tests.engines.test_same_links import check_same, load, read_shards
+from tests.engines.test_shards import SIZE, bytes_of, drawn_pairs
 
 pytest.importorskip("ray.data", reason="Ray is not installed")
 arrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")

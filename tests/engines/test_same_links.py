@@ -11,10 +11,9 @@ import pytest
 
 from otalign import Aligner
 from otalign.alignment import Alignment
-from otalign.corpus import TextPair
 from otalign.engines import Folder, Form, Work, align
-
-from .test_shards import drawn_pairs
+from otalign.io import TextPair
+from tests.engines.test_shards import drawn_pairs
 
 ITEMS = [TextPair(**pair) for pair in drawn_pairs()]
 SIZE = 32

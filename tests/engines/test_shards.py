@@ -18,8 +18,8 @@ import pytest
 from otalign import Aligner
 from otalign.aligner import Text
 from otalign.alignment import Alignment
-from otalign.corpus import TextPair
 from otalign.engines import Folder, Form, Work, align
+from otalign.io import TextPair
 
 WORDS = [
     "the",
@@ -291,23 +291,6 @@ def test_a_bad_line_is_named_before_the_work_and_from_a_pipe_when_whole_shards_a
         "part-000000.jsonl",
         "part-000001.jsonl",
     ]
-
-
-def test_a_peer_that_was_trained_aligns_shards_too(tiny_model, command, tmp_path):
-    from otalign.encoders.transformers import Transformers
-    from otalign.peers.semi_crf import SemiCrf
-    from otalign.peers.settings import PeerSettings
-    from otalign.peers.trained import TrainedPeer
-
-    encoder = Transformers(str(tiny_model("bert")), 2, device="cpu")
-    settings = PeerSettings(method="semi-crf", encoder="bert", layer=2, threshold=0.1, trained="on nothing")
-    peer = TrainedPeer(encoder, SemiCrf(encoder.model.config.hidden_size).eval(), settings)
-    peer.save(tmp_path / "peer")
-    options = ("--model", str(tmp_path / "peer"), "--device", "cpu", "--threads", "1")
-    subprocess.run(**command(tmp_path / "out", *options), check=True)
-    pairs = [(pair["source"], pair["target"]) for pair in drawn_pairs()]
-    expected = [alignment.pairs for alignment in peer.align_many(pairs)]
-    assert [Alignment.from_dict(json.loads(line)).pairs for line in lines_of(tmp_path / "out")] == expected
 
 
 def test_a_corpus_without_a_pair_or_a_word_is_a_run_too(run, tmp_path):

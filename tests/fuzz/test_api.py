@@ -14,10 +14,9 @@ pytest.importorskip("fastapi")
 from starlette.testclient import TestClient
 
 from otalign.server.app import app_for
-
-from . import SECONDS, share_of_examples
-from .hostile import changed_bytes, changed_json, fragments, json_values
-from .tiny_folder import make_trained
+from tests.fuzz import SECONDS, share_of_examples
+from tests.fuzz.hostile import changed_bytes, changed_json, fragments, json_values
+from tests.fuzz.tiny_folder import make_trained
 
 REQUEST = {
     "pairs": [{"source": "he bought a car", "target": ["she", "sold", "it"]}],

@@ -17,12 +17,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from otalign.head import FILE as HEAD
 from otalign.models import SETTINGS
-
-from . import SECONDS, share_of_examples
-from .hostile import changed_bytes, changed_json, fragments
-from .tiny_folder import make_trained, make_untrained
+from otalign.scoring.heads import FILE as HEAD
+from tests.fuzz import SECONDS, share_of_examples
+from tests.fuzz.hostile import changed_bytes, changed_json, fragments
+from tests.fuzz.tiny_folder import make_trained, make_untrained
 
 pytest.importorskip("onnx")
 

@@ -9,14 +9,13 @@ from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from otalign.alignment import Alignment, Gold, Link, Links
-from otalign.corpus import FORMATS, BadLine, Item, TextPair, WordPair, read, write
-from otalign.corpus.items import levels_of, words_of
-
-from ..corpus.examples import example as example_of
-from ..corpus.examples import paths_for
-from ..drawn_alignments import alignments, golds, links_without_words
-from . import SECONDS, share_of_examples
-from .hostile import changed_bytes, fragments
+from otalign.io import FORMATS, BadLine, Item, TextPair, WordPair, read, write
+from otalign.io.items import levels_of, words_of
+from tests.drawn_alignments import alignments, golds, links_without_words
+from tests.fuzz import SECONDS, share_of_examples
+from tests.fuzz.hostile import changed_bytes, fragments
+from tests.io.examples import example as example_of
+from tests.io.examples import paths_for
 
 each_format = pytest.mark.parametrize("format", FORMATS)
 

@@ -7,10 +7,9 @@ from hypothesis import strategies as st
 
 from otalign.ot import Entropic, solve
 from otalign.ot.problem import Balanced, Partial, Problem, Unbalanced
-
-from ..ot.drawn import Drawn, problems
-from ..ot.test_oracle import pot_plan
-from . import share_of_examples
+from tests.fuzz import share_of_examples
+from tests.ot.drawn import Drawn, problems
+from tests.ot.test_oracle import pot_plan
 
 sizes = st.integers(1, 9)
 eps = st.floats(1e-4, 1e3)

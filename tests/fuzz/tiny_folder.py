@@ -8,9 +8,8 @@ from otalign import Aligner, Settings
 from otalign.encoders import EXPORTED
 from otalign.encoders.onnx import TOKENIZER, Onnx
 from otalign.settings import Learned
-
-from ..drawn_heads import learned
-from ..encoders.tiny import wordpiece
+from tests.encoders.tiny import wordpiece
+from tests.scoring.drawn_heads import learned
 
 SIZE = 4  # of an embedding
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced, solve
-
-from .drawn import PROBLEMS, draw
+from tests.ot.drawn import PROBLEMS, draw
 
 torch = pytest.importorskip("torch")
 

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from otalign.ot import Balanced, Entropic, Exact, Partial, Problem, Unbalanced, solve
-
-from .drawn import TIGHT, Drawn, draw
+from tests.ot.drawn import TIGHT, Drawn, draw
 
 pot = pytest.importorskip("ot", reason="the oracle needs POT")
 torch = pytest.importorskip("torch")

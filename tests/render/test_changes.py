@@ -10,11 +10,11 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from otalign.diff import difference
-from otalign.difference import Difference, Passage, Piece
+from otalign.diff.difference import Difference, Passage, Piece
 from otalign.render.changes import changes
 from otalign.render.changes_page import COLOURS, changes_page
 from otalign.render.inline import line
-from otalign.sentences import document, lined
+from otalign.text.sentences import document, lined
 from tests.diff.plain import NEW, OLD, plain_aligner
 
 ALIGNER = plain_aligner()

@@ -9,8 +9,7 @@ from hypothesis import given, settings
 
 from otalign.alignment import Alignment, Link
 from otalign.render.picture import figure, write_picture
-
-from .drawn import plain
+from tests.render.drawn import plain
 
 pytest.importorskip("matplotlib")
 

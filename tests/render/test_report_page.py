@@ -4,9 +4,8 @@ import pytest
 
 from otalign.alignment import Alignment, Gold, Link
 from otalign.render.report import report
-
-from ..browser import Page
-from ..screenshots import take
+from tests.browser import Page
+from tests.screenshots import take
 
 ODD = ("<b>bold</b>", "</script><script>alert(1)</script>", '"&quot;', "a" * 300, "", "\n")
 

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from otalign.alignment import Alignment, Gold, Link
 from otalign.metrics import count
 from otalign.render.verdicts import at_level, mistakes, tallied, verdicts
-
-from ..drawn_alignments import golds
+from tests.drawn_alignments import golds
 
 
 @given(golds(), st.sampled_from(["s", "s+p"]), st.randoms())

@@ -6,9 +6,8 @@ import pytest
 
 from otalign import Aligner, Settings
 from otalign.settings import Learned
-
-from ..drawn_heads import learned
-from .running import Served, served
+from tests.scoring.drawn_heads import learned
+from tests.server.running import Served, served
 
 
 @pytest.fixture(scope="session")

@@ -8,9 +8,8 @@ import pytest
 from otalign.server.access import allowed_hosts, check_origin, is_loopback, read_token
 from otalign.server.app import app_for
 from otalign.server.guards import access_log
-
-from .running import served
-from .test_api import ASKED, is_problem
+from tests.server.running import served
+from tests.server.test_api import ASKED, is_problem
 
 TOKEN = "s3cret-token"
 

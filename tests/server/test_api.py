@@ -18,8 +18,7 @@ from otalign.server.app import app_for
 from otalign.server.limits import Limits
 from otalign.server.metrics import SIZE, Metrics
 from otalign.server.work import Work
-
-from .running import served
+from tests.server.running import served
 
 PAIRS = [
     ("He bought a used car.", "He purchased a second-hand car yesterday."),

@@ -9,8 +9,7 @@ import pytest
 
 from otalign.server.app import app_for
 from otalign.server.limits import Limits
-
-from .running import Served, served
+from tests.server.running import Served, served
 
 HEAD = b"POST /v1/align HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 GOOD = {"source": "one", "target": "two"}

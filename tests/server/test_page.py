@@ -6,10 +6,9 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from otalign.server.app import app_for
-
-from ..browser import Page
-from ..screenshots import take_page
-from .running import served
+from tests.browser import Page
+from tests.screenshots import take_page
+from tests.server.running import served
 
 SOURCE, TARGET = "He bought a used car.", "He purchased a second-hand car yesterday."
 LINKS = "[...document.querySelectorAll('path.link')].map(p => p.dataset.source + '-' + p.dataset.target)"

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from otalign.encoders.transformers import Transformers
-from otalign.head import LearnedTransport
+from otalign.scoring.heads import LearnedTransport
 from otalign.settings import Learned, Settings
+from otalign.text.words import joined
 from otalign.training import Recipe, Source
 from otalign.training.augmentation import NO_AUGMENTATION
 from otalign.training.batches import PairSet
@@ -16,9 +17,7 @@ from otalign.training.model import Model, Tensors
 from otalign.training.sources import known_levels
 from otalign.training.store import LEVELS, PairTexts, build_store
 from otalign.training.stream import ExampleStream
-from otalign.words import joined
-
-from .examples import EMPTY, GOLDS, LONG, SURE
+from tests.training.examples import EMPTY, GOLDS, LONG, SURE
 
 WITH_ODD_ONES = [*GOLDS[:4], *EMPTY, LONG, *GOLDS[4:]]
 SETTINGS = Settings(encoder="", layer=3, centring=False, problem=Learned())

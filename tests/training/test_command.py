@@ -5,11 +5,10 @@ import json
 import pytest
 
 from otalign import Aligner, cli
-from otalign.corpus import write
-from otalign.head import LearnedTransport, Projection
+from otalign.io import write
+from otalign.scoring.heads import LearnedTransport, Projection
 from otalign.training import FURTHER
-
-from .examples import GOLDS
+from tests.training.examples import GOLDS
 
 QUICK = ("--epochs", "2", "--batch-size", "4", "--device", "cpu")
 

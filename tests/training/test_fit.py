@@ -13,15 +13,14 @@ from otalign import encoders
 from otalign.aligner import Aligner
 from otalign.alignment import Gold
 from otalign.cli.export import export
-from otalign.head import LearnedTransport, Projection
 from otalign.metrics import count, scores
 from otalign.ot import Partial, Unbalanced
+from otalign.scoring.heads import LearnedTransport, Projection
 from otalign.settings import Learned, Settings
 from otalign.training import Recipe, Source, Trained, refit, train
-
-from ..drawn_heads import learned, projection
-from .examples import EMPTY, GOLDS, LONG, SOURCES, SURE
-from .test_loop import QUICK, QUICK_PAPER, trained, weights_of
+from tests.scoring.drawn_heads import learned, projection
+from tests.training.examples import EMPTY, GOLDS, LONG, SOURCES, SURE
+from tests.training.test_loop import QUICK, QUICK_PAPER, trained, weights_of
 
 PAIRS = [(gold.source, gold.target) for gold in [*GOLDS, *EMPTY, LONG]]
 PROBLEMS = {"learned": (Learned(), QUICK), "uot": (Unbalanced(0.5), QUICK_PAPER)}

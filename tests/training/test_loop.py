@@ -10,8 +10,8 @@ import torch
 from accelerate import Accelerator
 
 from otalign.alignment import Gold
-from otalign.head import LearnedTransport, Projection
 from otalign.ot import Balanced, Partial, Unbalanced
+from otalign.scoring.heads import LearnedTransport, Projection
 from otalign.settings import Learned, Settings
 from otalign.training import NO_AUGMENTATION, PAPER, Checkpoint, Epoch, Recipe, Source, Trained, train
 from otalign.training.batches import PairSet
@@ -19,9 +19,8 @@ from otalign.training.dev import DevSet, Score
 from otalign.training.loop import Run
 from otalign.training.model import Model
 from otalign.training.reading import Split, in_order
-
-from .examples import EMPTY, GOLDS, SOURCES
-from .test_batches import encoder_of
+from tests.training.examples import EMPTY, GOLDS, SOURCES
+from tests.training.test_batches import encoder_of
 
 QUICK = Recipe(
     learning_rate=3e-3,

@@ -13,9 +13,8 @@ from otalign.training.batches import Batch
 from otalign.training.reading import Split
 from otalign.training.store import LEVELS, PairStore, Targets, build_store
 from otalign.training.stream import AS_IS, KINDS, ExampleStream
-
-from .examples import EMPTY, GOLDS, LONG
-from .test_batches import WITH_ODD_ONES, encoder_of, stream_of
+from tests.training.examples import EMPTY, GOLDS, LONG
+from tests.training.test_batches import WITH_ODD_ONES, encoder_of, stream_of
 
 EVERYTHING = Augmentation(**dict.fromkeys(Augmentation().to_dict(), 0.5))
 PAIRS = [(gold.source, gold.target) for gold in WITH_ODD_ONES]

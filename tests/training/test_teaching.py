@@ -13,8 +13,8 @@ from otalign.aligner import Aligner
 from otalign.alignment import Gold
 from otalign.cli.export import export
 from otalign.cli.train import train as command
-from otalign.head import LearnedTransport
 from otalign.ot import Balanced, Partial, Unbalanced
+from otalign.scoring.heads import LearnedTransport
 from otalign.settings import Learned, Links
 from otalign.training import (
     NO_AUGMENTATION,
@@ -30,10 +30,9 @@ from otalign.training import (
 )
 from otalign.training.batches import Batch
 from otalign.training.store import LEVELS, Targets
-
-from .examples import EMPTY, GOLDS, LONG, SURE
-from .test_batches import WITH_ODD_ONES, batch_of, encoder_of, stream_of
-from .test_loop import QUICK, QUICK_PAPER, SOURCES, told, trained, weights_of
+from tests.training.examples import EMPTY, GOLDS, LONG, SURE
+from tests.training.test_batches import WITH_ODD_ONES, batch_of, encoder_of, stream_of
+from tests.training.test_loop import QUICK, QUICK_PAPER, SOURCES, told, trained, weights_of
 
 PAIRS = [(gold.source, gold.target) for gold in GOLDS]
 ALL = np.arange(len(GOLDS))

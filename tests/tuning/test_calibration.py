@@ -6,13 +6,12 @@ import numpy as np
 import pytest
 
 from otalign import Aligner, Settings, encoders
-from otalign.head import LearnedTransport
+from otalign.scoring.heads import LearnedTransport
+from otalign.scoring.weights import calibrated as calibrated_odds
+from otalign.scoring.weights import link_probabilities
 from otalign.settings import Learned
 from otalign.tuning.calibration import UNCHANGED, Outlook, _fitted, _links, _nulls, calibrated, suited
-from otalign.weights import calibrated as calibrated_odds
-from otalign.weights import link_probabilities
-
-from ..training.examples import EMPTY, GOLDS
+from tests.training.examples import EMPTY, GOLDS
 
 SETTINGS = Settings(encoder="tiny", layer=3, centring=False, problem=Learned())
 

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 
 from otalign.alignment import Gold
-from otalign.corpus import write
+from otalign.io import write
 
 pytest.importorskip("torch")
 
 from otalign import Aligner, cli, encoders, tuning
-from otalign.head import Projection
 from otalign.metrics import count, scores
+from otalign.scoring.heads import Projection
+from otalign.text.words import joined
 from otalign.tuning import Choice, Store
-from otalign.words import joined
 
 WORDS = ["he", "she", "bought", "sold", "a", "used", "car", "house", "yesterday", "big", "old", "the"]
 LAYERS = 3

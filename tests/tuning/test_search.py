@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from otalign.centring import Centre
+from otalign.encoders.whitening import Centre
 from otalign.ot import Balanced, Entropic, Partial, Unbalanced
 from otalign.settings import Settings
 from otalign.tuning import Choice, Field, Grid, Journal, curves, tune

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from otalign.encoders import Encoder
+from otalign.text.words import joined
 from otalign.tuning import Choice, Store
-from otalign.words import joined
 from tests.tuning.drawn import Lookup, drawn_golds
 
 PAIRS = [(gold.source, gold.target) for gold in drawn_golds()]

@@ -9,11 +9,11 @@ from otalign.aligner import alignments
 from otalign.alignment import Gold
 from otalign.metrics import count, count_pair, scores
 from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced
+from otalign.scoring.strengths import Tile
 from otalign.settings import Settings
-from otalign.strengths import Tile
+from otalign.text.words import joined
 from otalign.tuning import THRESHOLDS, curves
 from otalign.tuning.sweep import MarkedTile, marks
-from otalign.words import joined
 from tests.tuning.drawn import drawn_embeddings, drawn_golds
 
 LEVELS = ("s", "s+p")

@@ -21,7 +21,6 @@ from otalign.cli.models import models
 from otalign.cli.project import project
 from otalign.cli.serve import serve
 from otalign.cli.show import show
-from otalign.cli.study import study
 from otalign.cli.train import train
 from otalign.cli.tune import tune
 
@@ -42,7 +41,6 @@ app.command()(train)
 app.command()(export)
 app.command()(models)
 app.add_typer(corpora, name="corpus")
-app.add_typer(study, name="study")
 
 
 def _show_version(wanted: bool) -> None:
@@ -61,7 +59,12 @@ def otalign(
 
 
 def main() -> None:
-    """Run a command. What the user can mend is said in a line, not as a traceback."""
+    """Run the command line of otalign."""
+    run(app)
+
+
+def run(app: typer.Typer) -> None:
+    """Run a command. An error that the user can correct is printed as one line, not as a traceback."""
     try:
         try:
             _check_arguments(sys.argv[1:])

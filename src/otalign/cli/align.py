@@ -18,9 +18,9 @@ from otalign.cli.pairs import INPUTS, Pairs, pairs_of
 from otalign.cli.results import FORMATS, alignment_writer, format_of, open_output, shard_form
 from otalign.cli.shards import ShardOptions, align_in_shards
 from otalign.cli.terminal import bars, with_progress
-from otalign.corpus import ReaderLimits
 from otalign.engines import Folder
 from otalign.engines.work import SIZE
+from otalign.io import ReaderLimits
 
 
 @with_aligner_options

@@ -10,9 +10,9 @@ from typing import Annotated, Any, get_args
 import typer
 
 from otalign.aligner import Aligner
+from otalign.baselines import Symmetrisation
+from otalign.baselines.aligners import MATCHINGS
 from otalign.ot import Balanced, Entropic, Exact, Partial, Problem, Unbalanced
-from otalign.peers import Symmetrisation
-from otalign.peers.aligners import MATCHINGS
 from otalign.settings import FRACTION, TAU, Settings
 
 SYMMETRISATIONS = get_args(Symmetrisation)
@@ -38,7 +38,7 @@ class AlignerOptions:
         ),
     ] = None
     method: Annotated[
-        str, typer.Option(metavar="ot|simalign|fast-align", help="Optimal transport, or one of its peers.")
+        str, typer.Option(metavar="ot|simalign|fast-align", help="Optimal transport, or a baseline.")
     ] = "ot"
     problem: Annotated[
         str | None,

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from otalign.alignment import Gold, Level
 from otalign.cli.terminal import console
-from otalign.corpus import CORPORA, load
+from otalign.io import CORPORA, load
 from otalign.metrics import count
 
 corpora = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The gold corpora of the paper.")

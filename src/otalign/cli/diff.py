@@ -11,13 +11,13 @@ from otalign.cli.aligning import AlignerOptions, with_aligner_options
 from otalign.cli.inputs import check_input
 from otalign.cli.methods import check_method
 from otalign.cli.results import open_output
-from otalign.corpus import ReaderLimits
-from otalign.corpus.text import MAX_LINE_BYTES, STDIN, lines
 from otalign.diff import difference
+from otalign.io import ReaderLimits
+from otalign.io.lines import MAX_LINE_BYTES, STDIN, lines
 from otalign.render.changes import changes
 from otalign.render.changes_page import changes_page
-from otalign.sentences import Document, document, lined
-from otalign.words import tokenized
+from otalign.text.sentences import Document, document, lined
+from otalign.text.words import tokenized
 
 
 @with_aligner_options

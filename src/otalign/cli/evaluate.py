@@ -13,7 +13,7 @@ from otalign.cli.corpora import AsJson, DataFolder, Split
 from otalign.cli.inputs import with_limits
 from otalign.cli.predictions import golds_of, predicted
 from otalign.cli.terminal import console
-from otalign.corpus import CORPORA, ReaderLimits
+from otalign.io import CORPORA, ReaderLimits
 from otalign.metrics import (
     Counts,
     Grouping,

@@ -5,7 +5,7 @@ from itertools import islice
 from pathlib import Path
 
 from otalign.alignment import Gold, Links
-from otalign.corpus import CORPORA, Unaligned, load, read
+from otalign.io import CORPORA, Unaligned, load, read
 
 
 def of_corpus(name: str, split: str, data: Path | None, limit: int | None = None) -> list[Gold]:

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from otalign.corpus import ReaderLimits
-from otalign.corpus.text import STDIN
+from otalign.io import ReaderLimits
+from otalign.io.lines import STDIN
 
 HELP = {
     "max_line_bytes": "Bytes of an input line; a longer one is a bad line.",

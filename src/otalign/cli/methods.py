@@ -1,4 +1,4 @@
-"""What `--method` chooses: transport or one of its peers, each with its own options and no others."""
+"""What `--method` chooses: transport or one of the baselines, each with its own options and no others."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -9,14 +9,13 @@ from typing import Any
 import numpy as np
 
 from otalign.aligner import Method
+from otalign.baselines import FastAlign, FastAligner, Match, Matching, SimAlign, SimAligner
+from otalign.baselines.aligners import MATCHINGS
 from otalign.cli.aligning import SYMMETRISATIONS, AlignerOptions
 from otalign.cli.pairs import Pairs, pairs_of
 from otalign.cli.terminal import Tell
-from otalign.corpus import CORPORA
-from otalign.corpus.text import STDIN
-from otalign.peers import FastAlign, FastAligner, Match, Matching, SimAlign, SimAligner
-from otalign.peers.aligners import MATCHINGS
-from otalign.peers.settings import is_peer
+from otalign.io import CORPORA
+from otalign.io.lines import STDIN
 
 ENCODING = ("model", "layer", "pairing", "centring", "device", "batch_size", "threads")
 TRANSPORT = ("problem", "tau", "fraction", "links", "threshold", "cost", "fertility", "epsilon", "exact")
@@ -25,7 +24,6 @@ OPTIONS = {
     "simalign": (*ENCODING, "matching", "distortion", "null_threshold"),
     "fast-align": ("symmetrise", "train"),
 }
-OF_TRAINED_PEER = ("device", "batch_size", "threads", "threshold")
 
 
 def check_method(options: AlignerOptions) -> None:
@@ -50,20 +48,7 @@ def chosen_method(options: AlignerOptions, more: Sequence[Pairs], tell: Tell) ->
             return _simalign(options)
         case "fast-align":
             return _fast_align(options, more, tell)
-    return _trained_peer(options) if is_peer(options.model) else options.load()
-
-
-def _trained_peer(options: AlignerOptions) -> Method:
-    """The one in the model's folder, with the options that it has a use for."""
-    for field in fields(options):
-        value = getattr(options, field.name)
-        if value not in (field.default, []) and field.name not in ("model", "method", *OF_TRAINED_PEER):
-            option = field.name.replace("_", "-")
-            raise ValueError(f"--{option} must be left out for {options.model}: it has been trained")
-    from otalign.peers.trained import TrainedPeer
-
-    assert options.model is not None
-    return TrainedPeer.load(options.model, **options.said(*OF_TRAINED_PEER))
+    return options.load()
 
 
 def _simalign(options: AlignerOptions) -> SimAligner:

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from otalign.cli.inputs import check_input
-from otalign.corpus import CORPORA, FORMATS, Item, ReaderLimits, TextPair, load, read
-from otalign.corpus.items import sentences
-from otalign.corpus.limits import DEFAULT_LIMITS
-from otalign.corpus.parquet import Rows
-from otalign.corpus.text import PACKED, STDIN, lines
-from otalign.words import Sentence
+from otalign.io import CORPORA, FORMATS, Item, ReaderLimits, TextPair, load, read
+from otalign.io.items import sentences
+from otalign.io.limits import DEFAULT_LIMITS
+from otalign.io.lines import PACKED, STDIN, lines
+from otalign.io.parquet import Rows
+from otalign.text.words import Sentence
 
 PARQUET = "parquet"
 INPUTS = [*(name for name, form in FORMATS.items() if not form.wordless), PARQUET]

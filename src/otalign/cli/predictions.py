@@ -5,7 +5,7 @@ from pathlib import Path
 
 from otalign.alignment import Alignment, Gold, Level, Links
 from otalign.cli.terminal import say_what_was_met
-from otalign.corpus import CORPORA, FORMATS, Item, ReaderLimits, Unaligned, load, read
+from otalign.io import CORPORA, FORMATS, Item, ReaderLimits, Unaligned, load, read
 
 
 def golds_of(

@@ -17,11 +17,11 @@ from otalign.cli.inputs import check_input, with_limits
 from otalign.cli.methods import check_method, chosen_method, training_pairs
 from otalign.cli.results import open_output, write_line
 from otalign.cli.terminal import bars
-from otalign.corpus import ReaderLimits, WordPair
-from otalign.corpus.tables import parse_json
-from otalign.corpus.text import BadLine, Line, lines
+from otalign.io import ReaderLimits, WordPair
+from otalign.io.lines import BadLine, Line, lines
+from otalign.io.tables import parse_json
 from otalign.projection import Policy, projected, projected_spans
-from otalign.words import Sentence, joined, tokenized
+from otalign.text.words import Sentence, joined, tokenized
 
 SIDES = ("source", "target")
 EXPECTED = "an object with source and target, and labels or spans of the source"

@@ -16,9 +16,9 @@ from rich.console import Console
 
 from otalign.alignment import Alignment
 from otalign.atomic import open_atomic
-from otalign.corpus.parquet import library
-from otalign.corpus.text import STDIN, compress
-from otalign.engines.forms import LINES, SUFFIXES, Form
+from otalign.io.lines import STDIN, compress
+from otalign.io.parquet import library
+from otalign.io.writing import LINES, SUFFIXES, Form
 from otalign.render.matrix import matrix as grid
 from otalign.render.terminal import drawn
 

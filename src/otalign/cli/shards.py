@@ -18,14 +18,14 @@ from otalign.cli.aligning import AlignerOptions
 from otalign.cli.methods import chosen_method
 from otalign.cli.pairs import Pairs
 from otalign.cli.terminal import resumable
-from otalign.corpus import Item, Reading
-from otalign.corpus.links import each_line
-from otalign.corpus.parquet import Rows
-from otalign.corpus.tables import side_by_side
-from otalign.corpus.text import STDIN
 from otalign.encoders.onnx import processors
 from otalign.engines import Folder, Form, Work, ray
 from otalign.engines.work import SIZE, Tell
+from otalign.io import Item, Reading
+from otalign.io.lines import STDIN
+from otalign.io.links import each_line
+from otalign.io.parquet import Rows
+from otalign.io.tables import side_by_side
 
 HEAD_BYTES = 1 << 20  # of a file: enough to know it by, with its size
 

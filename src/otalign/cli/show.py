@@ -15,8 +15,8 @@ from otalign.cli.evaluate import GoldFormat, GoldLevel
 from otalign.cli.inputs import with_limits
 from otalign.cli.predictions import alone, golds_of, predicted
 from otalign.cli.results import check_output, open_output
-from otalign.corpus import CORPORA, ReaderLimits
-from otalign.corpus.text import STDIN
+from otalign.io import CORPORA, ReaderLimits
+from otalign.io.lines import STDIN
 from otalign.metrics import count, per_pair
 from otalign.render.matrix import matrix as grid
 from otalign.render.picture import Kind, check_picture, write_picture

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 
-from otalign.corpus import Reading
+from otalign.io import Reading
 
 Item = TypeVar("Item")
 Tell = Callable[[str, int, int], None]  # told what is done, how much of it, and of how much

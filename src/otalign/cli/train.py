@@ -16,9 +16,8 @@ from otalign.cli.corpora import DataFolder
 from otalign.cli.epochs import Told, is_main
 from otalign.cli.results import place
 from otalign.cli.terminal import resumable
-from otalign.corpus import CORPORA
+from otalign.io import CORPORA
 from otalign.ot import Problem
-from otalign.peers.settings import PEERS, Peer
 from otalign.settings import FRACTION, Learned
 from otalign.training.augmentation import KINDS as AUGMENTATIONS
 
@@ -53,10 +52,6 @@ def train(
         list[Path] | None,
         typer.Option(metavar="FILE", help="Gold to choose by, for files; may be given several times."),
     ] = None,
-    method: Annotated[
-        str,
-        typer.Option(metavar=f"ot|{'|'.join(PEERS)}", help="Transport, or one of its supervised peers."),
-    ] = "ot",
     problem: Annotated[
         str, typer.Option(metavar="learned|bot|pot|uot", help="Learned transport, or one of the paper's.")
     ] = "learned",
@@ -171,7 +166,6 @@ def train(
 
     By default transport itself is learned: prices for words without a counterpart, competition, both levels
     of links, probabilities that are calibrated. With --problem bot, pot or uot it is the paper's recipe.
-    With --method semi-crf or span-prediction it is one of the systems that the paper compares with.
     Several corpora are learned together, and augmented copies of their pairs with them (--augment). With
     --teacher, the probabilities that other aligners give are learned beside the gold; with --unlabelled, they
     are learned of pairs without gold too. With --encoder an aligner that was trained so, it is trained
@@ -185,7 +179,7 @@ def train(
     import torch  # noqa: F401 (without it, the error should come before the corpora are read)
 
     sources = training.sources(corpora, dev or [], format, data, limit)
-    chosen = training.learnt(method, problem, tau, fraction, without=without, teacher=teacher, refit=refit)
+    chosen = training.problem_of(problem, tau, fraction)
     recipe = training.recipe_for(chosen, encoder).changed(seed=seed, without=tuple(without or ()))
     said = {"epochs": epochs, "batch_size": batch_size, "patience": patience, "depth": depth}
     said |= {"teaching": teaching, "steps": epochs and 0}  # no more epochs than are asked for
@@ -218,7 +212,7 @@ def train(
 def _best_of(
     encoder: str,
     sources: "dict[str, Source]",
-    problem: Problem | Learned | Peer,
+    problem: Problem | Learned,
     recipes: "list[Recipe]",
     options: dict[str, Any],
     told: Told,
@@ -273,7 +267,7 @@ def _show(found: "Trained", output: Path) -> None:
 def _about(
     encoder: str,
     sources: "dict[str, Source]",
-    problem: Problem | Learned | Peer,
+    problem: Problem | Learned,
     recipe: "Recipe",
     options: dict[str, Any],
 ) -> dict[str, Any]:

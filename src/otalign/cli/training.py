@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from otalign.aligner import SETTINGS, Aligner, saved_settings
 from otalign.cli import gold
 from otalign.cli.pairs import pairs_of
-from otalign.corpus import CORPORA
 from otalign.encoders import EXPORTED
+from otalign.io import CORPORA
 from otalign.ot import Balanced, Partial, Problem, Unbalanced
-from otalign.peers.settings import PEERS, Peer
 from otalign.settings import Learned
 
 if TYPE_CHECKING:
@@ -37,22 +36,7 @@ def sources(
     return sources
 
 
-def learnt(method: str, problem: str, tau: float, fraction: float, **only: Any) -> Problem | Learned | Peer:
-    """What is learned; `only` are options that peers have no use for."""
-    if method == "ot":
-        return _problem(problem, tau, fraction)
-    peers: dict[str, Peer] = {name: name for name in PEERS}
-    if method not in peers:
-        raise ValueError(f"--method must be ot, {' or '.join(PEERS)}, got {method!r}")
-    if problem != "learned":
-        raise ValueError(f"--problem is for --method ot, not {method}; leave it out")
-    for name, value in only.items():
-        if value:
-            raise ValueError(f"--{name} is for --method ot, not {method}; leave it out")
-    return peers[method]
-
-
-def _problem(said: str, tau: float, fraction: float) -> Problem | Learned:
+def problem_of(said: str, tau: float, fraction: float) -> Problem | Learned:
     match said:
         case "learned":
             return Learned()
@@ -73,7 +57,7 @@ def check_given_with_teacher(folders: list[Path] | None, options: dict[str, Any]
 
 
 def load_teachers(
-    folders: list[Path], problem: Problem | Learned | Peer, device: str | None, bf16: bool
+    folders: list[Path], problem: Problem | Learned, device: str | None, bf16: bool
 ) -> list[Aligner]:
     """Load the aligners to learn from, and check that they can teach."""
     teachers = []
@@ -86,7 +70,6 @@ def load_teachers(
     if teachers:
         from otalign.training.predictions import check_teachers
 
-        assert not isinstance(problem, str)  # a peer has none, and was told so
         check_teachers(teachers, problem)
     return teachers
 
@@ -122,7 +105,7 @@ def augmentation(said: list[str] | None, default: "Augmentation") -> "Augmentati
     return replace(default, **changes)
 
 
-def recipe_for(problem: Problem | Learned | Peer, encoder: str) -> "Recipe":
+def recipe_for(problem: Problem | Learned, encoder: str) -> "Recipe":
     """That of what is learned; where it goes on from an aligner that has learned it, the shorter one."""
     from otalign import training
 

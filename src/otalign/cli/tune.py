@@ -11,18 +11,18 @@ import typer
 from otalign import encoders
 from otalign.aligner import Aligner
 from otalign.alignment import Gold, Level
-from otalign.centring import Centre
 from otalign.cli import gold
 from otalign.cli.aligning import AlignerOptions, BatchSize, Device, Threads
 from otalign.cli.convert import FORMAT_HELP, as_level
 from otalign.cli.corpora import DataFolder
 from otalign.cli.results import place
 from otalign.cli.terminal import bars, resumable
-from otalign.corpus import CORPORA
-from otalign.cost import Cost
 from otalign.encoders import Pairing
-from otalign.fertility import Fertility
-from otalign.head import LearnedTransport
+from otalign.encoders.whitening import Centre
+from otalign.io import CORPORA
+from otalign.scoring.cost import Cost
+from otalign.scoring.fertility import Fertility
+from otalign.scoring.heads import LearnedTransport
 from otalign.tuning import Choice, Grid, Journal, Store, Tuned, suited
 from otalign.tuning import tune as tuned_on
 

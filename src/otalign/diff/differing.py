@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from otalign.aligner import Aligner
+from otalign.diff.difference import Difference, Passage, Piece
 from otalign.diff.fates import pieces
 from otalign.diff.matching import Match, bare, in_order, matches
-from otalign.difference import Difference, Passage, Piece
-from otalign.sentences import Document, Span, document
+from otalign.text.sentences import Document, Span, document
 
 COMPANY = 64  # passages at least that words are centred on, where the texts have so many
 

@@ -11,9 +11,9 @@ from dataclasses import replace
 from itertools import pairwise
 
 from otalign.alignment import Alignment, Link
-from otalign.difference import Fate, Piece
-from otalign.render.gloss import Column, columns
-from otalign.sentences import Span
+from otalign.diff.difference import Fate, Piece
+from otalign.gloss import Column, columns
+from otalign.text.sentences import Span
 
 
 def pieces(alignment: Alignment, old_start: int, new_start: int) -> tuple[Piece, ...]:

@@ -15,7 +15,7 @@ import numpy as np
 from otalign.diff.vectors import cosines, sentence_vectors
 from otalign.encoders import Encoder
 from otalign.ot import Entropic, Unbalanced, solve
-from otalign.sentences import Document
+from otalign.text.sentences import Document
 
 # A pair alone moves exp(-cost / (2 tau + eps)) of its mass, which is half of it where the cosine is ALIKE.
 # Chosen on the dev sets of Wiki, Edinburgh++ and MTRef, as two documents: at 0.25, 0.35, 0.45 the F1 of

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from otalign.centring import Centre
 from otalign.encoders import Embeddings, Encoder
 from otalign.encoders.embeddings import in_numpy
-from otalign.words import Sentence, tokenized
+from otalign.encoders.whitening import Centre
+from otalign.text.words import Sentence, tokenized
 
 WHITENING = 0.5
 COMMON = 1e-3  # the share of all words at which a word counts half

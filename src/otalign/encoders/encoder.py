@@ -17,7 +17,7 @@ from otalign.encoders.embeddings import Array, Embeddings, Sums, word_parts
 from otalign.encoders.prepared import Batch, Pairing, Prepared, Reader
 from otalign.encoders.subwords import Subworder
 from otalign.encoders.windows import Input
-from otalign.words import Sentence
+from otalign.text.words import Sentence
 
 Precision = Literal["float32", "bfloat16"]  # in which a model works; embeddings are float32 in either
 

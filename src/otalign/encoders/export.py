@@ -18,7 +18,7 @@ import numpy as np
 from otalign.encoders.encoder import INPUTS, Encoder, Pairing
 from otalign.encoders.onnx import MODEL, TOKENIZER, Onnx
 from otalign.encoders.transformers import Transformers
-from otalign.words import Text, sentence, tokenized
+from otalign.text.words import Text, sentence, tokenized
 
 TOLERANCE = 1e-4  # of float32: the largest difference of any number in an embedding
 ALIKE = 0.9  # of int8: the least mean cosine between a word's embedding and the original

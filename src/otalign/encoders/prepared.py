@@ -1,6 +1,6 @@
 """Sentence pairs as a model reads them, in arrays: all that is done before the model, maybe elsewhere.
 
-What is prepared holds no model, so that another process can do it ahead; `otalign.ahead` does.
+What is prepared holds no model, so that another process can do it ahead; `otalign.encoders.prefetch` does.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +12,7 @@ import numpy as np
 
 from otalign.encoders.subwords import Subworder
 from otalign.encoders.windows import Input, Piece, inputs
-from otalign.words import Sentence
+from otalign.text.words import Sentence
 
 # How an encoder reads two sentences: together, the source first; each alone; or together in an order of their
 # own, whichever is called the source.

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from otalign.text.words import Sentence
 from otalign.untrusted import one_line
-from otalign.words import Sentence
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

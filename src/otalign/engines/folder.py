@@ -18,10 +18,10 @@ import numpy as np
 
 from otalign.alignment import Alignment
 from otalign.atomic import TEMPORARY, open_atomic
-from otalign.centring import Centre
-from otalign.engines.forms import Form
+from otalign.encoders.whitening import Centre
 from otalign.engines.lock import LOCK, lock_folder
 from otalign.engines.records import JOURNAL, FileRecord, HashingWriter, parse_records, read_journal, to_line
+from otalign.io.writing import Form
 from otalign.untrusted import read_json
 
 RUN, CENTRE, LEFTOVER = "run.json", "centre.npz", TEMPORARY

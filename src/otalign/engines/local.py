@@ -8,10 +8,10 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from itertools import chain, islice
 from typing import Any
 
-from otalign.corpus.items import Item
 from otalign.engines.folder import Folder
 from otalign.engines.work import HEAD, SIZE, Head, Shard, Tell, Warn, Work, shards
 from otalign.engines.workers import Crew
+from otalign.io.items import Item
 
 
 def align(

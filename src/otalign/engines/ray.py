@@ -17,7 +17,6 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from otalign.corpus.items import Item
 from otalign.engines.faults import (
     ends_the_run,
     explain_loading,
@@ -30,6 +29,7 @@ from otalign.engines.local import ahead
 from otalign.engines.records import FileRecord
 from otalign.engines.work import ONE_THREAD, SIZE, Head, Ready, Shard, Tell, Warn, Work, ready, shards
 from otalign.failures import EXPECTED, CapturedError, capture, describe
+from otalign.io.items import Item
 
 
 def align(

@@ -12,12 +12,12 @@ from itertools import count, islice
 from typing import Any, NamedTuple
 
 from otalign.aligner import Aligner, Method, Pair, embedded
-from otalign.centring import Centre, first
-from otalign.corpus.items import Item, sentences
+from otalign.baselines import SimAligner
+from otalign.encoders.whitening import Centre, first
 from otalign.engines.folder import Folder
 from otalign.engines.records import FileRecord
 from otalign.failures import CapturedError, capture
-from otalign.peers import SimAligner
+from otalign.io.items import Item, sentences
 
 SIZE = 8192  # pairs of a shard: a minute or two of work
 TOLD = 512  # pairs after which progress is told

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from otalign.aligner import Method
 from otalign.alignment import Alignment, Link, Span
-from otalign.words import Sentence
+from otalign.text.words import Sentence
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc  # pyright: ignore[reportMissingImports]: an extra

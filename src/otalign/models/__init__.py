@@ -16,7 +16,6 @@ from otalign.untrusted import read_json
 HOME = Path(__file__).parent
 DEFAULT = "small"
 SETTINGS, MEASURED, CARD, LICENCE = "otalign.json", "measured.json", "README.md", "LICENSE"
-PEER = "peer.json"  # the settings of a trained peer, where a folder holds one instead of an aligner
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
-from otalign.difference import Difference, Passage, Place
+from otalign.diff.difference import Difference, Passage, Place
 from otalign.render.inline import Inline, inline, line, numbers, side_by_side, told
 
 OLD, NEW, REWORDED, MOVED, QUIET = "red", "green", "yellow", "cyan", "dim"

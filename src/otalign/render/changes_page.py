@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import groupby
 
-from otalign.difference import Difference, Passage, Place
+from otalign.diff.difference import Difference, Passage, Place
 from otalign.render.inline import Inline, inline, numbers, side_by_side, told
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # whatever a text says, nothing is run or fetched

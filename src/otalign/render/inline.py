@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from otalign.difference import Difference, Passage, Piece
+from otalign.diff.difference import Difference, Passage, Piece
 from otalign.render.words import shown
 
 

@@ -12,9 +12,9 @@ from string import Template
 from typing import Any
 
 from otalign.alignment import Alignment, Gold, Level
+from otalign.gloss import Column, columns
 from otalign.metrics import Counts, count, per_pair, scores
 from otalign.render.assets import asset
-from otalign.render.gloss import Column, columns
 from otalign.render.layout import leftwards, word_width
 from otalign.render.verdicts import Verdicts, at_level, tallied, verdicts
 from otalign.render.words import shown, strengths

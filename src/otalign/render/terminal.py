@@ -19,7 +19,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from otalign.alignment import Alignment
-from otalign.render.gloss import Column, columns
+from otalign.gloss import Column, columns
 from otalign.render.words import shown, strengths
 
 GAP = 2  # blanks between columns; one blank is between the words of a phrase

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from otalign.aligner import Aligner
-from otalign.head import Head, LearnedTransport
 from otalign.ot import Balanced, Entropic, Partial, Unbalanced
+from otalign.scoring.heads import Head, LearnedTransport
 from otalign.settings import FRACTION, PROBLEMS, TAU, Learned, Settings
 
 TRANSPORTS = {"bot": Balanced(), "pot": Partial(FRACTION), "uot": Unbalanced(TAU), "none": None}

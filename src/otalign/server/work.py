@@ -15,8 +15,8 @@ from otalign.aligner import Aligner, Pair, sentence, weighed
 from otalign.alignment import Alignment
 from otalign.encoders import Embeddings
 from otalign.encoders.embeddings import in_numpy
-from otalign.extract import DIGITS
 from otalign.ot import Entropic
+from otalign.scoring.extraction import DIGITS
 from otalign.server.choices import Choices
 from otalign.server.problems import Refused
 from otalign.settings import Settings

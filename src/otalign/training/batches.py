@@ -9,9 +9,9 @@ import numpy as np
 from otalign.alignment import Gold
 from otalign.encoders import Encoder, Pairing, Reader
 from otalign.encoders.windows import Input
+from otalign.text.words import joined
 from otalign.training.reading import ShuffledSet
 from otalign.training.store import LEVELS
-from otalign.words import joined
 
 POOL = 16  # batches whose pairs are sorted by length together: enough for little padding, little for order
 

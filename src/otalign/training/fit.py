@@ -9,16 +9,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from otalign import head as heads
 from otalign.aligner import Aligner, saved_settings
 from otalign.alignment import Gold, Level
 from otalign.encoders import Pairing
 from otalign.encoders.embeddings import in_numpy
 from otalign.encoders.transformers import Transformers
-from otalign.head import Head, LearnedTransport, Projection
 from otalign.ot import Entropic, Problem
-from otalign.peers.settings import Peer
-from otalign.peers.trained import TrainedPeer
+from otalign.scoring import heads as heads
+from otalign.scoring.heads import Head, LearnedTransport, Projection
 from otalign.settings import Learned, Settings
 from otalign.training.batches import PairSet
 from otalign.training.beginning import Beginning
@@ -26,7 +24,6 @@ from otalign.training.dev import DevSet, best_scores
 from otalign.training.distillation import NO_TEACHER, Distillation
 from otalign.training.loop import Checkpoint, Epoch
 from otalign.training.model import Model
-from otalign.training.peer_fit import train_peer
 from otalign.training.recipe import Recipe
 from otalign.training.sources import Source, check, check_fit, known_levels
 from otalign.training.store import LEVELS, build_store
@@ -41,7 +38,7 @@ MOST_WORKERS = 12
 def train(
     encoder: str,
     sources: Mapping[str, Source],
-    problem: Problem | Learned | Peer,
+    problem: Problem | Learned,
     recipe: Recipe,
     *,
     level: Level | None = None,
@@ -60,7 +57,7 @@ def train(
         encoder: Folder or name of a pretrained encoder, or the folder of an aligner that was trained before
             the same way: then training goes on from it.
         sources: Gold pairs to learn from and to choose by, by the name of their corpus.
-        problem: What is learned: the transport itself, one of the paper's transports, or a peer.
+        problem: What is learned: the transport itself, or one of the paper's transports.
         recipe: How it is learned.
         level: Links to learn. By default a learned transport learns both levels, and others the sure links.
         distillation: Teachers of a learned transport, and unlabelled pairs for them to annotate.
@@ -83,13 +80,6 @@ def train(
         level = level or "s"
     elif level and distillation.teachers:
         raise ValueError(f"level must be left out beside a teacher, who tells of both, got {level!r}")
-    if isinstance(problem, str):
-        assert level is not None
-        if distillation.teachers:
-            raise ValueError(f"teacher must be left out for {problem}; only a learned transport has one")
-        options: dict[str, Any] = {"half": half, "accumulate": accumulate, "checkpoint": checkpoint}
-        options |= {"progress": progress, "heard": heard}
-        return train_peer(encoder, sources, problem, recipe, level=level, device=device, **options)
     golds = [gold for source in sources.values() for gold in source.train]
     known = known_levels(sources) & _are_learned(level)
     begun = _Begun(
@@ -132,8 +122,6 @@ def refit(
     Nothing is chosen any more: recipe, epochs, thresholds and calibration are those that the dev sets have
     chosen before, and so are the scores, which are not its own. Teachers are to be given again.
     """
-    if isinstance(trained.aligner, TrainedPeer):
-        raise ValueError(f"trained must be by transport to be refit, got {trained.aligner.signature}")
     recipe, settings, head = trained.recipe, trained.aligner.settings, trained.aligner.head
     assert settings.problem is not None
     golds = [gold for source in sources.values() for gold in source.train]

@@ -7,19 +7,19 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from otalign import head as heads
 from otalign.alignment import Level
 from otalign.encoders.embeddings import in_numpy
 from otalign.encoders.encoder import INPUTS
 from otalign.encoders.pretrained import NOT_MISSED
 from otalign.encoders.transformers import Transformers, states
-from otalign.head import Head, Projection
+from otalign.scoring import heads as heads
+from otalign.scoring.heads import Head, Projection
+from otalign.scoring.strengths import Tile
+from otalign.scoring.weights import probabilities, weights
 from otalign.settings import Settings
-from otalign.strengths import Tile
 from otalign.training.batches import Batch
 from otalign.training.recipe import Part, Recipe
 from otalign.training.store import LEVELS
-from otalign.weights import probabilities, weights
 
 TINY = 1e-6  # from 0 and 1, where the logarithm of a weight is taken
 FIXED = {"calibration", "null_calibration"}  # of a head: not learned from the train set

@@ -15,14 +15,14 @@ import numpy as np
 from otalign.aligner import Aligner
 from otalign.atomic import open_atomic
 from otalign.encoders.embeddings import in_numpy
-from otalign.head import LEVELS, LearnedTransport
 from otalign.ot import Problem
+from otalign.scoring.heads import LEVELS, LearnedTransport
+from otalign.scoring.strengths import tiles
+from otalign.scoring.weights import link_probabilities
 from otalign.settings import Learned
-from otalign.strengths import tiles
 from otalign.training.examples import Words
 from otalign.training.store import PairTexts, Targets
 from otalign.tuning.store import Progress, unheard
-from otalign.weights import link_probabilities
 
 CHUNK = 4096  # pairs in a file: what is lost at most where predicting is interrupted
 STEPS = 255  # a probability is kept in a byte

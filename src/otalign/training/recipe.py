@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, get_args
 
 from otalign.ot import Problem
-from otalign.peers.settings import Peer
 from otalign.settings import Learned
 from otalign.training.augmentation import NO_AUGMENTATION, Augmentation
 
@@ -91,15 +90,6 @@ PAPER = Recipe(
 # For going on from an aligner that was trained on more, towards one corpus.
 FURTHER = Recipe(learning_rate=5e-5, batch_size=16, epochs=2, steps=360, average=0.1)
 
-# The peers of the paper, with its early stopping. A step of span prediction counts queries, one for each
-# word: an epoch of it is as long as twenty or more of the others, and it is fine-tuned as for SQuAD.
-PEER_RECIPES: dict[Peer, Recipe] = {
-    "semi-crf": PAPER.changed(learning_rate=1e-4, head_pace=10.0, optimizer="adamw", batch_size=32),
-    "span-prediction": PAPER.changed(learning_rate=5e-5, optimizer="adamw", epochs=3, decay=True),
-}
 
-
-def recipe_for(problem: Problem | Learned | Peer) -> Recipe:
-    if isinstance(problem, str):
-        return PEER_RECIPES[problem]
+def recipe_for(problem: Problem | Learned) -> Recipe:
     return Recipe() if isinstance(problem, Learned) else PAPER

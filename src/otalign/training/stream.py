@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otalign.ahead import _without_main
 from otalign.encoders import Pairing, Reader
+from otalign.encoders.prefetch import _without_main
 from otalign.training.augmentation import EDITS, Augmentation, augment
 from otalign.training.batches import POOL, Batch, collate, encode_pairs
 from otalign.training.examples import Example

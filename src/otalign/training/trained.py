@@ -5,7 +5,6 @@ from statistics import mean
 
 from otalign.aligner import Aligner
 from otalign.alignment import Level
-from otalign.peers.trained import TrainedPeer
 from otalign.training.dev import Score
 from otalign.training.loop import Epoch
 from otalign.training.recipe import Recipe
@@ -15,7 +14,7 @@ from otalign.training.recipe import Recipe
 class Trained:
     """An aligner, what each epoch came to, and how good the best one is on each dev set."""
 
-    aligner: Aligner | TrainedPeer
+    aligner: Aligner
     recipe: Recipe
     level: Level | None  # that was learned; None: both
     epochs: list[Epoch]

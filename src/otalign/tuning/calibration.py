@@ -14,11 +14,11 @@ import numpy as np
 from otalign.aligner import Aligner
 from otalign.alignment import Gold, Level
 from otalign.encoders.embeddings import in_numpy
-from otalign.head import LEVELS, LearnedTransport
+from otalign.scoring.heads import LEVELS, LearnedTransport
+from otalign.scoring.strengths import Tile
+from otalign.scoring.weights import link_probabilities, null_log_odds
 from otalign.settings import Learned
-from otalign.strengths import Tile
 from otalign.tuning.sweep import DIGITS, THRESHOLDS, Curve, MarkedTile, marks
-from otalign.weights import link_probabilities, null_log_odds
 
 GOLD_LEVELS: tuple[Level, ...] = ("s", "s+p")  # the gold of each of the head's levels
 STEPS = 50  # of Newton's method, at most; ten are enough where there is anything to find

@@ -5,9 +5,9 @@ from dataclasses import dataclass, fields
 from itertools import product
 from typing import get_args
 
-from otalign.cost import Cost
-from otalign.fertility import Fertility
 from otalign.ot import Partial, Problem, Unbalanced
+from otalign.scoring.cost import Cost
+from otalign.scoring.fertility import Fertility
 from otalign.settings import Settings
 from otalign.tuning.sweep import THRESHOLDS
 

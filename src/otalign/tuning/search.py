@@ -12,8 +12,8 @@ from itertools import groupby
 from typing import get_args
 
 from otalign.alignment import Gold, Level
-from otalign.centring import Centre
 from otalign.encoders import Embeddings
+from otalign.encoders.whitening import Centre
 from otalign.settings import Settings
 from otalign.tuning.grid import Grid
 from otalign.tuning.journal import Journal, Score, Scores

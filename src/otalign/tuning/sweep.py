@@ -17,9 +17,9 @@ from otalign.encoders.embeddings import in_numpy
 from otalign.metrics import Tally
 from otalign.metrics.counts import harmonic_mean
 from otalign.ot import Problem, Solver
+from otalign.scoring.strengths import Instance, Tile, instance, solution, tiles
+from otalign.scoring.weights import scaled_weights
 from otalign.settings import Settings
-from otalign.strengths import Instance, Tile, instance, solution, tiles
-from otalign.weights import scaled_weights
 
 THRESHOLDS = tuple(k / 100 for k in range(101))
 DIGITS = 10  # of an F1 that is compared: the rest is rounding, which varies with the order of the pairs

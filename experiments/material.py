@@ -1,0 +1,105 @@
+"""What the cells of a study are made from: gold, embeddings, and scores found before, each made once.
+
+The encoder is loaded when embeddings are first missing, and its run over a split is kept on disk.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+
+from otalign import encoders
+from otalign.alignment import Gold
+from otalign.encoders import Embeddings, Encoder
+from otalign.encoders.whitening import Centre
+from otalign.io import CORPORA, load
+from otalign.settings import Settings
+from otalign.tuning import Choice, Journal, Progress, Store
+from otalign.tuning.store import unheard
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the material comes from: an encoder, a folder of corpora, and how much of each split is taken."""
+
+    encoder: str
+    data: Path | None = None
+    limit: int | None = None
+    device: str | None = None
+    threads: int | None = None
+    batch_size: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Material:
+    """Gold, embeddings and journals, by corpus and split. Embeddings are those of the choice, if made yet."""
+
+    source: Source
+    cache: Path
+    top: int | None  # the highest layer that will be asked for; None is the encoder's default
+    progress: Progress = unheard
+    _golds: dict[tuple[str, str], tuple[Gold, ...]] = field(default_factory=dict)
+    _centred: dict[tuple[str, Choice, float], Embeddings] = field(default_factory=dict)
+    _digests: dict[tuple[str, str], str] = field(default_factory=dict)
+    _journals: dict[str, Journal] = field(default_factory=dict)
+
+    @cached_property
+    def encoder(self) -> Encoder:
+        said = self.source
+        return encoders.load(
+            said.encoder, self.top, device=said.device, threads=said.threads, batch_size=said.batch_size
+        )
+
+    @cached_property
+    def encoder_digest(self) -> str:
+        """Of the name and the contents of its files: an encoder that was copied is the same one."""
+        digest = sha256(f"{self.encoder.name} {self.encoder.limit}".encode())
+        for file in self.encoder.files():
+            with file.open("rb") as content:
+                while block := content.read(1 << 20):
+                    digest.update(block)
+        return digest.hexdigest()
+
+    def golds(self, corpus: str, split: str) -> tuple[Gold, ...]:
+        """The pairs of a split, no more than the limit; none where the corpus has no such split."""
+        if split not in CORPORA[corpus].files:
+            return ()
+        if (corpus, split) not in self._golds:
+            self._golds[corpus, split] = load(corpus, split, self.source.data)[: self.source.limit]
+        return self._golds[corpus, split]
+
+    def gold_digest(self, corpus: str, split: str) -> str:
+        """Of the words and the links of a split."""
+        if (corpus, split) not in self._digests:
+            said = json.dumps([gold.to_dict() for gold in self.golds(corpus, split)])
+            self._digests[corpus, split] = sha256(said.encode()).hexdigest()
+        return self._digests[corpus, split]
+
+    def store(self, corpus: str, split: str, choices: Iterable[Choice]) -> Store:
+        """Embeddings by choice, not centred."""
+
+        def progress(what: str, done: int, of: int) -> None:
+            self.progress(f"{corpus} {split}: {what}", done, of)
+
+        pairs = [(gold.source, gold.target) for gold in self.golds(corpus, split)]
+        return Store(self.encoder, pairs, choices, self.cache, progress)
+
+    def centred(self, corpus: str, choice: Choice, whitening: float = 0.0) -> Embeddings:
+        """Those of a test set, around its own centre, held for the next cell."""
+        if (corpus, choice, whitening) not in self._centred:
+            embeddings = self.store(corpus, "test", [choice])[choice]
+            centred = Centre.of([embeddings], whitening).centred(embeddings)
+            self._centred[corpus, choice, whitening] = centred
+        return self._centred[corpus, choice, whitening]
+
+    def journal(self, corpus: str) -> Journal:
+        """What tuning on the dev set of a corpus has found so far, whatever it was that was tuned."""
+        if corpus not in self._journals:
+            file = self.cache / f"tuned-{corpus}.jsonl"
+            self._journals[corpus] = Journal(file, self.encoder_digest)
+        return self._journals[corpus]
+
+    def base(self, choice: Choice) -> Settings:
+        return Settings(encoder=self.encoder.name, layer=choice.layer, pairing=choice.pairing)

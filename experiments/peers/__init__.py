@@ -1,0 +1,1 @@
+"""The supervised systems that the paper compares with."""

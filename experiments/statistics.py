@@ -1,0 +1,46 @@
+"""fast-align: trained on all pairs of a corpus, test set included, without looking at their links.
+
+A corpus that has no train and dev set has those of MTRef in front.
+"""
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+
+from experiments.columns import COLUMNS
+from experiments.material import Material
+from experiments.system import Tuning, of_pairs
+from otalign.alignment import Alignment, Level
+from otalign.baselines import FastAlign, Symmetrisation
+from otalign.tuning import Choice
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """fast-align with the options of the tool, its two directions joined."""
+
+    name: str
+    title: str
+    options: FastAlign = FastAlign()
+    symmetrisation: Symmetrisation = "grow-diag-final-and"
+
+    embeds = False
+
+    def tuned(
+        self, material: Material, corpus: str, choice: Choice, levels: tuple[Level, ...]
+    ) -> dict[Level, Tuning]:
+        """There is nothing to tune, so it is the same for all levels."""
+        settings = {"system": "fast-align", **asdict(self.options), "symmetrisation": self.symmetrisation}
+        return dict.fromkeys(levels, Tuning(settings, dict(settings), None))
+
+    def aligned(self, material: Material, corpus: str, tuning: Tuning) -> Iterable[Alignment]:
+        (front,) = {column.dev for column in COLUMNS if column.corpus == corpus}
+        tests = material.golds(corpus, "test")
+        golds = [*material.golds(front, "train"), *material.golds(front, "dev"), *tests]
+
+        def progress(step) -> None:
+            done = step.iteration + (self.options.iterations if step.direction == "reverse" else 0)
+            material.progress(f"{self.name}, {corpus}", done, 2 * self.options.iterations - 1)
+
+        trained = self.options.train([(gold.source, gold.target) for gold in golds], progress)
+        links = trained.aligned.symmetrised(self.symmetrisation)
+        return of_pairs(tests, links[-len(tests) :])

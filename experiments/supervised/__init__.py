@@ -1,0 +1,13 @@
+"""The paper's supervised table, and what goes beyond it: trained on every corpus, several seeds, tested.
+
+ground = Ground.of(Source("encoder/", Path("corpora/")), Path("results/"))
+tables.write(supervised(ground, chosen("main"), workers=4), Path("results/"))
+"""
+
+from experiments.supervised.ground import Ground, Precision
+from experiments.supervised.making import Failure
+from experiments.supervised.results import Result
+from experiments.supervised.rows import ROWS, chosen
+from experiments.supervised.study import Supervised, supervised
+
+__all__ = ["ROWS", "Failure", "Ground", "Precision", "Result", "Supervised", "chosen", "supervised"]

@@ -1,0 +1,76 @@
+"""The supervised study's figures: F1 by nulls and phrases, and whether probabilities can be relied on."""
+
+from collections.abc import Sequence
+from functools import reduce
+from operator import add
+from pathlib import Path
+from typing import Any
+
+from experiments.columns import Column
+from experiments.figures.lines import SURE, WITHOUT_MSR, Line, Panel, Pooled, figure
+from experiments.supervised.rows import ROWS, UNION
+from experiments.supervised.study import Supervised
+from otalign.metrics import Counts
+from otalign.metrics.reliability import Reliability
+from otalign.render.canvas import FAINT, blank, save
+
+LINES = (
+    Line("learned-further", "learned", "#CC79A7", "D"),
+    Line("uot", "UOT", "#009E73", "^"),
+    Line("pot", "POT", "#D55E00", "s"),
+    Line("bot", "BOT", "#0072B2", "o"),
+)
+LEVELS = {"s": ("S", "#0072B2", "o"), "s+p": ("S+P", "#D55E00", "s")}
+FEW = 20  # in a bin: too few for a share that means anything
+
+
+def write(study: Supervised, folder: Path) -> list[Path]:
+    """What can be drawn of the results that are there."""
+    by_nulls = [Panel("All corpora", SURE, LINES), Panel("Without MSR-RTE", WITHOUT_MSR, LINES)]
+    drawn = {
+        "supervised-f1-by-null-rate": figure("null_rate", by_nulls, _pooled(study)),
+        "supervised-f1-by-phrase-share": figure("phrase_share", by_nulls[:1], _pooled(study)),
+        "reliability": reliability(study),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    return [path for name, one in drawn.items() if one for path in save(one, folder / name)]
+
+
+def _pooled(study: Supervised) -> Pooled:
+    def pooled(line: Line, columns: Sequence[Column]) -> list[Counts]:
+        row, counts = ROWS[line.row], study.ground.results.counts
+        return [
+            Counts.joined(counts(study.by_seed(row, column)[seed], column) for column in columns)
+            for seed in study.whole_seeds(row, SURE)
+        ]
+
+    return pooled
+
+
+def relied_on(study: Supervised, level: str, what: str) -> list[Reliability]:
+    """What the models of all corpora together say at a level, seed by seed."""
+    return [
+        Reliability.from_dict(one.reliability[level][what])
+        for one in study.of_row(ROWS[UNION])
+        if level in one.reliability
+    ]
+
+
+def reliability(study: Supervised) -> Any | None:
+    """How often links and nulls are so that are held to be so likely, all seeds together."""
+    if not any(relied_on(study, level, "links") for level in LEVELS):
+        return None
+    drawn, axes = blank(7.6, 3.8, 2)
+    for ax, what in zip(axes, ("links", "nulls"), strict=True):
+        ax.plot([0, 100], [0, 100], color=FAINT, linestyle=":", linewidth=0.8)
+        for level, (name, colour, marker) in LEVELS.items():
+            pooled = reduce(add, relied_on(study, level, what))
+            enough = pooled.counts >= FEW
+            points = 100 * pooled.probability[enough], 100 * pooled.share[enough]
+            ax.plot(*points, color=colour, marker=marker, linewidth=1.3, markersize=3.5, label=name)
+        ax.set_title(what.capitalize(), loc="left", fontsize=10)
+        ax.set_xlabel("Probability (%)")
+        ax.set_aspect("equal")
+    axes[0].set_ylabel("So in the gold (%)")
+    axes[0].legend(frameon=False, loc="upper left")
+    return drawn

@@ -1,0 +1,273 @@
+"""A job → its results: models are trained, chosen on dev sets, and only then tested, each once."""
+
+import gc
+import shutil
+import time
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from experiments.columns import COLUMNS, Column
+from experiments.peers.settings import PeerSettings
+from experiments.peers.trained import TrainedPeer
+from experiments.peers.training import PeerTraining, train_peer
+from experiments.supervised.ground import Ground
+from experiments.supervised.jobs import ALL, BOTH, Job, Place, chooser
+from experiments.supervised.results import Result
+from experiments.supervised.rows import FURTHER_ROW, REFIT_ROW, ROWS, UNION, Try
+from experiments.supervised.sureness import reliability
+from otalign.aligner import Aligner, saved_settings
+from otalign.metrics import Counts, count, scores, signature
+from otalign.settings import Learned, Links
+from otalign.training import Checkpoint, Trained, refit, train
+from otalign.tuning import suited
+
+LINKS: dict[str, Links] = {"s": "sure", "s+p": "possible"}
+APART = 60.0  # seconds at least between two checkpoints of a model: on a GPU, some are trained sooner
+RELIED_ON = "mtref"  # the test set on which it is seen whether probabilities mean what they say
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A place that nothing came of, and why."""
+
+    place: Place
+    error: str
+    trace: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """A training that is over: which of the tries is best, what it gave, and what each reached."""
+
+    chosen: int
+    trained: Trained | PeerTraining
+    tried: list[dict[str, Any]]
+    seconds: float
+    begun: tuple[Checkpoint, ...]  # there until it is tested
+
+
+def results(job: Job, ground: Ground) -> Iterator[Result | Failure]:
+    """The new ones of a job, as they come. One that fails does not keep the others from being made."""
+    for place, make in _steps(job, ground):
+        try:
+            made = make()
+        except Exception as error:
+            made = Failure(place, f"{type(error).__name__}: {error}", traceback.format_exc())
+        _tidy()
+        if made:
+            yield made
+
+
+def _steps(job: Job, ground: Ground) -> Iterator[tuple[Place, Callable[[], Result | None]]]:
+    first, *others = job.places
+    if not others and not job.kept and not ROWS[first.row].after:
+        yield first, lambda: _result(first, ground, _made(first, ground, ground.source.encoder))
+        return
+    family = _Family(ground, first.seed, job.kept)
+    for place in job.places:
+        yield place, lambda place=place: family.result(place)
+
+
+class _Family:
+    """The model of all corpora, and what is made of it: the same without tuning, trained further, or with the
+    dev sets too. What others go on from is kept in a folder, so that what was interrupted can go on."""
+
+    def __init__(self, ground: Ground, seed: int, kept: bool):
+        self.ground, self.head, self.kept = ground, Place(UNION, ALL, BOTH, seed), kept
+        self.folder = ground.results.folder / f"{UNION}_{seed}_{ground.key(self.head)[:12]}.model"
+        self.refit = self.folder / "refit"
+        self.made: dict[Place, Made] = {}
+
+    def result(self, place: Place) -> Result | None:
+        """New, or nothing if there is one, and the model too if others go on from it."""
+        folder = {UNION: self.folder, REFIT_ROW: self.refit}.get(place.row) if self.kept else None
+        if self.ground.result(place) and (folder is None or _is_saved(folder)):
+            return None
+        row = ROWS[place.row]
+        chosen = self._trained(self.head if row.together else place._replace(row=FURTHER_ROW))
+        if not row.refit:
+            return _result(place, self.ground, chosen)
+        encoder = self.ground.source.encoder if row.together else self._saved(self.refit)
+        made = _refit(place, self.ground, encoder, chosen)
+        if folder:
+            made.trained.aligner.save(folder)
+        return _result(place, self.ground, made)
+
+    def forget(self) -> None:
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def _trained(self, place: Place) -> Made:
+        """The head, or what goes on from it: here, and once."""
+        if place not in self.made:
+            encoder = self.ground.source.encoder if place == self.head else self._saved(self.folder)
+            self.made[place] = _made(place, self.ground, encoder)
+            if place == self.head and self.kept:
+                self.forget()
+                self.made[place].trained.aligner.save(self.folder)
+        return self.made[place]
+
+    def _saved(self, folder: Path) -> str:
+        if not _is_saved(folder):
+            raise ValueError("the model that it goes on from could not be trained")
+        return str(folder)
+
+
+def _is_saved(folder: Path) -> bool:
+    return saved_settings(folder) is not None  # they are written last
+
+
+def forget(jobs: Iterable[Job], ground: Ground) -> None:
+    """The models that were kept for others to go on from, once all of these are there."""
+    whole: dict[int, bool] = {}
+    for job in jobs:
+        if job.kept or ROWS[job.places[0].row].after:
+            there = all(map(ground.result, job.places))
+            whole[job.places[0].seed] = there and whole.get(job.places[0].seed, True)
+    for seed, there in whole.items():
+        if there:
+            _Family(ground, seed, True).forget()
+
+
+def _refit(place: Place, ground: Ground, encoder: str, made: Made) -> Made:
+    start = time.perf_counter()
+    assert isinstance(made.trained, Trained)
+    sources = {corpus: ground.learnt(corpus) for corpus in place.corpora}
+    half, checkpoint = ground.precision == "bfloat16", _checkpoint(place, ground, encoder)
+    trained = refit(
+        encoder, sources, made.trained, device=ground.source.device, half=half, checkpoint=checkpoint
+    )
+    seconds, begun = time.perf_counter() - start, (*made.begun, checkpoint)
+    return replace(made, trained=trained, seconds=seconds, begun=begun)
+
+
+def _made(place: Place, ground: Ground, encoder: str) -> Made:
+    """The best of what is to be tried at a place, by its dev F1."""
+    start, tried, best, begun = time.perf_counter(), [], None, []
+    for number, one in _tries(place, ground):
+        checkpoint = _checkpoint(place, ground, encoder, number)
+        begun.append(checkpoint)
+        fit: Any = train_peer if isinstance(one.problem, str) else train
+        trained = fit(
+            encoder,
+            {corpus: ground.learnt(corpus) for corpus in place.corpora},
+            one.problem,
+            ROWS[place.row].recipe.changed(learning_rate=one.learning_rate, seed=place.seed),
+            level=None if place.level == BOTH else place.level,  # pyright: ignore[reportArgumentType]
+            device=ground.source.device,
+            half=ground.precision == "bfloat16",
+            checkpoint=checkpoint,
+        )
+        tried.append({"problem": repr(one.problem), "learning_rate": one.learning_rate, "dev_f1": trained.f1})
+        if best is None or trained.f1 > best[1].f1:
+            best = number, trained
+        del trained
+        _tidy()
+    assert best is not None
+    return Made(*best, tried, time.perf_counter() - start, tuple(begun))
+
+
+def _checkpoint(place: Place, ground: Ground, encoder: str, number: int = 0) -> Checkpoint:
+    """Where one of the tries at a place goes on after it was interrupted, or failed when it was tested."""
+    digest = sha256(f"{ground.key(place)} {encoder} {number}".encode()).hexdigest()
+    folder = ground.results.folder
+    folder.mkdir(parents=True, exist_ok=True)
+    return Checkpoint(folder / f"{'_'.join(map(str, place))}_{digest[:12]}.pt", APART)
+
+
+def _tries(place: Place, ground: Ground) -> list[tuple[int, Try]]:
+    """All of a row for its first seed; for the others, the one that was best there."""
+    tries = list(enumerate(ROWS[place.row].tries))
+    before = chooser(place)
+    if before is None:
+        return tries
+    first = ground.result(before)
+    if first is None:
+        raise ValueError(f"what is best was not found out: {before} is missing")
+    return [tries[first.chosen]]
+
+
+def _result(place: Place, ground: Ground, made: Made) -> Result | None:
+    """The model tested, and written down; nothing if it is there already."""
+    if ground.result(place):
+        return None
+    start, trained, row = time.perf_counter(), made.trained, ROWS[place.row]
+    counted: dict[Column, tuple[Counts, Aligner | TrainedPeer]] = {}
+    for column in place.columns:
+        aligner = _for_column(trained, column, row.tuned)
+        golds = ground.material.golds(column.corpus, "test")
+        found = aligner.align_many((gold.source, gold.target) for gold in golds)
+        counted[column] = count(found, golds, column.level), aligner
+    result = Result(
+        place,
+        made.chosen,
+        _problem(trained),
+        row.recipe.changed(learning_rate=row.tries[made.chosen].learning_rate, seed=place.seed).to_dict(),
+        made.tried,
+        [epoch.to_dict() for epoch in trained.epochs],
+        {name: {k: score._asdict() for k, score in of.items()} for name, of in trained.dev.items()},
+        {column.key: _figures(place, column, *of) for column, of in counted.items()},
+        _reliability(trained, ground) if place.row == UNION else {},
+        round(made.seconds + time.perf_counter() - start, 2),
+        ground.key(place),
+    )
+    ground.results.put(result, [counts for counts, _ in counted.values()])
+    for checkpoint in made.begun:
+        checkpoint.remove()
+    return result
+
+
+def _problem(trained: Trained | PeerTraining) -> dict[str, Any]:
+    """What was trained, by name, with its parameters."""
+    settings = trained.aligner.settings
+    return {"name": settings.method} if isinstance(settings, PeerSettings) else settings.to_dict()["problem"]
+
+
+def _for_column(trained: Trained | PeerTraining, column: Column, tuned: bool) -> Aligner | TrainedPeer:
+    """The aligner at the level of a column, with the threshold that is best on its dev set, or its own."""
+    aligner = trained.aligner
+    if isinstance(aligner, TrainedPeer):
+        return aligner  # of one level and one dev set, those of the column
+    settings = aligner.settings
+    if isinstance(settings.problem, Learned):
+        settings = settings.changed(links=LINKS[column.level], threshold=None)
+        if tuned:
+            levels = trained.dev[column.dev]  # where no link is merely possible, the levels are one
+            settings = settings.changed(threshold=(levels.get(column.level) or levels["s"]).threshold)
+    return replace(aligner, settings=settings)
+
+
+def _figures(place: Place, column: Column, counts: Counts, aligner: Aligner | TrainedPeer) -> dict[str, Any]:
+    more = {"row": place.row, "corpus": column.corpus, "split": "test", "tuned_on": f"{column.dev} dev"}
+    if not ROWS[place.row].tuned:
+        del more["tuned_on"]
+    return {
+        **scores(counts, ["precision", "recall", "f1"]),
+        "pairs": len(counts),
+        "threshold": aligner.settings.threshold,
+        "signature": signature(counts, more=more | aligner.settings.fields()),
+    }
+
+
+def _reliability(trained: Trained | PeerTraining, ground: Ground) -> dict[str, Any]:
+    """Of the aligner calibrated on that corpus alone, as its thresholds are chosen for it alone."""
+    assert isinstance(trained.aligner, Aligner)
+    aligner, _ = suited(trained.aligner, {RELIED_ON: ground.material.golds(RELIED_ON, "dev")})
+    golds, found = ground.material.golds(RELIED_ON, "test"), {}
+    for column in (c for c in COLUMNS if c.corpus == RELIED_ON):
+        settings = aligner.settings.changed(links=LINKS[column.level])
+        of_level = reliability(replace(aligner, settings=settings), golds, column.level)
+        found[column.level] = {what: one.to_dict() for what, one in of_level.items()}
+    return found
+
+
+def _tidy() -> None:
+    """Give back the memory of models that are done with: others share the device."""
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()

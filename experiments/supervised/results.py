@@ -1,0 +1,85 @@
+"""Finished models in a folder: a JSON file each, and beside it what was counted in each test pair.
+
+A name ends in a digest of all that decides the model and its tests. A result is written whole or not at
+all, and never written again.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import mean
+from typing import Any
+
+import numpy as np
+
+from experiments.columns import Column
+from experiments.supervised.jobs import Place
+from otalign.atomic import open_atomic, write_atomic
+from otalign.metrics import Counts
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a training. Figures are shares, as JSON holds them."""
+
+    place: Place
+    chosen: int  # which of the row's tries
+    problem: dict[str, Any]
+    recipe: dict[str, Any]
+    tried: list[dict[str, Any]]  # the dev F1 of each try
+    epochs: list[dict[str, Any]]
+    dev: dict[str, dict[str, dict[str, float]]]  # by corpus and level
+    test: dict[str, dict[str, Any]]  # by the key of the column
+    reliability: dict[str, Any]  # by what it is of
+    seconds: float
+    key: str
+
+    @property
+    def dev_f1(self) -> float:
+        """The mean over dev sets and levels."""
+        return mean(score["f1"] for levels in self.dev.values() for score in levels.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        rest = {name: value for name, value in self.__dict__.items() if name != "place"}
+        return self.place._asdict() | rest
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Result":
+        place = Place(*(data[name] for name in Place._fields))
+        return cls(place, **{name: value for name, value in data.items() if name not in Place._fields})
+
+
+@dataclass(frozen=True)
+class Results:
+    """The folder of the results."""
+
+    folder: Path
+    _read: dict[Path, Result] = field(default_factory=dict)
+
+    def get(self, place: Place, key: str) -> Result | None:
+        file = self._file(place, key)
+        if file not in self._read and file.is_file():
+            self._read[file] = Result.from_dict(json.loads(file.read_text(encoding="utf-8")))
+        return self._read.get(file)
+
+    def counts(self, result: Result, column: Column) -> Counts:
+        """What was counted in each pair of a test set that the result is of."""
+        table = np.load(self._file(result.place, result.key).with_suffix(".npy"), allow_pickle=False)
+        keys = list(result.test)
+        ends = np.cumsum([result.test[key]["pairs"] for key in keys])
+        parts = dict(zip(keys, np.split(table.astype(np.int64), ends[:-1]), strict=True))
+        return Counts(parts[column.key], column.level)
+
+    def put(self, result: Result, counts: Sequence[Counts]) -> None:
+        """The counts first, those of all columns in their order: a result that is there is whole."""
+        file = self._file(result.place, result.key)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        if counts:
+            with open_atomic(file.with_suffix(".npy")) as table:
+                np.save(table, np.concatenate([one.table for one in counts]).astype(np.int32))
+        write_atomic(file, json.dumps(result.to_dict(), indent=2, allow_nan=False) + "\n")
+
+    def _file(self, place: Place, key: str) -> Path:
+        name = "_".join(map(str, place))
+        return self.folder / f"{name}_{key[:12]}.json"

@@ -1,0 +1,132 @@
+"""The rows of the supervised study, one value each: what is trained, how, on what, and how often.
+
+What is tried for the paper's transports and their peers stands in `TRIES`. To add a row, add a value to
+`MAIN`, whose rows are tested, or to `ABLATION`, whose rows are only ever scored on dev sets.
+"""
+
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from typing import NamedTuple
+
+from experiments.peers.settings import Peer
+from experiments.peers.training import RECIPES
+from otalign.ot import Balanced, Partial, Problem, Unbalanced
+from otalign.settings import Learned
+from otalign.training.augmentation import NO_AUGMENTATION
+from otalign.training.recipe import FURTHER, Recipe, recipe_for
+
+
+class Try(NamedTuple):
+    """What the first seed tries: the best on the dev set is taken, for the other seeds too."""
+
+    problem: Problem | Learned | Peer
+    learning_rate: float
+
+
+TRIES: dict[str, tuple[Try, ...]] = {
+    "bot": (Try(Balanced(), 1e-4),),
+    "pot": (Try(Partial(0.8), 1e-4), Try(Partial(1.0), 1e-4)),
+    "uot": (Try(Unbalanced(0.4), 5e-5), Try(Unbalanced(0.4), 1e-4)),  # 2e-4 fails with some seeds
+    "semi-crf": (Try("semi-crf", 1e-4),),  # 2e-5, 5e-5 and 2e-4 are behind
+    "span-prediction": (Try("span-prediction", 5e-5),),
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """A system. One that is `after` another is made of its models. One that is the `better_of` others has no
+    models of its own: for each dev set and level it is the one that is best there."""
+
+    name: str
+    title: str
+    tries: tuple[Try, ...]
+    recipe: Recipe
+    seeds: int
+    by_level: bool = False  # a model for each level, or one for both
+    together: bool = False  # one training on all corpora, or one on each
+    tuned: bool = True  # thresholds are those of the column's dev set, or the model's own
+    tested: bool = True
+    refit: bool = False  # trained once more with the dev sets, as the row of that name has chosen by them
+    after: str | None = None
+    better_of: tuple[str, ...] = ()
+
+
+def _by_level(name: str, title: str, seeds: int) -> Row:
+    """One that learns a level at a time, by the recipe of what it tries."""
+    tries = TRIES[name]
+    problem = tries[0].problem
+    recipe = RECIPES[problem] if isinstance(problem, str) else recipe_for(problem)
+    return Row(name=name, title=title, tries=tries, recipe=recipe, seeds=seeds, by_level=True)
+
+
+# The study tells what gold alone gives, without augmentation.
+PLAIN, PLAIN_FURTHER = (recipe.changed(augmentation=NO_AUGMENTATION) for recipe in (Recipe(), FURTHER))
+
+
+def _learned(name: str, title: str, seeds: int, recipe: Recipe = PLAIN, **options) -> Row:
+    tries = (Try(Learned(), recipe.learning_rate),)
+    return Row(name=name, title=title, tries=tries, recipe=recipe, seeds=seeds, **options)
+
+
+def _ablated(name: str, title: str, **changes) -> Row:
+    """The row of the union with one thing changed."""
+    recipe = PLAIN.changed(**changes)
+    return _learned(f"ablation-{name}", title, 2, recipe, together=True, tested=False)
+
+
+UNION, FURTHER_ROW, REFIT_ROW = "learned-union", "learned-further", "learned-refit"
+MAIN = (
+    _by_level("semi-crf", "Semi-Markov CRF (Lan et al. 2021)", 3),
+    _by_level("span-prediction", "Span prediction (Nagata et al. 2020)", 3),
+    _by_level("bot", "BOT", 3),
+    _by_level("pot", "POT", 3),
+    _by_level("uot", "UOT", 5),
+    _learned("learned", "Learned, each corpus alone", 3),
+    _learned(UNION, "Learned, all corpora", 5, together=True),
+    _learned(
+        "learned-one", "Learned, all corpora, one threshold", 5, together=True, tuned=False, after=UNION
+    ),
+    _learned(FURTHER_ROW, "Learned, all corpora, then each", 5, PLAIN_FURTHER, by_level=True, after=UNION),
+    _learned(REFIT_ROW, "Learned, all corpora, dev sets too", 5, together=True, refit=True, after=UNION),
+    _learned(
+        "learned-further-refit",
+        "Learned, all corpora, then each, dev sets too",
+        5,
+        PLAIN_FURTHER,
+        by_level=True,
+        refit=True,
+        after=UNION,
+    ),
+    _learned("learned-best", "Learned, the better of the two on dev", 5, better_of=(UNION, FURTHER_ROW)),
+    _learned(
+        "learned-best-refit",
+        "Learned, the better of the two on dev, dev sets too",
+        5,
+        refit=True,
+        better_of=(REFIT_ROW, "learned-further-refit"),
+    ),
+)
+ABLATION = (
+    _ablated("competition", "without competition", without=("competition",)),
+    _ablated("prices", "without prices", without=("prices",)),
+    _ablated("neighbours", "without neighbours", without=("neighbours",)),
+    _ablated("layers", "the last layer alone", layers=1),
+    _ablated("average", "weights not averaged", average=0.0),
+    _ablated("directions", "one direction", both_directions=False),
+)
+ROWS = {row.name: row for row in (*MAIN, *ABLATION)}
+FIRST = (UNION, "uot", "bot", "pot", "learned", "semi-crf", "span-prediction")  # whose jobs come first
+
+
+def chosen(patterns: str) -> tuple[str, ...]:
+    """The names of the rows that a list with commas names: `main`, `all`, names, or patterns such as uot*."""
+    names: set[str] = set()
+    for pattern in (part.strip() for part in patterns.split(",")):
+        if pattern in ("main", "all"):
+            found = {row.name for row in (MAIN if pattern == "main" else ROWS.values())}
+        else:
+            found = {name for name in ROWS if fnmatch(name, pattern)}
+        if not found:
+            raise ValueError(f"rows must be main, all, or of {', '.join(ROWS)}; got {pattern!r}")
+        names |= found.union(*(ROWS[name].better_of for name in found))
+    return tuple(name for name in ROWS if name in names)

@@ -1,0 +1,117 @@
+"""Jobs shared out among processes. Each takes the next that is ready; one that dies costs its job alone."""
+
+import os
+from collections.abc import Iterator, Sequence
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import Connection, wait
+from threading import Thread
+
+from experiments.supervised.ground import Ground
+from experiments.supervised.jobs import Job, Waiting
+from experiments.supervised.making import Failure, results
+from experiments.supervised.results import Result
+
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def done(jobs: Sequence[Job], ground: Ground, workers: int = 1) -> Iterator[Result | Failure]:
+    """What comes of the jobs, as it comes."""
+    waiting = Waiting(jobs)
+    if workers > 1:
+        yield from _shared(waiting, ground, min(workers, len(jobs)))
+        return
+    for job in waiting:
+        yield from results(job, ground)
+        waiting.finished(job)
+
+
+class Worker:
+    """A process of its own, and the job that it is at."""
+
+    def __init__(self, ground: Ground):
+        context = get_context("spawn")
+        self.job: Job | None = None
+        self.ends, theirs = context.Pipe()
+        self.process = context.Process(target=_serve, args=(theirs, ground), daemon=True)
+        before = {name: os.environ.get(name) for name in ONE_THREAD}
+        os.environ.update(ONE_THREAD)  # read when their libraries are loaded
+        try:
+            self.process.start()
+        finally:
+            for name, value in before.items():
+                os.environ.pop(name) if value is None else os.environ.update({name: value})
+        theirs.close()  # so that its death is heard
+
+    def take(self, job: Job) -> None:
+        self.job = job
+        self.ends.send(job)
+
+    def stop(self) -> None:
+        self.ends.close()
+        if self.job:
+            self.process.terminate()
+        self.process.join()
+
+
+def _shared(waiting: Waiting, ground: Ground, workers: int) -> Iterator[Result | Failure]:
+    crew: list[Worker] = []
+    try:
+        crew += [Worker(ground) for _ in range(workers)]
+        while True:
+            for worker in crew:
+                if worker.job is None and (job := waiting.next()):
+                    worker.take(job)
+            busy = {worker.ends: worker for worker in crew if worker.job}
+            if not busy:
+                return
+            for ends in wait(list(busy)):
+                worker = busy[ends]  # pyright: ignore[reportArgumentType]
+                assert worker.job is not None
+                try:
+                    said = worker.ends.recv()
+                except (EOFError, ConnectionError):
+                    said = None
+                    yield from _lost(worker, ground)
+                    worker.stop()
+                    crew.remove(worker)
+                    crew += [Worker(ground)] if waiting.left else []
+                if said is None:
+                    waiting.finished(worker.job)
+                    worker.job = None
+                else:
+                    yield said
+    finally:
+        for worker in crew:
+            worker.stop()
+
+
+def _lost(worker: Worker, ground: Ground) -> Iterator[Failure]:
+    """What a worker that died leaves undone."""
+    worker.process.join()
+    assert worker.job is not None
+    for place in worker.job.places:
+        if not ground.result(place):
+            yield Failure(place, f"its process ended, exit code {worker.process.exitcode}")
+
+
+def _serve(ends: Connection, ground: Ground) -> None:
+    """The life of a worker: jobs in, results out, None after the last of a job."""
+    import torch
+
+    torch.set_num_threads(1)
+    Thread(target=_end_with_the_parent, daemon=True).start()
+    try:
+        while True:
+            job = ends.recv()
+            for made in results(job, ground):
+                ends.send(made)
+            ends.send(None)
+    except (EOFError, BrokenPipeError, KeyboardInterrupt):
+        return
+
+
+def _end_with_the_parent() -> None:
+    """Killed, it could not stop its workers, and they would go on to train what is trained again."""
+    if parent := parent_process():
+        parent.join()
+        os._exit(1)

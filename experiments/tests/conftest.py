@@ -1,0 +1,79 @@
+"""A data folder with the layout of the six corpora and a few made-up pairs in each file, and quick rows."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from experiments import ROWS
+from experiments.similarity import Similarity
+from experiments.transport import Transported
+from otalign.alignment import Gold
+from otalign.io import CORPORA, write
+from otalign.io import corpora as datasets
+from otalign.ot import Entropic
+from tests import conftest as shared
+from tests.encoders.tiny import WORDS
+
+PAIRS = 7
+
+tiny_model, no_waiting_for_the_disk = (
+    shared.tiny_model,
+    shared.no_waiting_for_the_disk,
+)
+
+
+def drawn(rng) -> Gold:
+    source = rng.choice(WORDS, size=rng.integers(2, 7), replace=False).tolist()
+    target = rng.permutation([*source[1:], *rng.choice(WORDS, size=rng.integers(0, 3))]).tolist()
+    links = [(i, target.index(word)) for i, word in enumerate(source) if word in target]
+    return Gold(source, target, set(links[:-1] or links), set(links))
+
+
+def write_corpus(folder, name, golds):
+    """The files of a split, in the format of its corpus."""
+    for file in golds[1]:
+        (folder / file).parent.mkdir(parents=True, exist_ok=True)
+    paths = [folder / file for file in golds[1]]
+    match name:
+        case "msr-rte":
+            for path in paths:
+                write(golds[0], path, "msr-rte")
+        case "edinburgh++":
+            for path, level in zip(paths, ("s", "s+p"), strict=True):
+                write([gold.alignment(level) for gold in golds[0]], path, "columns")
+        case "wiki":
+            write([Gold(gold.source, gold.target, gold.sure) for gold in golds[0]], paths[0], "multimwa")
+        case _:
+            write(golds[0], paths[0], "multimwa")
+
+
+@pytest.fixture(scope="session")
+def corpora(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpora")
+    rng = np.random.default_rng(0)
+    for name, corpus in CORPORA.items():
+        for split, files in corpus.files.items():
+            both = name == "msr-rte" and split != "test"  # its train and dev sets are one file
+            write_corpus(folder, name, ([drawn(rng) for _ in range(PAIRS * (2 if both else 1))], files))
+    return folder
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick():
+    """Every row with a grid of few points and unfinished plans: what is tested is not how good they are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(datasets, "MSR_TRAIN_PAIRS", PAIRS)
+        for name, row in ROWS.items():
+            if isinstance(row, Transported):
+                few = {"distortions": row.distortions and (0.0, 0.3), "parameters": row.parameters[4::5]}
+                hasty = {"solver": Entropic(max_iterations=20)} if row.solver == Entropic() else {}
+                patch.setitem(ROWS, name, replace(row, **few, **hasty, reach=1, seekers=(0.2,)))
+            elif isinstance(row, Similarity):
+                patch.setitem(ROWS, name, replace(row, distortions=(0.0, 0.3)))
+        yield
+
+
+@pytest.fixture(scope="session")
+def model(tiny_model):
+    return tiny_model("bert")

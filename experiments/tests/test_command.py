@@ -1,0 +1,184 @@
+"""`python -m experiments unsupervised` as a user runs it, over a tiny encoder and corpora made here."""
+
+import csv
+import json
+import re
+
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("ot")
+
+from experiments import COLUMNS, ROWS, figures, paper
+from experiments.cells import Cells
+from experiments.cli import study
+from experiments.transport import Transported
+from otalign import Aligner, Settings, cli
+from otalign.io import load
+from otalign.metrics import count, scores
+from otalign.tuning import Store
+
+
+def run(capsys, *arguments, rc: int = 0) -> tuple[str, str]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.delenv("OTALIGN_DATA", raising=False)
+        patch.setattr("sys.argv", ["experiments", "unsupervised", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            cli.run(study)
+    said = capsys.readouterr()
+    assert stop.value.code == rc, said.err
+    return said.out, said.err
+
+
+def files(folder):
+    return {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def without_figures():
+    """They are tested by themselves, and take their time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(figures, "write", lambda study, folder: [folder / "figure.svg"])
+        yield
+
+
+@pytest.fixture(scope="module")
+def whole(model, corpora, tmp_path_factory):
+    """The results of a run of everything."""
+    from typer.testing import CliRunner
+
+    folder = tmp_path_factory.mktemp("whole")
+    said = CliRunner().invoke(study, ["unsupervised", *options(model, corpora), "-o", str(folder)])
+    assert said.exit_code == 0, said.output
+    assert "best of 8, mean dev F1" in said.stderr
+    assert said.stdout.splitlines()[-1] == str(folder / "figures" / "figure.svg")
+    return folder
+
+
+def options(model, corpora):
+    return ["--encoder", str(model), "--data", str(corpora)]
+
+
+def test_the_tables_hold_all_rows_and_columns(whole):
+    table = json.loads((whole / "table.json").read_text())
+    assert [row["row"] for row in table["rows"]] == list(ROWS)
+    for row in table["rows"]:
+        assert [(cell["corpus"], cell["level"]) for cell in row["cells"]] == [
+            (column.corpus, column.level) for column in COLUMNS
+        ]
+        assert all(cell["signature"].endswith("version:0.1.0") for cell in row["cells"])
+    assert len(table["chosen"]["tried"]) == 8
+    best = max(table["chosen"]["tried"], key=lambda tried: tried["dev_f1"])
+    assert (table["chosen"]["layer"], table["chosen"]["pairing"]) == (best["layer"], best["pairing"])
+    text = (whole / "table.md").read_text()
+    for row in ROWS.values():
+        lines = [line for line in text.splitlines() if line.startswith(f"| {row.title} |")]
+        assert len(lines) >= 3  # F1, precision, recall
+        assert all(len(re.findall(r"[\d.]+", line.partition(" | ")[2])) == len(COLUMNS) + 1 for line in lines)
+    assert text.count("| _paper_ |") == len(paper.F1)
+    with (whole / "table.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) == len(ROWS) * len(COLUMNS)
+
+
+def test_the_best_of_each_column_is_bold(whole):
+    text = (whole / "table.md").read_text().partition("## F1")[2].partition("## Precision")[0]
+    rows = [
+        line.split(" | ")[1:-1] for line in text.splitlines() if line.startswith("| ") and "_" not in line
+    ]
+    for column in list(zip(*rows[1:], strict=True)):
+        figures = [float(figure.strip("*")) for figure in column]
+        assert [figure.startswith("**") for figure in column] == [one == max(figures) for one in figures]
+
+
+def test_a_cell_is_what_aligning_with_its_settings_gives(whole, model, corpora):
+    cells = [json.loads(path.read_text()) for path in (whole / "cells").glob("*.json")]
+    checked = 0
+    for cell in cells:
+        if not isinstance(ROWS[cell["row"]], Transported):
+            continue
+        settings = Settings.from_dict(cell["settings"])
+        aligner = Aligner.load(model, layer=settings.layer)
+        aligner = Aligner(aligner.encoder, settings)
+        golds = load(cell["corpus"], "test", corpora)
+        found = aligner.align_many((gold.source, gold.target) for gold in golds)
+        assert scores(count(found, golds, cell["level"]), ["precision", "recall", "f1"]) == pytest.approx(
+            {name: cell["test"][name] for name in ("precision", "recall", "f1")}
+        )
+        checked += 1
+        if checked == 12:  # of any rows: the order of files says nothing
+            break
+    assert checked == 12
+
+
+def test_a_finished_study_is_not_made_again(whole, model, corpora, capsys, monkeypatch):
+    before, table = files(whole / "cells"), (whole / "table.json").read_text()
+    monkeypatch.setattr(Store, "_make", None)  # nothing is embedded again either
+    for row in ROWS.values():
+        monkeypatch.setattr(type(row), "tuned", None)
+    _, told = run(capsys, *options(model, corpora), "-o", whole)
+    assert files(whole / "cells") == before
+    assert (whole / "table.json").read_text() == table
+    assert [line for line in told.splitlines() if "F1" in line and "best of" not in line] == []
+
+
+def test_a_killed_run_goes_on_and_comes_to_the_same(whole, model, corpora, capsys, monkeypatch, tmp_path):
+    rows = ("--rows", "fast-align,simalign,threshold-cosine")
+    put, made = Cells.put, []
+
+    def failing(self, row, column, *rest):
+        if len(made) == 16:
+            raise KeyboardInterrupt
+        made.append((row.name, column.key))
+        put(self, row, column, *rest)
+
+    monkeypatch.setattr(Cells, "put", failing)
+    _, said = run(capsys, *options(model, corpora), "-o", tmp_path, *rows, rc=130)
+    assert said.endswith("otalign: interrupted; the same command goes on\n")
+    before = files(tmp_path / "cells")
+    assert len(before) == 2 * 16
+    monkeypatch.setattr(Cells, "put", put)
+    _, said = run(capsys, *options(model, corpora), "-o", tmp_path, *rows)
+    after = files(tmp_path / "cells")
+    assert {name: after[name] for name in before} == before
+    assert len(after) == 2 * 3 * len(COLUMNS)
+    assert sum(": F1 " in line for line in said.splitlines()) == 3 * len(COLUMNS) - 16
+    for name in after:
+        if name.endswith(".json"):
+            one, other = (json.loads((folder / "cells" / name).read_text()) for folder in (tmp_path, whole))
+            assert one | {"seconds": 0} == other | {"seconds": 0}
+
+
+def test_a_changed_setting_is_made_anew_and_the_old_cell_stays(model, corpora, capsys, tmp_path):
+    some = (*options(model, corpora), "-o", tmp_path, "--pairing", "joint", "--rows", "threshold-cosine")
+    run(capsys, *some, "--layer", 1)
+    before = files(tmp_path / "cells")
+    run(capsys, *some, "--layer", 2)
+    after = files(tmp_path / "cells")
+    assert len(after) == 2 * len(before)
+    assert {name: after[name] for name in before} == before
+    assert "layer 2, joint encoding (as given)" in (tmp_path / "table.md").read_text()
+    _, said = run(capsys, *some, "--layer", 2, "--limit", 3)
+    assert sum(": F1 " in line for line in said.splitlines()) == len(COLUMNS)
+    assert "only the first 3 pairs" in (tmp_path / "table.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--layer", "x"), "--layer must be auto or a number, got 'x'"),
+        (("--layer", "9"), "--layer must be from 0 to 3"),
+        (("--pairing", "both"), "--pairing must be auto, joint, separate, got 'both'"),
+        (("--rows", "main,potts"), "rows must be main, all, or of fast-align, simalign"),
+        (("--data", "nowhere"), "there is no nowhere/"),
+        (("-o", __file__), "cannot write into"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_words(model, corpora, capsys, tmp_path, arguments, message):
+    _, said = run(capsys, *options(model, corpora), "-o", tmp_path / "x", *arguments, rc=2)
+    assert message in said
+
+
+def test_it_explains_itself_with_an_example(capsys):
+    out, _ = run(capsys, "--help")
+    assert "Example: python -m experiments unsupervised --encoder" in " ".join(out.split())

@@ -1,0 +1,155 @@
+"""The supervised peers, trained by the loop of ours: they learn, are saved, and align as they did."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from experiments.peers.models import MODELS, QuerySet, examples
+from experiments.peers.settings import PEERS
+from experiments.peers.trained import TrainedPeer
+from experiments.peers.training import RECIPES, PeerTraining, train_peer
+from otalign.metrics import count, scores
+from otalign.training import Checkpoint, Recipe, Source
+from otalign.training.dev import DevSet
+from tests.training.examples import EMPTY, GOLDS, LONG, SOURCES
+from tests.training.test_batches import encoder_of
+
+FEW = GOLDS[:4]
+PAIRS = [(gold.source, gold.target) for gold in FEW]
+QUICK = {
+    "semi-crf": RECIPES["semi-crf"].changed(
+        learning_rate=3e-3, head_pace=1.0, batch_size=4, epochs=12, patience=None
+    ),
+    "span-prediction": RECIPES["span-prediction"].changed(
+        learning_rate=6e-3, batch_size=8, epochs=24, patience=None, average=0.2
+    ),
+}
+
+
+def trained(folder, peer, **options) -> PeerTraining:
+    recipe = options.pop("recipe", QUICK[peer])
+    return train_peer(str(folder), options.pop("sources", SOURCES), peer, recipe, device="cpu", **options)
+
+
+@pytest.fixture(scope="module")
+def steady(tiny_model, tmp_path_factory) -> Path:
+    """A tiny model without dropout, which is much where there are 16 dimensions."""
+    folder = tmp_path_factory.mktemp("steady") / "bert"
+    shutil.copytree(tiny_model("bert"), folder)
+    config = json.loads((folder / "config.json").read_text())
+    config |= {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    (folder / "config.json").write_text(json.dumps(config))
+    return folder
+
+
+@pytest.fixture(scope="module", params=PEERS)
+def made(request, steady) -> PeerTraining:
+    return trained(steady, request.param, sources={"examples": Source(FEW, FEW)})
+
+
+def test_it_learns_what_it_is_given(made):
+    first, best = made.epochs[0], max(made.epochs, key=lambda epoch: epoch.f1)
+    assert best.f1 > first.f1
+    assert made.f1 == pytest.approx(best.f1)
+    assert made.f1 > 0.8
+    assert set(made.dev) == {"examples"}
+    assert set(made.dev["examples"]) == {"s"}
+
+
+def test_it_aligns_as_well_as_its_dev_set_says(made):
+    found = list(made.aligner.align_many(PAIRS))
+    assert scores(count(found, FEW, "s"), ["f1"])["f1"] == pytest.approx(made.f1, abs=1e-6)
+
+
+def test_a_saved_peer_that_was_spoiled_is_refused(made, tmp_path):
+    from safetensors.torch import load_file, save_file
+
+    made.aligner.save(tmp_path)
+    weights = load_file(tmp_path / "peer.safetensors")
+    name = next(iter(weights))
+    for wrong, said in (
+        ({name: torch.full_like(weights[name], torch.nan)}, "numbers that are not finite"),
+        ({name: torch.ones(3, 1, 4)}, "is not what was trained: .*"),
+        ({"other": torch.ones(1)}, "is not what was trained: .*"),
+    ):
+        save_file(weights | wrong, tmp_path / "peer.safetensors")
+        with pytest.raises(ValueError, match=rf"peer\.safetensors .*{said}") as raised:
+            TrainedPeer.load(tmp_path, device="cpu")
+        assert "\n" not in str(raised.value)
+    said = json.loads((tmp_path / "peer.json").read_text())
+    for text in ('{"a":' * 100_000, "[]", json.dumps(said | {"layer": "1"})):
+        (tmp_path / "peer.json").write_text(text)
+        with pytest.raises(ValueError, match=r"peer\.json is not what TrainedPeer\.save writes"):
+            TrainedPeer.load(tmp_path, device="cpu")
+
+
+def test_saved_and_loaded_it_aligns_as_before(made, tmp_path):
+    made.aligner.save(tmp_path / "peer")
+    again = TrainedPeer.load(tmp_path / "peer", device="cpu")
+    assert again.signature == made.aligner.signature
+    pairs = [*PAIRS, *((gold.source, gold.target) for gold in [*EMPTY, LONG])]
+    found, expected = list(again.align_many(pairs)), list(made.aligner.align_many(pairs))
+    assert [one.pairs for one in found] == [one.pairs for one in expected]
+    assert again.align(*PAIRS[0]).pairs == found[0].pairs
+    assert not any(one.links for one in found[len(PAIRS) : len(PAIRS) + len(EMPTY)])
+    assert TrainedPeer.load(tmp_path / "peer", device="cpu", threshold=1.0).align(*PAIRS[0]).links == ()
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_it_comes_out_the_same_again_and_can_be_taken_up(tiny_model, tmp_path, peer):
+    short = QUICK[peer].changed(epochs=2)
+    whole = trained(tiny_model("bert"), peer, recipe=short)
+
+    def stop(epoch):
+        raise KeyboardInterrupt
+
+    checkpoint = Checkpoint(tmp_path / "run.pt")
+    with pytest.raises(KeyboardInterrupt):
+        trained(tiny_model("bert"), peer, recipe=short, checkpoint=checkpoint, heard=stop)
+    again = trained(tiny_model("bert"), peer, recipe=short, checkpoint=checkpoint)
+    assert [epoch.loss for epoch in again.epochs] == [epoch.loss for epoch in whole.epochs]
+    assert again.dev == whole.dev
+
+
+@pytest.mark.parametrize("peer", PEERS)
+@pytest.mark.parametrize("kind", ["roberta", "modernbert"])
+def test_other_encoders_do_as_well(tiny_model, peer, kind):
+    sources = {"examples": Source([*GOLDS, *EMPTY], [*GOLDS, *EMPTY])}
+    made = trained(tiny_model(kind), peer, sources=sources, recipe=QUICK[peer].changed(epochs=1), level="s+p")
+    assert np.isfinite(made.epochs[0].loss)
+    assert made.level == "s+p"
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_half_precision_gives_about_the_same_loss(tiny_model, peer):
+    model = MODELS[peer](encoder_of(tiny_model("bert")), "s").eval()
+    set_ = examples(peer, GOLDS, encoder_of(tiny_model("bert")), "s")
+    batch = model.tensors(set_.batch(np.arange(4)), "cpu")
+    exact = model(batch)
+    with torch.autocast("cpu", torch.bfloat16):
+        rough = model(batch)
+    assert rough.item() == pytest.approx(exact.item(), rel=0.05)
+
+
+def test_every_query_comes_once_an_epoch_and_pairs_come_whole_on_dev_sets(tiny_model):
+    set_ = QuerySet([*GOLDS, *EMPTY], encoder_of(tiny_model("bert")), "s")
+    assert len(set_) == sum(sum(gold.shape) for gold in GOLDS)
+    for size in (3, 16):
+        drawn = set_.shuffled(size, np.random.default_rng(0))
+        assert sorted(np.concatenate(drawn).tolist()) == list(range(len(set_)))
+        assert max(map(len, drawn)) == size
+    parts = [batch.pairs.tolist() for batch in set_.by_length(2000)]
+    assert len(parts) > 1
+    assert sorted(pair for part in parts for pair in part) == list(range(len(GOLDS)))
+    assert DevSet.of(set_, ("s",)).pairs == len(GOLDS) + len(EMPTY)
+
+
+@pytest.mark.parametrize("peer", PEERS)
+def test_what_a_peer_cannot_do_is_said(tiny_model, peer):
+    model = tiny_model("bert")
+    with pytest.raises(ValueError, match=f"layers must be 1 for {peer}, got 4"):
+        trained(model, peer, recipe=Recipe())

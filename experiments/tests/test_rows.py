@@ -1,0 +1,56 @@
+"""Rows by themselves: how SimAlign is swept, how rows are named, and what the paper reports of them."""
+
+import os
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from experiments import COLUMNS, MAIN, ROWS, chosen, paper
+from experiments.similarity import curves
+from experiments.system import of_pairs
+from experiments.tests.conftest import drawn
+from otalign.alignment import Gold
+from otalign.baselines import SimAlign
+from otalign.metrics import count, scores
+
+DATA = Path(os.environ.get("OTALIGN_DATA") or Path(__file__).parents[2].parent / "shared" / "data")
+
+
+@pytest.mark.parametrize("distortion", [0.0, 0.4])
+def test_the_sweep_of_simalign_is_aligning_at_each_threshold(distortion):
+    rng = np.random.default_rng(1)
+    golds = [drawn(rng) for _ in range(30)] + [Gold(("he",), (), set()), Gold(("he",), ("he",), {(0, 0)})]
+    matrices = [rng.random(gold.shape) ** 3 for gold in golds]
+    found = curves(SimAlign(distortion=distortion), range(2, 100, 7), matrices, golds, ("s", "s+p"))
+    for level, curve in found.items():
+        assert len(set(np.round(curve.f1, 6))) > 3
+        for k, threshold in enumerate(curve.thresholds):
+            system = SimAlign(distortion=distortion, threshold=float(threshold))
+            alone = scores(count(of_pairs(golds, map(system.links, matrices)), golds, level))
+            assert (curve.precision[k], curve.recall[k]) == pytest.approx(
+                (alone["precision"], alone["recall"])
+            )
+
+
+def test_rows_are_named_by_patterns_in_the_order_of_the_table():
+    assert [row.name for row in chosen("uot-sinkhorn, bot-exact")] == ["bot-exact", "uot-sinkhorn"]
+    assert len(chosen("uot-sinkhorn*")) == 4
+    assert len(chosen("main")) == len(MAIN)
+    assert chosen("all") == tuple(ROWS.values())
+    with pytest.raises(ValueError, match=r"rows must be main, all, or of fast-align, .*; got 'x'"):
+        chosen("x")
+
+
+def test_every_figure_of_the_paper_has_a_row_and_a_column():
+    assert set(paper.F1) <= {row.name for row in MAIN}
+    assert {len(figures) for figures in (*paper.F1.values(), paper.NULL_RATES)} == {len(COLUMNS)}
+
+
+@pytest.mark.skipif(not (DATA / "README.md").is_file(), reason="the corpora are not here; set OTALIGN_DATA")
+def test_the_figures_of_the_paper_are_those_that_come_with_the_corpora():
+    text = (DATA / "README.md").read_text(encoding="utf-8").partition("Unsupervised, cosine")[2]
+    titles = {ROWS[name].title: figures for name, figures in paper.F1.items()}
+    found = re.findall(r"^\| ([^|]+) \| ([\d. |]+) \|$", text.partition("Supervised, ")[0], re.M)
+    assert {title: tuple(map(float, row.split(" | "))) for title, row in found} == titles

@@ -1,0 +1,128 @@
+"""Rows by transport, or by a threshold on the costs: tuned by `tuning.tune`, coarsely and then finely.
+
+The coarse search is that of `tune` over the distortions and the parameters (tau or fraction) of the row; the
+fine one tries, in steps of 0.02 as in the paper, the parameters around the best. All thresholds are tried
+every time.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from experiments.material import Material
+from experiments.system import Figures, Tuning
+from otalign.aligner import alignments
+from otalign.alignment import Alignment, Level
+from otalign.ot import Entropic, Partial, Problem, Solver, Unbalanced
+from otalign.scoring.cost import Cost
+from otalign.scoring.fertility import Fertility
+from otalign.settings import Settings
+from otalign.text.words import joined
+from otalign.tuning import THRESHOLDS, Choice, Grid, Tuned, tune
+
+DISTORTIONS = tuple(k / 10 for k in range(11))
+MASS = (1e-6,)  # a threshold that keeps all that has mass, but not the dust of rounding
+
+
+@dataclass(frozen=True)
+class Transported:
+    """A problem, a solver, a cost and a fertility; without distortions to try it takes those of UOT."""
+
+    name: str
+    title: str
+    problem: Problem | None
+    solver: Solver
+    cost: Cost = "cosine"
+    fertility: Fertility = "uniform"
+    whitening: float = 0.0
+    smoothing: float = 0.0
+    parameters: tuple[float, ...] = ()
+    distortions: tuple[float, ...] = ()
+    thresholds: tuple[float, ...] = THRESHOLDS
+    step: float = 0.02  # of the fine search, and
+    reach: int = 4  # how many steps it goes to either side
+    seekers: tuple[float, ...] = (0.06, 0.2, 0.6, 1.0)  # taus at which distortions are sought
+
+    embeds = True
+
+    def tuned(
+        self, material: Material, corpus: str, choice: Choice, levels: tuple[Level, ...]
+    ) -> dict[Level, Tuning]:
+        pairs = len(material.golds(corpus, "dev"))
+        found: dict[Level, Tuning] = {}
+        for level, best in self._best(material, corpus, choice, levels).items():
+            dev = Figures(best.best.precision, best.best.recall, pairs)
+            found[level] = Tuning(best.settings.to_dict(), best.settings.fields(), dev)
+        return found
+
+    def aligned(self, material: Material, corpus: str, tuning: Tuning) -> Iterable[Alignment]:
+        settings = Settings.from_dict(tuning.settings)
+        choice = Choice(settings.layer, settings.pairing)
+        embeddings = material.centred(corpus, choice, settings.whitening)
+        pairs = [(joined(gold.source), joined(gold.target)) for gold in material.golds(corpus, "test")]
+        return alignments(pairs, embeddings, settings)
+
+    def _best(
+        self, material: Material, corpus: str, choice: Choice, levels: tuple[Level, ...]
+    ) -> dict[Level, Tuned]:
+        sought = self.distortions or self._sought(material, corpus, choice, levels)
+        base = material.base(choice).changed(
+            cost=self.cost,
+            fertility=self.fertility,
+            whitening=self.whitening,
+            smoothing=self.smoothing,
+            problem=self.problem,
+            solver=self.solver,
+        )
+        golds, store = material.golds(corpus, "dev"), material.store(corpus, "dev", [choice])
+
+        def search(distortions: Iterable[float], parameters: Iterable[float]) -> dict[Level, Tuned]:
+            grid = Grid(tuple(parameters), tuple(dict.fromkeys(distortions)), thresholds=self.thresholds)
+            told = f"{self.name}, {corpus} dev"
+            return tune(
+                golds,
+                store,
+                base,
+                grid,
+                levels,
+                journal=material.journal(corpus),
+                progress=lambda what, done, of: material.progress(f"{told}: {what}", done, of),
+            )
+
+        coarse = search(sought, self.parameters)
+        if not self.parameters:
+            return coarse
+        best = [tuned.settings for tuned in coarse.values()]
+        near = sorted({value for settings in best for value in self._around(parameter(settings))})
+        fine = search([settings.distortion for settings in best], near)
+        return {level: max(coarse[level], fine[level], key=lambda tuned: tuned.f1) for level in levels}
+
+    def _sought(
+        self, material: Material, corpus: str, choice: Choice, levels: tuple[Level, ...]
+    ) -> tuple[float, ...]:
+        """The distortions that are best for unbalanced transport, at the levels, with few parameters."""
+        seeker = replace(
+            self,
+            problem=Unbalanced(1),
+            solver=Entropic(),
+            parameters=self.seekers,
+            distortions=DISTORTIONS,
+            thresholds=THRESHOLDS,
+        )
+        found = seeker._best(material, corpus, choice, levels)
+        return tuple(dict.fromkeys(tuned.settings.distortion for tuned in found.values()))
+
+    def _around(self, value: float) -> list[float]:
+        """Multiples of the step near a value, within the paper's range."""
+        centre, last = round(value / self.step), round(1 / self.step)
+        places = range(max(1, centre - self.reach), min(last, centre + self.reach) + 1)
+        return [round(k * self.step, 10) for k in places]
+
+
+def parameter(settings: Settings) -> float:
+    """Tau or the fraction of settings whose problem has one."""
+    match settings.problem:
+        case Partial(fraction):
+            return fraction
+        case Unbalanced(tau_source=tau):
+            return tau
+    raise ValueError(f"problem must be Partial or Unbalanced to have a parameter, got {settings.problem!r}")

@@ -1,0 +1,135 @@
+"""Formats of three lines a pair, the last of words with positions in brackets: GIZA's A3, and MSR-RTE's.
+
+    # Sentence pair (1) source length 2 target length 3 alignment score : 1
+    das kleine Haus
+    NULL ({ 1 }) little ({ 2 }) house ({ 3 })
+
+The words of the last line are the source of A3 but the target of MSR-RTE, where the brackets hold possible
+positions too, `({ 2 p3 / / })`. Positions count from 1; those of NULL are left out.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+
+from otalign.alignment import Alignment, Gold, Pairs
+from otalign.io.items import Item, Tally, alignment, gold, leveled, levels_of, links_of, words_of
+from otalign.io.lines import BadLine, Line, Record, joined, split
+
+HEADER = re.compile(rb"# *sentence pair\b", re.IGNORECASE)
+A3_WORD = re.compile(r"([^ \t]+) \(\{ ((?:[0-9]{1,9} )*)\}\)[ \t]*")
+# The published file of one annotator ends without its last parenthesis.
+MSR_WORD = re.compile(r"([^ \t]+) \(\{ ((?:p?[0-9]{1,9} )*)/ / \}(?:\)[ \t]*|$)")
+BOM = "\ufeff".encode()
+
+
+def headed(lines: Iterator[Line]) -> Iterator[list[Line]]:
+    """The lines from each header to the next."""
+    group = Record()
+    for line in lines:
+        if HEADER.match(line.raw) and group:
+            yield group
+            group = Record()
+        group.add(line)
+    if group:
+        yield group
+
+
+def by_annotator(*files: Iterator[Line]) -> Iterator[tuple[list[Line], ...]]:
+    """The lines of a pair from each annotator. MSR-RTE has byte order marks anywhere; all are dropped."""
+    clean = ((line._replace(raw=line.raw.replace(BOM, b"")) for line in file) for file in files)
+    return zip_longest(*map(headed, clean), fillvalue=[])
+
+
+def a3(record: list[Line], merged: Tally) -> Alignment:
+    target, words, positions = _parts(record, A3_WORD, "NULL ({ 2 }) word ({ 1 3 }) …")
+    pairs = [(i, int(j) - 1) for i, tokens in enumerate(positions) for j in tokens]
+    return alignment(record[2], (words, target), pairs, merged)
+
+
+def a3_lines(item: Item, number: int) -> str:
+    (source, target), links = words_of(item), links_of(item)
+    linked = {j for _, j in links}
+    positions = [[j for j in range(len(target)) if j not in linked]]
+    positions += [[j for j in range(len(target)) if (i, j) in links] for i in range(len(source))]
+    header = f"# Sentence pair ({number}) source length {len(source)} target length {len(target)}"
+    marked = [[str(j + 1) for j in places] for places in positions]
+    return _lines(f"{header} alignment score : 1", target, source, marked)
+
+
+def msr_rte(record: Sequence[list[Line]], merged: Tally) -> Gold:
+    """A link is gold where more than half of the annotators have it: surely, or surely or possibly."""
+    annotators = [_one_annotator(lines, record, merged) for lines in record]
+    # Words may differ, as spellings do in the published files; headers and lengths tell a shifted file.
+    kinds = [_kind(*each) for each in zip(record, annotators, strict=True)]
+    for lines, kind in zip(record, kinds, strict=True):
+        if kind != kinds[0]:
+            raise BadLine(lines[0], kind, f"{kinds[0]}, as in {record[0][0].path}")
+
+    def majority(sets: Sequence[Pairs]) -> Pairs:
+        votes = Counter(pair for pairs in sets for pair in pairs)
+        return frozenset(pair for pair, count in votes.items() if 2 * count > len(sets))
+
+    sure, linked = (majority([each.pairs(level) for each in annotators]) for level in ("s", "s+p"))
+    return Gold(annotators[0].source, annotators[0].target, sure, linked)
+
+
+def msr_rte_lines(item: Item, number: int) -> str:
+    (source, target), (sure, possible) = words_of(item), levels_of(item)
+    marked = [
+        [str(i + 1) for i in range(len(source)) if (i, j) in sure]
+        + [f"p{i + 1}" for i in range(len(source)) if (i, j) in possible]
+        for j in range(len(target))
+    ]
+    ends = ["/", "/"]
+    return _lines(f"# sentence pair {number}", source, target, [ends, *(places + ends for places in marked)])
+
+
+def _one_annotator(lines: list[Line], record: Sequence[list[Line]], merged: Tally) -> Gold:
+    if not lines:
+        last = next(lines for lines in record if lines)[0]
+        raise BadLine(last, "no such pair in another annotator's file", "the same pairs in every file")
+    source, words, positions = _parts(lines, MSR_WORD, "NULL ({ / / }) word ({ 1 p3 / / }) …")
+    levels: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
+    for j, tokens in enumerate(positions):
+        for token in tokens:
+            levels[token[0] != "p"].append((int(token.lstrip("p")) - 1, j))
+    return gold(lines[2], (source, words), leveled(lines[2], levels[True], levels[False], merged))
+
+
+def _kind(lines: list[Line], gold: Gold) -> str:
+    n, m = gold.shape
+    return f"{lines[0].text.strip()!r} of {n} and {m} words"
+
+
+def _parts(record: list[Line], word: re.Pattern[str], expected: str):
+    """The words of the text, the words below, and the positions that stand behind each of these."""
+    while len(record) > 3 and not record[-1].raw.strip():  # blank lines after a pair are no matter
+        record.pop()
+    if not HEADER.match(record[0].raw):
+        raise BadLine(record[0], repr(record[0].text), "a header such as # sentence pair 1")
+    if len(record) != 3:
+        raise BadLine(record[0], f"{len(record)} lines under one header, itself counted", "three")
+    text = record[2].text
+    words, positions, end = [], [], 0
+    while end < len(text):
+        match = word.match(text, end)
+        if not match:
+            raise BadLine(record[2], repr(text[end:]), expected)
+        words.append(match[1])
+        positions.append(match[2].split())
+        end = match.end()
+    if words[:1] != ["NULL"]:
+        raise BadLine(record[2], repr(text), expected)
+    return split(record[1].text), tuple(words[1:]), positions[1:]
+
+
+def _lines(header: str, text: Sequence[str], below: Sequence[str], positions: list[list[str]]) -> str:
+    """The three lines of a pair; `positions` are those of NULL, then of each word below."""
+    line = joined(text)
+    if HEADER.match(line.encode()):
+        raise ValueError(f"the sentence {line!r} would be taken for a header; write jsonl")
+    words = ("NULL", *joined(below).split(" ")) if below else ("NULL",)
+    bracketed = (" ".join((word, "({", *places, "})")) for word, places in zip(words, positions, strict=True))
+    return f"{header}\n{line}\n{' '.join(bracketed)}\n"

@@ -1,0 +1,65 @@
+"""How much of a file the readers take at once, so that no single line can exhaust the memory."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+
+from otalign.alignment import Links
+from otalign.io.items import Item, TextPair
+from otalign.io.lines import MAX_LINE_BYTES
+from otalign.text.words import split, tokenized
+
+
+@dataclass(frozen=True)
+class ReaderLimits:
+    """The largest line and the largest sentence that the readers accept; what exceeds them is a bad line.
+
+    Aligning two sentences of `max_words` words takes about 1 GB of memory. `Aligner.align` and `align_many`
+    have no limits: a program that calls them decides for itself.
+
+    Attributes:
+        max_line_bytes: Bytes of a line, after decompression.
+        max_words: Words of a sentence.
+        max_characters: Characters of a sentence.
+    """
+
+    max_line_bytes: int = MAX_LINE_BYTES
+    max_words: int = 4_000
+    max_characters: int = 100_000
+
+    def __post_init__(self):
+        for field in fields(self):
+            if getattr(self, field.name) < 1:
+                raise ValueError(f"{field.name} must be at least 1, got {getattr(self, field.name)}")
+
+    def find_excess(self, item: Item, pretokenized: bool = False) -> tuple[str, str] | None:
+        """Compare the sentences of an item with the limits.
+
+        Args:
+            item: What a line holds.
+            pretokenized: Whether the words of a text are what stands between blanks.
+
+        Returns:
+            What was found and what was expected, or None if the item is within the limits.
+        """
+        for side, words, characters in self._sizes(item, pretokenized):
+            if characters > self.max_characters:
+                found = f"{characters:,} characters in the {side}"
+                return found, f"at most {self.max_characters:,} (max_characters)"
+            if words > self.max_words:
+                return f"{words:,} words in the {side}", f"at most {self.max_words:,} (max_words)"
+        return None
+
+    def _sizes(self, item: Item, pretokenized: bool) -> Iterator[tuple[str, int, int]]:
+        if isinstance(item, Links):
+            return
+        for side, content in (("source", item.source), ("target", item.target)):
+            if isinstance(item, TextPair):
+                # A word has at least one character, so only long texts need to be split.
+                divide = split if pretokenized else tokenized
+                short = len(content) <= self.max_words or len(content) > self.max_characters
+                yield side, 0 if short else len(divide(str(content)).spans), len(content)
+            else:
+                yield side, len(content), sum(map(len, content))
+
+
+DEFAULT_LIMITS = ReaderLimits()

@@ -1,0 +1,191 @@
+"""One line a pair: MultiMWA's table, two or three columns, JSON, `source ||| target`, parallel files."""
+
+import json
+from collections.abc import Iterator
+from itertools import zip_longest
+from typing import Any
+
+from otalign.alignment import Alignment, Gold, Links, Pairs
+from otalign.io.items import (
+    Item,
+    Tally,
+    TextPair,
+    Unaligned,
+    WordPair,
+    alignment,
+    gold,
+    leveled,
+    levels_of,
+    links_of,
+    note_merged,
+    text_of,
+)
+from otalign.io.lines import BadLine, Line, split
+from otalign.io.links import PLAIN
+from otalign.text.words import check_unicode
+
+BARS = "|||"
+OBJECT = 'an object with "source" and "target", and "links", "sure" and "possible" or none of them'
+
+
+def multimwa(record: list[Line], merged: Tally) -> Gold:
+    (line,) = record
+    cells = line.text.split("\t")
+    if len(cells) < 9:
+        expected = "sentences in columns 1 and 3, sure and possible links in 7 and 8, counted from 0"
+        raise BadLine(line, _columns(cells), expected)
+    sure, possible = (PLAIN.pairs(line, cell.split()) for cell in cells[7:9])
+    return gold(line, (split(cells[1]), split(cells[3])), leveled(line, sure, possible, merged))
+
+
+def multimwa_line(item: Item, number: int) -> str:
+    (source, target), (sure, possible) = text_of(item), map(_tokens, levels_of(item))
+    cells = (f"{number - 1}:0", source, "N/A", target, "N/A", "1", "1", sure, possible, "")
+    return "\t".join(cells) + "\n"
+
+
+def three_columns(record: list[Line], merged: Tally) -> Alignment:
+    (line,) = record
+    cells = line.text.split("\t")
+    if len(cells) != 3:
+        raise BadLine(line, _columns(cells), "three: source, target, links; with a tab before no links too")
+    pairs = PLAIN.pairs(line, cells[2].split())
+    return alignment(line, (split(cells[0]), split(cells[1])), pairs, merged)
+
+
+def three_columns_line(item: Item, number: int) -> str:
+    return "\t".join((*text_of(item), _tokens(links_of(item)))) + "\n"
+
+
+def two_columns(record: list[Line], merged: Tally) -> TextPair:
+    """`source TAB target`; a blank line is an empty pair, so that places are kept."""
+    (line,) = record
+    cells = line.text.split("\t") if line.raw else ["", ""]
+    if len(cells) != 2:
+        raise BadLine(line, _columns(cells), "two: source, target")
+    return TextPair(*cells)
+
+
+def two_columns_line(item: Item, number: int) -> str:
+    pair = text_of(item)
+    for text in pair:
+        if "\t" in text:
+            raise ValueError(f"the text {text!r} holds a tab; write two parallel files instead")
+    return f"{pair.source}\t{pair.target}\n"
+
+
+def json_object(record: list[Line], merged: Tally) -> Alignment | Gold | Unaligned:
+    (line,) = record
+    try:
+        data = parse_json(line)
+        if not data.keys() & {"links", "sure"}:
+            return _unaligned(data["source"], data["target"])
+        made = Gold.from_dict(data) if "sure" in data else Alignment.from_dict(data)
+    except BadLine:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
+        raise BadLine(line, repr(error), OBJECT) from None
+    kept = made.links if isinstance(made, Alignment) else made.sure | made.possible
+    levels = ("links",) if isinstance(made, Alignment) else ("sure", "possible")
+    if len(kept) < sum(len(data[name]) for name in levels):
+        note_merged(line, merged)
+    return made
+
+
+def parse_json(line: Line, expected: str = OBJECT) -> Any:
+    """Parse a line of JSON.
+
+    Args:
+        line: The line.
+        expected: What it should hold, for the message.
+
+    Returns:
+        The value that it holds.
+
+    Raises:
+        BadLine: The line is no JSON, is nested too deeply, or holds a lone surrogate or NaN.
+    """
+    text = line.text
+    try:
+        value = DECODER.decode(text)
+        if "\\ud" in text.lower():  # the only way to write a surrogate
+            check_unicode(json.dumps(value, ensure_ascii=False))
+    except RecursionError:
+        raise BadLine(line, "JSON that is nested too deeply", expected) from None
+    except json.JSONDecodeError:
+        raise BadLine(line, repr(text), expected) from None
+    except ValueError as error:
+        raise BadLine(line, str(error), expected) from None
+    return value
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name}, which is not JSON; a number must be finite")
+
+
+DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+
+
+def _unaligned(source: Any, target: Any) -> Unaligned:
+    match source, target:
+        case str(), str():
+            return TextPair(source, target)
+        case [*_], [*_]:
+            checked = Alignment(tuple(source), tuple(target), ())  # that these are words
+            return WordPair(checked.source, checked.target)
+    raise TypeError("source and target must be two texts, or two lists of words")
+
+
+def json_line(item: Item, number: int) -> str:
+    if isinstance(item, Links):
+        raise ValueError("jsonl holds sentences, and these are links without words")
+    data = item._asdict() if isinstance(item, Unaligned) else item.to_dict()
+    return json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def barred(record: list[Line], merged: Tally) -> TextPair:
+    """`source ||| target`; a blank line is an empty pair, so that places are kept."""
+    (line,) = record
+    parts = line.text.split(BARS) if line.text.strip(" \t") else ["", ""]
+    if len(parts) != 2:
+        raise BadLine(line, f"{len(parts) - 1} times {BARS}", f"one {BARS} between source and target")
+    return TextPair(*(part.strip(" \t") for part in parts))
+
+
+def barred_line(item: Item, number: int) -> str:
+    pair = text_of(item)
+    for text in pair:
+        if BARS in text:
+            raise ValueError(f"the text {text!r} holds {BARS}; write two parallel files instead")
+    return f"{pair.source} {BARS} {pair.target}\n"
+
+
+def side_by_side(source: Iterator[Line], target: Iterator[Line]) -> Iterator[list[Line | None]]:
+    return (list(pair) for pair in zip_longest(source, target))
+
+
+def parallel(record: list[Line | None], merged: Tally) -> TextPair:
+    source, target = record
+    line = source or target
+    if not source or not target:
+        assert line
+        raise BadLine(line, "no line beside it in the other file", "as many lines in one as in the other")
+    return TextPair(source.text, target.text)
+
+
+def source_line(item: Item, number: int) -> str:
+    return text_of(item).source + "\n"
+
+
+def target_line(item: Item, number: int) -> str:
+    return text_of(item).target + "\n"
+
+
+def _tokens(pairs: Pairs) -> str:
+    return " ".join(f"{i}-{j}" for i, j in sorted(pairs))
+
+
+def _columns(cells: list[str]) -> str:
+    if not any(cells):
+        return "a blank line"
+    return f"{len(cells)} column{'s' if len(cells) > 1 else ''} between tabs"

@@ -1,0 +1,71 @@
+"""Alignments as they are written: a line each, and for shards a suffix that says how."""
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from otalign.alignment import Alignment
+
+LINES = ("pharaoh", "jsonl", "tsv")
+SUFFIXES = {
+    "jsonl": ".jsonl",
+    "jsonl.gz": ".jsonl.gz",
+    "parquet": ".parquet",
+    "pharaoh": ".txt",
+    "tsv": ".tsv",
+}
+
+
+@dataclass(frozen=True)
+class Form:
+    """One of the formats; those of links alone may have columns of weights and of nulls too."""
+
+    name: str
+    weights: bool = False
+    nulls: bool = False
+
+    def __post_init__(self):
+        if self.name not in SUFFIXES:
+            raise ValueError(f"format must be one of {', '.join(SUFFIXES)}, got {self.name!r}")
+
+    @property
+    def suffix(self) -> str:
+        return SUFFIXES[self.name]
+
+    def line(self, alignment: Alignment) -> str:
+        """An alignment in one of `LINES`, without the line end."""
+        if self.name.startswith("jsonl"):
+            return json.dumps(alignment.to_dict(), ensure_ascii=False, allow_nan=False)
+        return "\t".join(self._cells(alignment))
+
+    def write(self, alignments: Iterable[Alignment], file: BinaryIO) -> None:
+        """Write a whole file. The same alignments give the same bytes."""
+        if self.name == "parquet":
+            from otalign.io.parquet import write
+
+            write(alignments, file)
+        elif self.name.endswith(".gz"):  # without the name and the time that gzip would put in front
+            with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+                self._write_lines(alignments, packed)
+        else:
+            self._write_lines(alignments, file)
+
+    def _write_lines(self, alignments: Iterable[Alignment], file: BinaryIO | gzip.GzipFile) -> None:
+        for alignment in alignments:
+            file.write(self.line(alignment).encode() + b"\n")
+
+    def _cells(self, alignment: Alignment) -> Iterator[str]:
+        if self.name == "tsv":
+            yield from (" ".join(map(_on_a_line, side)) for side in (alignment.source, alignment.target))
+        yield alignment.pharaoh()
+        if self.weights:
+            yield " ".join(f"{link.weight:g}" for link in alignment.links)
+        if self.nulls:
+            yield from (" ".join(map(str, side)) for side in (alignment.source_nulls, alignment.target_nulls))
+
+
+def _on_a_line(word: str) -> str:
+    """A word of a table has no tab or line end, which only words from jsonl can have."""
+    return word.translate({ord(letter): " " for letter in "\t\n\r"})

@@ -1,0 +1,1 @@
+"""From word vectors to scores of links and nulls."""

@@ -1,0 +1,1 @@
+"""Words with their places in a text, and sentences."""

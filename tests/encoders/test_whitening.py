@@ -1,0 +1,87 @@
+"""Centring and whitening, by what they do to the means and variances of embeddings."""
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from otalign.encoders import Embeddings
+from otalign.encoders.embeddings import STRIP
+from otalign.encoders.whitening import WORDS, Centre, centred
+
+
+def drawn(words: int, size: int = 6, seed: int = 0) -> Embeddings:
+    draw = np.random.default_rng(seed)
+    spread = np.diag(10.0 ** -np.arange(size)) @ draw.standard_normal((size, size))
+    vectors = draw.standard_normal((words, size)) @ spread + draw.standard_normal(size)
+    return Embeddings(vectors, np.array([0, words // 2, words]))
+
+
+def variances(embeddings: Embeddings) -> np.ndarray:
+    return np.linalg.eigvalsh(np.cov(embeddings.vectors.T, bias=True))
+
+
+def test_the_mean_is_taken_away_whether_embeddings_are_whitened_or_not():
+    embeddings = drawn(500)
+    for whitening in (0, 0.5, 1):
+        centred = Centre.of([embeddings], whitening).centred(embeddings)
+        np.testing.assert_allclose(centred.vectors.mean(axis=0), 0, atol=1e-6)
+
+
+def test_more_whitening_brings_the_variances_closer_together():
+    embeddings = drawn(100_000)
+    spreads = [
+        variances(Centre.of([embeddings], whitening).centred(embeddings)) for whitening in (0, 0.25, 0.5, 1)
+    ]
+    ratios = [spread.max() / spread.min() for spread in spreads]
+    assert ratios == sorted(ratios, reverse=True)
+    # Variances above what is added for want of words become v^(1 − whitening).
+    largest = variances(embeddings)[-2:]
+    half = spreads[2][-2:]
+    assert half[1] / half[0] == pytest.approx((largest[1] / largest[0]) ** 0.5, rel=0.05)
+
+
+def test_a_few_words_are_hardly_whitened():
+    embeddings = drawn(4, size=40)
+    stretch = Centre.of([embeddings], 1).stretch
+    assert stretch is not None
+    stretched = np.linalg.eigvalsh(stretch)
+    assert stretched.max() / stretched.min() < 4
+
+
+def test_parts_of_a_corpus_have_the_centre_of_the_whole():
+    embeddings = drawn(300)
+    parts = [
+        Embeddings(embeddings.vectors[start : start + 100], np.array([0, 40, 100])) for start in (0, 100, 200)
+    ]
+    whole, together = Centre.of([embeddings], 0.5), Centre.of(parts, 0.5)
+    assert whole.stretch is not None
+    assert together.stretch is not None
+    np.testing.assert_allclose(together.mean, whole.mean, atol=1e-12)
+    np.testing.assert_allclose(together.stretch, whole.stretch, atol=1e-9)
+
+
+def test_words_that_are_all_alike_are_left_as_they_are():
+    alike = Embeddings(np.ones((5, 3)), np.array([0, 5]))
+    np.testing.assert_array_equal(Centre.of([alike], 1).centred(alike).vectors, np.zeros((5, 3)))
+
+
+def test_embeddings_are_moved_as_a_whole_however_many_they_are():
+    embeddings = drawn(2 * STRIP + 3)
+    before, centre = embeddings.vectors.copy(), Centre.of([embeddings], 0.5)
+    copied = centre.centred(embeddings)
+    np.testing.assert_array_equal(embeddings.vectors, before)
+    np.testing.assert_allclose(copied.vectors, (before - centre.mean) @ centre.stretch, atol=1e-12)
+    np.testing.assert_allclose(embeddings.squares(before.mean(axis=0)), before.T @ before, rtol=1e-9)
+    assert centre.centred(embeddings, in_place=True) is embeddings
+    np.testing.assert_array_equal(embeddings.vectors, copied.vectors)
+
+
+def test_a_stream_is_centred_on_its_first_words_or_on_what_was_kept():
+    def stream() -> Iterator[tuple[int, Embeddings]]:
+        return iter([(k, drawn(WORDS, seed=k)) for k in range(3)])
+
+    centre = Centre.of([drawn(WORDS)], 0.5)
+    for kept in (None, centre):
+        for k, moved in centred(stream(), kept, 0.5):
+            np.testing.assert_allclose(moved.vectors, centre.centred(drawn(WORDS, seed=k)).vectors)

@@ -1,0 +1,125 @@
+"""The six corpora as the paper counts them, where they are at hand, and a way to get them where not."""
+
+import os
+from pathlib import Path
+from statistics import mean
+
+import pytest
+
+from otalign.alignment import Gold, Links
+from otalign.io import CORPORA, load, read, write
+
+BESIDE = Path(__file__).parents[2].parent / "shared" / "data"
+DATA = Path(os.environ.get("OTALIGN_DATA") or BESIDE)
+needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the corpora are not here; set OTALIGN_DATA")
+
+SIZES = {
+    "msr-rte": {"train": 600, "dev": 200, "test": 800},
+    "newsela": {"test": 500},
+    "edinburgh++": {"train": 514, "dev": 200, "test": 306},
+    "mtref": {"train": 2398, "dev": 800, "test": 800},
+    "arxiv": {"test": 200},
+    "wiki": {"train": 2514, "dev": 533, "test": 1052},
+}
+NULL_RATES = {
+    ("msr-rte", "s"): 63.79,
+    ("msr-rte", "s+p"): 59.00,
+    ("newsela", "s"): 33.28,
+    ("newsela", "s+p"): 23.49,
+    ("edinburgh++", "s"): 27.40,
+    ("edinburgh++", "s+p"): 19.00,
+    ("mtref", "s"): 18.73,
+    ("mtref", "s+p"): 11.22,
+    ("arxiv", "s"): 12.78,
+    ("arxiv", "s+p"): 12.21,
+    ("wiki", "s"): 8.25,
+    ("wiki", "s+p"): 8.25,
+}
+
+
+def null_rate(alignment):
+    nulls = len(alignment.source_nulls) + len(alignment.target_nulls)
+    return nulls / sum(alignment.shape)
+
+
+@needs_data
+@pytest.mark.parametrize(("name", "split"), [(name, split) for name in SIZES for split in SIZES[name]])
+def test_every_split_has_its_pairs_in_lower_case(name, split):
+    golds = load(name, split, DATA)
+    assert len(golds) == SIZES[name][split]
+    assert all(word == word.lower() for gold in golds for word in gold.source + gold.target)
+
+
+@needs_data
+@pytest.mark.parametrize(("name", "level"), NULL_RATES)
+def test_the_null_rates_of_the_test_sets_are_those_of_the_paper(name, level):
+    rate = mean(null_rate(gold.alignment(level)) for gold in load(name, "test", DATA))
+    assert f"{100 * rate:.2f}" == f"{NULL_RATES[name, level]:.2f}"
+
+
+@needs_data
+@pytest.mark.parametrize("split", SIZES["msr-rte"])
+def test_the_annotators_of_msr_rte_give_the_preprocessed_files(split):
+    golds = load("msr-rte", split, DATA)
+    for level, name in (("s", "sure"), ("s+p", "sure-and-possible")):
+        expected = read(DATA / f"msr-rte/preprocessed/{name}_{split}.txt", "columns")
+        for gold, alignment in zip(golds, expected, strict=True):
+            assert gold.pairs(level) == alignment.pairs
+            assert gold.source == tuple(word.lower() for word in alignment.source)
+            assert gold.target == tuple(word.lower() for word in alignment.target)
+
+
+@needs_data
+def test_the_source_of_mtref_is_the_second_sentence():
+    written = read(DATA / CORPORA["mtref"].files["test"][0], "multimwa")
+    # Its sentences are in lower case already.
+    assert [gold.transposed() for gold in load("mtref", "test", DATA)] == list(written)
+
+
+@needs_data
+@pytest.mark.parametrize("name", SIZES)
+def test_a_corpus_survives_the_formats_of_two_levels(name, tmp_path):
+    golds = list(load(name, "test", DATA))
+    for format in ("multimwa", "msr-rte", "jsonl"):
+        write(golds, tmp_path / format, format)
+        assert list(read(tmp_path / format, format)) == golds
+    write(golds, tmp_path / "links", "pharaoh")
+    assert list(read(tmp_path / "links", "pharaoh")) == [Links(gold.sure, gold.possible) for gold in golds]
+
+
+def test_the_names_and_splits_are_known_without_the_data():
+    assert {name: set(corpus.files) for name, corpus in CORPORA.items()} == {
+        name: set(sizes) for name, sizes in SIZES.items()
+    }
+
+
+def test_a_corpus_is_read_from_the_folder_given_or_named(tmp_path, monkeypatch):
+    files = CORPORA["edinburgh++"].files["dev"]
+    for file, links in zip(files, ("0-0", "0-0 1-0"), strict=True):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(f"Red Boats\tShips\t{links}\n")
+    gold = Gold(("red", "boats"), ("ships",), frozenset({(0, 0)}), frozenset({(1, 0)}))
+    assert load("edinburgh++", "dev", tmp_path) == (gold,)
+    monkeypatch.setenv("OTALIGN_DATA", str(tmp_path))
+    assert load("edinburgh++", "dev") == (gold,)
+    (tmp_path / files[1]).write_text("Red Ships\tShips\t\n")
+    with pytest.raises(ValueError, match="must hold the same pairs"):
+        load("edinburgh++", "dev")
+
+
+@pytest.mark.parametrize("name", SIZES)
+def test_a_missing_corpus_says_where_it_can_be_had_and_how_it_must_lie(name, tmp_path, monkeypatch):
+    with pytest.raises(FileNotFoundError, match=r"there is no .*\n.*can be had from .*github\.com") as caught:
+        load(name, "test", tmp_path)
+    for file in CORPORA[name].files["test"]:
+        assert file in str(caught.value)
+    monkeypatch.delenv("OTALIGN_DATA", raising=False)
+    with pytest.raises(FileNotFoundError, match=r"give data=, or set OTALIGN_DATA\n.*can be had from"):
+        load(name, "test")
+
+
+def test_unknown_names_and_splits_are_named():
+    with pytest.raises(ValueError, match=r"name must be one of msr-rte, .*, got 'mrpc'"):
+        load("mrpc", "test")
+    with pytest.raises(ValueError, match="split of newsela must be one of test, got 'train'"):
+        load("newsela", "train")

@@ -1,0 +1,45 @@
+"""Heads and tiles drawn at random, with every array away from where training would begin."""
+
+import numpy as np
+
+from otalign.scoring.heads import LearnedTransport, Projection
+from otalign.scoring.strengths import Tile
+
+SIZE = 6
+SHAPES = ((4, 3), (1, 5), (6, 6), (2, 1))
+
+
+def tile(shapes=SHAPES, size: int = SIZE, seed: int = 0, more: int = 0) -> Tile:
+    """Pairs of these shapes, padded with noise, `more` of it than needed."""
+    random = np.random.default_rng(seed)
+    X, Y = (np.empty((len(shapes), max(side) + more, size)) for side in zip(*shapes, strict=True))
+    noise = np.random.default_rng([seed, more])
+    for x in (X, Y):
+        x[:] = noise.normal(size=x.shape)
+    for k, (n, m) in enumerate(shapes):
+        X[k, :n], Y[k, :m] = random.normal(size=(n, size)), random.normal(size=(m, size))
+    is_word = [
+        np.arange(x.shape[1]) < np.array(side)[:, None]
+        for x, side in zip((X, Y), zip(*shapes, strict=True), strict=True)
+    ]
+    return Tile(X.astype(np.float32), Y.astype(np.float32), *is_word)
+
+
+def learned(seed: int = 0, size: int = SIZE, **arrays) -> LearnedTransport:
+    random = np.random.default_rng(seed)
+    new = LearnedTransport.new(size, random).arrays()
+    drawn = {name: a + 0.3 * random.normal(size=a.shape).astype(np.float32) for name, a in new.items()}
+    return LearnedTransport(**(drawn | arrays))
+
+
+def projection(seed: int = 0, size: int = SIZE) -> Projection:
+    random = np.random.default_rng(seed)
+    new = Projection.new(size, random).arrays()
+    return Projection(**{k: a + 0.3 * random.normal(size=a.shape).astype(np.float32) for k, a in new.items()})
+
+
+def in_torch(tile: Tile, dtype=None) -> Tile:
+    import torch
+
+    made = Tile(*(torch.tensor(part) for part in tile))
+    return made if dtype is None else made._replace(X=made.X.to(dtype), Y=made.Y.to(dtype))

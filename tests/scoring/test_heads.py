@@ -1,0 +1,335 @@
+"""Heads: the same in NumPy and torch, whatever the batch; gradients; and what is in a file."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from otalign.ot import Balanced, Entropic, Partial, Unbalanced
+from otalign.scoring import heads as heads
+from otalign.scoring.extraction import links
+from otalign.scoring.heads import LearnedTransport, Projection
+from otalign.scoring.strengths import Tile
+from otalign.scoring.weights import probabilities, weights
+from otalign.settings import Learned, Settings
+from tests.scoring.drawn_heads import SHAPES, SIZE, in_torch, learned, projection, tile
+
+torch = pytest.importorskip("torch")
+
+TIGHT = Entropic(tol=1e-13, max_iterations=5000)
+PROBLEMS = [Balanced(), Partial(0.7), Unbalanced(0.5)]
+
+
+def settings(problem) -> Settings:
+    return Settings(
+        encoder="", layer=0, centring=False, smoothing=0, distortion=0, fertility="norm", problem=problem
+    )
+
+
+def pairs_of(odds, shapes=SHAPES) -> list[np.ndarray]:
+    """The log-odds of each pair, (levels, n, m), without what was padded."""
+    return [np.asarray(odds)[:, k, :n, :m] for k, (n, m) in enumerate(shapes)]
+
+
+def all_close(found, expected, atol=1e-5):
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, atol=atol, rtol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_numpy_and_torch_give_the_same_log_odds(seed):
+    head, of = learned(seed), tile(seed=seed)
+    found = head.log_odds(of)
+    assert found.dtype == np.float32
+    assert found.shape == (2, 4, 6, 6)
+    lent = head.beside(torch.tensor(of.X)).log_odds(in_torch(of))
+    assert lent.dtype == torch.float32
+    largest = abs(found).max()  # what is summed up is as large, and rounded by as much
+    np.testing.assert_allclose(lent.numpy(), found, atol=1e-5 * largest)
+    wide = LearnedTransport(**{name: a.astype(np.float64) for name, a in head.arrays().items()})
+    of = of._replace(X=of.X.astype(np.float64), Y=of.Y.astype(np.float64))
+    lent = wide.beside(torch.tensor(of.X)).log_odds(in_torch(of))
+    np.testing.assert_allclose(lent.numpy(), wide.log_odds(of), atol=1e-9)
+
+
+def by_the_formulas(head: LearnedTransport, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+    """The log-odds of one pair, (levels, n, m), as the head's docstring says, with torch's convolution."""
+    near, wider = (
+        torch.tensor(kernel.reshape(3, 3, -1, kernel.shape[-1])).permute(3, 2, 0, 1)
+        for kernel in (head.near, head.wider)
+    )
+    x, y = (np.tanh(words @ head.map + head.offset) for words in (X, Y))
+    cosines = (x @ y.T) / np.outer(np.linalg.norm(x, axis=1), np.linalg.norm(y, axis=1))
+    S = cosines * np.exp(head.log_sharpness)[:, None, None]
+    likely = np.exp(S[0])
+    chosen = (likely / likely.sum(1, keepdims=True) + likely / likely.sum(0, keepdims=True)) / 2
+    n, m = cosines.shape
+    apart = abs(np.linspace(0, 1, n)[:, None] - np.linspace(0, 1, m)) if min(n, m) > 1 else np.zeros((n, m))
+    there = torch.tensor(np.stack([*S, chosen, apart, np.ones((n, m))]))
+    first = torch.conv2d(there, near, torch.tensor(head.near_offset), padding=1).relu()
+    second = first + torch.conv2d(first, wider, torch.tensor(head.wider_offset), padding=1).relu()
+    S = S + np.einsum("cnm,cl->lnm", second.numpy(), head.seen)
+    price_x, price_y = (np.exp(words @ head.price + head.base_price).T for words in (X, Y))
+    f, g = -np.log(price_x + np.exp(S).sum(2)), -np.log(price_y + np.exp(S).sum(1))
+    alpha, beta, gamma = (level[:, None, None] for level in (head.alpha, head.beta, head.gamma))
+    return alpha * S + beta * (2 * S + f[:, :, None] + g[:, None, :]) + gamma
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_log_odds_are_those_of_the_formulas(seed):
+    of, head = tile(seed=seed), learned(seed)
+    of = of._replace(X=of.X.astype(np.float64), Y=of.Y.astype(np.float64))
+    wide = LearnedTransport(**{name: a.astype(np.float64) for name, a in head.arrays().items()})
+    expected = [by_the_formulas(wide, of.X[k, :n], of.Y[k, :m]) for k, (n, m) in enumerate(SHAPES)]
+    all_close(pairs_of(wide.log_odds(of)), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_padding_changes_nothing(seed):
+    head = learned(seed)
+    expected = pairs_of(head.log_odds(tile(seed=seed)))
+    all_close(pairs_of(head.log_odds(tile(seed=seed, more=3))), expected)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_an_answer_does_not_depend_on_its_batch(seed):
+    head, of = learned(seed), tile(seed=seed)
+    together = pairs_of(head.log_odds(of))
+    for k, (n, m) in enumerate(SHAPES):
+        one = slice(k, k + 1)
+        alone = Tile(of.X[one, :n], of.Y[one, :m], of.is_source[one, :n], of.is_target[one, :m])
+        all_close(pairs_of(head.log_odds(alone), [(n, m)]), [together[k]])
+    turned = Tile(*(part[::-1] for part in of))
+    all_close(pairs_of(head.log_odds(turned), SHAPES[::-1]), together[::-1])
+
+
+def symmetric(kernel: np.ndarray) -> np.ndarray:
+    """The kernel (9 · channels in, channels out), alike for a cell and the one across the diagonal."""
+    cells = kernel.reshape(3, 3, -1, kernel.shape[-1])
+    return ((cells + cells.transpose(1, 0, 2, 3)) / 2).reshape(kernel.shape)
+
+
+@pytest.mark.parametrize("side", [1, 2, 3, 5])
+def test_a_long_pair_is_the_same_in_blocks(side, monkeypatch):
+    head, of = learned(3), tile(seed=3)
+    alone = Tile(*(part[:1] for part in of))
+    whole = head.log_odds(alone)
+    monkeypatch.setattr(heads, "BLOCK", side)
+    np.testing.assert_allclose(head.log_odds(alone), whole, atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("kernels", ["symmetric", "unseen"])
+def test_swapping_the_sentences_transposes_the_log_odds(kernels, seed):
+    head, of = learned(seed), tile(seed=seed)
+    if kernels == "symmetric":
+        head = replace(head, near=symmetric(head.near), wider=symmetric(head.wider))
+    else:
+        head = replace(head, seen=np.zeros_like(head.seen))
+    swapped = head.log_odds(Tile(of.Y, of.X, of.is_target, of.is_source))
+    all_close(pairs_of(swapped.swapaxes(2, 3)), pairs_of(head.log_odds(of)))
+
+
+def test_what_is_around_a_cell_tells_of_it():
+    of, changed = tile([(5, 5)]), tile([(5, 5)])
+    changed.X[:, 4] *= -1  # the last word; of interest is the one before
+    seeing = learned(beta=np.zeros(2, np.float32))
+    blind = replace(seeing, seen=np.zeros_like(seeing.seen))
+    before, after = (blind.log_odds(one)[:, 0, 3] for one in (of, changed))
+    np.testing.assert_allclose(before, after, atol=1e-6)
+    before, after = (seeing.log_odds(one)[:, 0, 3] for one in (of, changed))
+    assert abs(before - after).max() > 1e-3
+
+
+# What `Recipe.without` leaves out
+
+
+def test_without_competition_a_cell_does_not_depend_on_the_others():
+    head = learned(beta=np.zeros(2, np.float32), seen=np.zeros((16, 2), np.float32))
+    of = tile([(4, 3)])
+    part = of._replace(X=of.X[:, :2], is_source=of.is_source[:, :2])
+    np.testing.assert_allclose(head.log_odds(of)[:, :, :2], head.log_odds(part), atol=1e-5)
+    rival = replace(head, beta=np.ones(2, np.float32))
+    assert abs(rival.log_odds(of)[:, :, :2] - rival.log_odds(part)).max() > 1e-3
+
+
+def test_without_prices_all_words_cost_the_same_to_leave():
+    same = {"map": np.zeros((SIZE, SIZE), np.float32), "seen": np.zeros((16, 2), np.float32)}
+    head = learned(price=np.zeros((SIZE, 2), np.float32), **same)  # to which all words look alike
+    odds = head.log_odds(tile([(4, 3)]))
+    np.testing.assert_allclose(odds, np.broadcast_to(odds[..., :1, :1], odds.shape), atol=1e-5)
+    priced = replace(head, price=10 * learned().price)
+    odds = priced.log_odds(tile([(4, 3)]))
+    assert abs(odds - odds[..., :1, :1]).max() > 1e-2
+
+
+def test_a_word_with_a_high_price_is_null():
+    price = np.zeros((SIZE, 2), np.float32)
+    price[0] = 50.0
+    head = learned(
+        price=price,
+        beta=np.ones(2, np.float32),
+        calibration=np.array([[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]], np.float32),
+        null_calibration=np.array([[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]], np.float32),
+    )
+    of = tile([(4, 4)])
+    of.X[0, :, 0], of.Y[0, :, 0] = [-1, -1, 5, -1], -1
+    found = probabilities(head, of, "possible")
+    assert found.links[0, 2].max() < 1e-6
+    assert found.source_nulls[0, 2] > 1 - 1e-5
+    assert found.links[0, [0, 1, 3]].max() > 0.1
+
+
+# Gradients
+
+
+def leaves(head):
+    return {name: torch.tensor(a).double().requires_grad_() for name, a in head.arrays().items()}
+
+
+def test_gradients_through_log_odds_are_finite_differences():
+    of = in_torch(tile([(3, 2), (1, 3)], size=4), torch.float64)
+    head = leaves(learned(size=4))
+    names = [name for name in head if "calibration" not in name]
+
+    def odds(X, Y, *arrays):
+        made = LearnedTransport(**(head | dict(zip(names, arrays, strict=True))))
+        found = made.log_odds(of._replace(X=X, Y=Y))
+        return found[:, of.is_source[:, :, None] & of.is_target[:, None, :]]
+
+    inputs = (of.X.requires_grad_(), of.Y.requires_grad_(), *(head[name] for name in names))
+    assert torch.autograd.gradcheck(odds, inputs, eps=1e-6, atol=1e-5, rtol=1e-4, fast_mode=True)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=repr)
+def test_gradients_through_a_projection_and_its_transport_are_finite_differences(problem):
+    of = in_torch(tile([(3, 2), (2, 3)], size=4), torch.float64)
+    how = replace(settings(problem), solver=TIGHT)
+    head = leaves(projection(size=4))
+
+    def plan(X, Y, map, offset):
+        links = weights(of._replace(X=X, Y=Y), how, Projection(map, offset)).links
+        return (links * links).sum((1, 2))
+
+    inputs = (of.X.requires_grad_(), of.Y.requires_grad_(), *head.values())
+    assert torch.autograd.gradcheck(plan, inputs, eps=1e-7, atol=1e-4, rtol=1e-3)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=repr)
+def test_gradients_are_finite_for_any_shape_and_for_words_that_are_alike(problem):
+    of = in_torch(tile([(1, 1), (1, 4), (5, 2), (3, 3)]))
+    of.X[3] = of.X[3, :1].clone()
+    of.Y[3, :3] = of.X[3, :3]
+    for head in (projection(), learned()):
+        arrays = {name: torch.tensor(a, requires_grad=True) for name, a in head.arrays().items()}
+        made = type(head)(**arrays)
+        if isinstance(made, Projection):
+            found = weights(of, settings(problem), made).links
+        else:
+            found = made.log_odds(of)
+        assert torch.isfinite(found).all()
+        (found * found).sum().backward()
+        for name, array in arrays.items():
+            assert array.grad is None or torch.isfinite(array.grad).all(), name
+
+
+# Files
+
+
+@pytest.mark.parametrize("head", [learned(), projection()], ids=lambda head: type(head).__name__)
+def test_a_saved_head_is_the_same_again(head, tmp_path):
+    head.save(tmp_path)
+    found = heads.load(tmp_path)
+    assert type(found) is type(head)
+    for name, array in head.arrays().items():
+        np.testing.assert_array_equal(getattr(found, name), array)
+
+
+def test_a_folder_without_a_head_has_none(tmp_path):
+    assert heads.load(tmp_path) is None
+    assert heads.load(tmp_path / "nowhere") is None
+
+
+def torn(file):
+    file.write_bytes(file.read_bytes()[:200])
+
+
+def nothing(file):
+    file.write_bytes(b"")
+
+
+def unnamed(file):
+    from safetensors.numpy import save_file
+
+    save_file({"map": np.zeros((2, 2))}, file)
+
+
+def unknown(file):
+    from safetensors.numpy import save_file
+
+    save_file({"map": np.zeros((2, 2))}, file, {"head": "Medusa"})
+
+
+def partly(file):
+    from safetensors.numpy import save_file
+
+    save_file({"map": np.zeros((2, 2))}, file, {"head": "LearnedTransport"})
+
+
+@pytest.mark.parametrize("spoil", [torn, nothing, unnamed, unknown, partly])
+def test_a_file_that_is_no_head_is_named(spoil, tmp_path):
+    learned().save(tmp_path)
+    spoil(tmp_path / heads.FILE)
+    with pytest.raises(ValueError, match=r"head\.safetensors is no head of otalign"):
+        heads.load(tmp_path)
+
+
+def changed(**arrays):
+    def spoil(file):
+        from safetensors.numpy import save_file
+
+        save_file(learned().arrays() | arrays, file, {"head": "LearnedTransport"})
+
+    return spoil
+
+
+def nan(*shape: int) -> np.ndarray:
+    return np.full(shape, np.nan, dtype=np.float32)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (changed(gamma=nan(2)), "gamma holds numbers that are not finite"),
+        (changed(map=np.ones((SIZE, 2), dtype=np.float32)), "map must have the shape 6 × 6, got 6 × 2"),
+        (changed(seen=np.ones(2, dtype=np.float32)), "seen must have the shape 16 × 2, got 2"),
+        (changed(offset=np.array(1, dtype=np.float32)), "len"),
+        (changed(alpha=np.ones(2, dtype=np.int64)), "alpha must hold floating-point numbers, got int64"),
+        (changed(extra=nan(1)), "extra"),
+    ],
+)
+def test_a_head_whose_arrays_are_wrong_is_refused(spoil, said, tmp_path):
+    spoil(tmp_path / heads.FILE)
+    with pytest.raises(ValueError, match=rf"head\.safetensors is no head of otalign: .*{said}"):
+        heads.load(tmp_path)
+
+
+def test_a_head_for_embeddings_of_another_size_is_refused(tmp_path):
+    learned().save(tmp_path)
+    assert heads.load(tmp_path, SIZE) is not None
+    with pytest.raises(ValueError, match="map must have the shape 384 × 384, got 6 × 6"):
+        heads.load(tmp_path, 384)
+
+
+def test_the_shapes_are_those_of_a_new_head():
+    for kind in (LearnedTransport, Projection):
+        new = kind.new(SIZE, np.random.default_rng(0)).arrays()
+        assert kind.shapes(SIZE) == {name: array.shape for name, array in new.items()}
+
+
+def test_finite_arrays_that_lead_to_numbers_that_are_not_are_an_error():
+    head = learned(log_sharpness=np.full(2, 1e4, dtype=np.float32))
+    with np.errstate(all="ignore"):
+        found = weights(tile(), settings(Learned()), head)
+    with pytest.raises(ValueError, match="the weights of some words are not finite"):
+        links(found, tile(), 0.5)
