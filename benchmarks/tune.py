@@ -30,10 +30,10 @@ def main() -> None:
         name = type(problem).__name__ if problem else "no problem"
         for what, grid in (("full grid", Grid(distortions=())), ("search", Grid())):
             start = time.perf_counter()
-            found = tune(golds, embeddings, base.changed(problem=problem), grid, ["s", "s+p"])
+            found = tune(golds, embeddings, base.replace(problem=problem), grid, ["sure", "possible"])
             seconds = _since(start)
             best = ", ".join(f"{level} {100 * tuned.f1:.1f}" for level, tuned in found.items())
-            print(f"{name:12}{what:11}{len(found['s'].rows):5} solves{seconds:>10}   dev F1 {best}")
+            print(f"{name:12}{what:11}{len(found['sure'].rows):5} solves{seconds:>10}   dev F1 {best}")
 
 
 def _since(start: float) -> str:

@@ -48,7 +48,7 @@ def _figures(material: Material, dev: str, choices: Sequence[Choice]) -> dict[Ch
     tuned = tune(
         material.golds(dev, "dev"),
         material.store(dev, "dev", choices),
-        material.base(choices[0]).changed(problem=Unbalanced(1), whitening=0.0, smoothing=0.0),
+        material.base(choices[0]).replace(problem=Unbalanced(1), whitening=0.0, smoothing=0.0),
         GRID,
         levels,
         journal=material.journal(dev),

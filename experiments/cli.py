@@ -83,7 +83,7 @@ def _choices(encoder: str, layer: str, pairing: str) -> list[Choice]:
         raise ValueError(f"--pairing must be auto, {', '.join(PAIRINGS)}, got {pairing!r}")
     if layer != "auto" and not layer.isdecimal():
         raise ValueError(f"--layer must be auto or a number, got {layer!r}")
-    layers = encoders.layers(encoder)
+    layers = encoders.list_layers(encoder)
     if layer != "auto" and int(layer) not in layers:
         raise ValueError(f"--layer must be from {layers[0]} to {layers[-1]} for {encoder}, got {layer}")
     ways: list[Pairing] = [way for way in PAIRINGS if pairing in ("auto", way)]

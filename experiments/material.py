@@ -90,7 +90,7 @@ class Material:
         """Those of a test set, around its own centre, held for the next cell."""
         if (corpus, choice, whitening) not in self._centred:
             embeddings = self.store(corpus, "test", [choice])[choice]
-            centred = Centre.of([embeddings], whitening).centred(embeddings)
+            centred = Centre.fit([embeddings], whitening).apply(embeddings)
             self._centred[corpus, choice, whitening] = centred
         return self._centred[corpus, choice, whitening]
 

@@ -11,7 +11,7 @@ from experiments.statistics import Statistics
 from experiments.system import System
 from experiments.transport import DISTORTIONS, MASS, Transported
 from otalign.ot import Balanced, Entropic, Exact, Partial, Problem, Unbalanced
-from otalign.settings import DISTORTION, FRACTION, SMOOTHING, THRESHOLDS, WHITENING
+from otalign.settings import DISTORTION, PROBLEMS, SMOOTHING, WHITENING
 
 TENTHS = tuple(k / 10 for k in range(1, 11))
 FINER = tuple(k / 20 for k in range(9))  # with neighbours counted, less distortion is wanted
@@ -82,12 +82,12 @@ MAIN: tuple[System, ...] = (
     Transported(
         "auto",
         "auto: one setting for all",
-        Partial(FRACTION),
+        Partial(1.0),
         Entropic(),
         whitening=WHITENING,
         smoothing=SMOOTHING,
         distortions=(DISTORTION,),
-        thresholds=(THRESHOLDS[Partial],),
+        thresholds=(PROBLEMS["pot"].threshold,),
     ),
     # Then what a threshold alone does for balanced transport, without entropy.
     Transported("bot-exact-threshold", "BOT exact, threshold tuned", Balanced(), Exact()),

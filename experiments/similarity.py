@@ -16,7 +16,7 @@ from otalign.alignment import Alignment, Gold, Level
 from otalign.baselines import IterMax, SimAlign, similarity
 from otalign.baselines.simalign import distorted, link_entropy
 from otalign.encoders import Embeddings
-from otalign.encoders.embeddings import in_numpy
+from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.whitening import Centre
 from otalign.metrics import Tally
 from otalign.tuning import Choice, Curve
@@ -41,7 +41,7 @@ class Similarity:
     ) -> dict[Level, Tuning]:
         golds = material.golds(corpus, "dev")
         embeddings = material.store(corpus, "dev", [choice])[choice]
-        matrices = similarities(Centre.of([embeddings]).centred(embeddings))
+        matrices = similarities(Centre.fit([embeddings]).apply(embeddings))
         best: dict[Level, tuple[float, SimAlign, Figures]] = {}
         for k, distortion in enumerate(self.distortions):
             material.progress(f"{self.name}, {corpus} dev", k, len(self.distortions))
@@ -78,7 +78,7 @@ class Similarity:
 def similarities(embeddings: Embeddings) -> list[np.ndarray]:
     """The matrices (n, m) of source, target, source, …"""
     places = range(0, len(embeddings.starts) - 1, 2)
-    return [similarity(in_numpy(embeddings[k]), in_numpy(embeddings[k + 1])) for k in places]
+    return [similarity(to_numpy(embeddings[k]), to_numpy(embeddings[k + 1])) for k in places]
 
 
 def curves(

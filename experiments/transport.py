@@ -10,12 +10,10 @@ from dataclasses import dataclass, replace
 
 from experiments.material import Material
 from experiments.system import Figures, Tuning
-from otalign.aligner import alignments
+from otalign.aligner import Aligner, EmbeddedPairs
 from otalign.alignment import Alignment, Level
 from otalign.ot import Entropic, Partial, Problem, Solver, Unbalanced
-from otalign.scoring.cost import Cost
-from otalign.scoring.fertility import Fertility
-from otalign.settings import Settings
+from otalign.settings import Cost, Fertility, Settings
 from otalign.text.words import joined
 from otalign.tuning import THRESHOLDS, Choice, Grid, Tuned, tune
 
@@ -51,7 +49,7 @@ class Transported:
         found: dict[Level, Tuning] = {}
         for level, best in self._best(material, corpus, choice, levels).items():
             dev = Figures(best.best.precision, best.best.recall, pairs)
-            found[level] = Tuning(best.settings.to_dict(), best.settings.fields(), dev)
+            found[level] = Tuning(best.settings.to_dict(), best.settings.signature_fields(), dev)
         return found
 
     def aligned(self, material: Material, corpus: str, tuning: Tuning) -> Iterable[Alignment]:
@@ -59,13 +57,13 @@ class Transported:
         choice = Choice(settings.layer, settings.pairing)
         embeddings = material.centred(corpus, choice, settings.whitening)
         pairs = [(joined(gold.source), joined(gold.target)) for gold in material.golds(corpus, "test")]
-        return alignments(pairs, embeddings, settings)
+        return Aligner(material.encoder, settings).align_embedded(EmbeddedPairs(pairs, embeddings))
 
     def _best(
         self, material: Material, corpus: str, choice: Choice, levels: tuple[Level, ...]
     ) -> dict[Level, Tuned]:
         sought = self.distortions or self._sought(material, corpus, choice, levels)
-        base = material.base(choice).changed(
+        base = material.base(choice).replace(
             cost=self.cost,
             fertility=self.fertility,
             whitening=self.whitening,

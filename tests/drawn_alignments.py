@@ -30,7 +30,7 @@ def golds(draw, possible: bool = True) -> Gold:
     return Gold(tuple(source), tuple(target), draw(links), draw(links) if possible else frozenset())
 
 
-plain_alignments = golds(possible=False).map(lambda gold: gold.alignment("s"))
+plain_alignments = golds(possible=False).map(lambda gold: gold.alignment("sure"))
 links_without_words = golds().map(lambda gold: Links(gold.sure, gold.possible))
 
 

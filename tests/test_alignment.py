@@ -102,11 +102,11 @@ def test_of_duplicates_the_heaviest_stays():
 
 @given(golds())
 def test_the_levels_of_gold_are_nested_and_its_sets_apart(gold):
-    assert gold.alignment("s").pairs == gold.sure == gold.pairs("s")
-    assert gold.alignment("s+p").pairs == gold.sure | gold.possible
+    assert gold.alignment("sure").pairs == gold.sure == gold.pairs("sure")
+    assert gold.alignment("possible").pairs == gold.sure | gold.possible
     assert not gold.sure & gold.possible
     assert gold.transposed().transposed() == gold
-    assert gold.transposed().alignment("s+p") == gold.alignment("s+p").transposed()
+    assert gold.transposed().alignment("possible") == gold.alignment("possible").transposed()
 
 
 def test_what_is_sure_and_possible_is_sure():
@@ -138,7 +138,7 @@ def test_what_is_sure_and_possible_is_sure():
             lambda: EXAMPLE.from_dict(EXAMPLE.to_dict() | {"target_nulls": [0]}),
             r"target_nulls must be .*\[6\]",
         ),
-        (lambda: Gold(SOURCE, TARGET, frozenset()).alignment("p"), "level must be 's' .*got 'p'"),  # type: ignore
+        (lambda: Gold(SOURCE, TARGET, frozenset()).alignment("p"), "level must be 'sure' .*got 'p'"),  # type: ignore
     ],
 )
 def test_what_cannot_be_is_named(make, message):

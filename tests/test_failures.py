@@ -300,7 +300,7 @@ def test_a_worker_that_fails_to_prepare_pairs_is_named(monkeypatch, tmp_path, ki
     monkeypatch.setattr(ahead, "TASK_PAIRS", 25)
     reader = FaultyReader(Fault(kind, tmp_path / "graves"), at=41)
     with pytest.raises(ChildProcessError, match=said):
-        list(ahead.prepared(PAIRS, reader, "joint", 1, 1000))  # pyright: ignore[reportArgumentType]
+        list(ahead.prepare_ahead(PAIRS, reader, "joint", 1, 1000))  # pyright: ignore[reportArgumentType]
 
 
 # Errors on their way

@@ -12,7 +12,7 @@ from otalign.metrics import Counts, Grouping, breakdown, scores
 from otalign.render.canvas import FAINT, INK, blank
 
 BINS = 8
-SURE = tuple(column for column in COLUMNS if column.level == "s")
+SURE = tuple(column for column in COLUMNS if column.level == "sure")
 WITHOUT_MSR = tuple(column for column in SURE if column.corpus != "msr-rte")
 LABELS: dict[Grouping, str] = {
     "null_rate": "Null words in the gold (% of the words)",

@@ -11,12 +11,12 @@ import numpy as np
 from experiments.columns import COLUMNS
 from experiments.rows import ROWS
 from experiments.run import Study
-from otalign.encoders.embeddings import in_numpy
+from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.whitening import Centre
 from otalign.render.canvas import blank
 from otalign.render.grid import CELL, named, squares
-from otalign.scoring.strengths import strengths, tiles
-from otalign.scoring.weights import scaled_weights
+from otalign.scoring import TransportScorer, split_into_batches
+from otalign.scoring.transport import BUDGET
 from otalign.settings import Settings
 from otalign.text.words import Sentence, tokenized
 from otalign.tuning import Choice
@@ -40,7 +40,7 @@ SYSTEMS = {"BOT": "bot-sinkhorn", "POT": "pot-sinkhorn", "UOT": "uot-sinkhorn"}
 
 def matrices(study: Study, number: int) -> Any | None:
     """The figure of an example, if the three systems have been tuned."""
-    (column,) = (c for c in COLUMNS if (c.corpus, c.level) == ("mtref", "s"))
+    (column,) = (c for c in COLUMNS if (c.corpus, c.level) == ("mtref", "sure"))
     cells = {title: study.cell(ROWS[name], column) for title, name in SYSTEMS.items()}
     tuned = {title: Settings.from_dict(cell.settings) for title, cell in cells.items() if cell}
     if len(tuned) < len(SYSTEMS):
@@ -66,6 +66,6 @@ def _weights(study: Study, settings: Settings, source: Sentence, target: Sentenc
     embeddings = material.encoder.embed_layers(pair, choice.pairing, [choice.layer])[choice.layer]
     if settings.centring:
         beside = material.store("mtref", "test", [choice])[choice]
-        embeddings = Centre.of([beside], settings.whitening).centred(embeddings)
-    ((_, tile),) = tiles(embeddings)
-    return in_numpy(scaled_weights(strengths(tile, settings), tile))[0]
+        embeddings = Centre.fit([beside], settings.whitening).apply(embeddings)
+    ((_, batch),) = split_into_batches(embeddings, BUDGET)
+    return to_numpy(TransportScorer(settings).score(batch).links)[0]

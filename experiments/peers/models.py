@@ -11,14 +11,13 @@ from experiments.peers.queries import QueryBatch, batch, by_pairs, queries
 from experiments.peers.semi_crf import SemiCrf
 from experiments.peers.settings import Peer
 from experiments.peers.span_prediction import QueryTensors, SpanPrediction
-from otalign.alignment import Gold, Level
+from otalign.alignment import LEVELS, Gold, Level
 from otalign.encoders.transformers import Transformers
-from otalign.scoring.strengths import Tile
+from otalign.scoring import PairBatch
 from otalign.text.words import joined
 from otalign.training.batches import Batch, PairSet, pooled
 from otalign.training.model import Learner, Tensors
 from otalign.training.reading import ShuffledSet
-from otalign.training.store import LEVELS
 
 
 class SemiCrfModel(Learner):
@@ -34,11 +33,11 @@ class SemiCrfModel(Learner):
         return self.head(self._tile(batch), batch.links[LEVELS.index(self.level)])
 
     @torch.inference_mode()
-    def weights(self, batch: Batch) -> tuple[Tile, dict[Level, Any]]:
+    def weights(self, batch: Batch) -> tuple[PairBatch, dict[Level, Any]]:
         tile = self._tile(self.tensors(batch, self.device))
         return tile, {self.level: self.head.weights(tile)}
 
-    def _tile(self, batch: Tensors) -> Tile:
+    def _tile(self, batch: Tensors) -> PairBatch:
         return batch.tile(self.states(batch.inputs).float())
 
 
@@ -58,10 +57,10 @@ class SpanModel(Learner):
         return self.head(self.states(queries.inputs), queries)
 
     @torch.inference_mode()
-    def weights(self, batch: QueryBatch) -> tuple[Tile, dict[Level, Any]]:
+    def weights(self, batch: QueryBatch) -> tuple[PairBatch, dict[Level, Any]]:
         found = self.head.weights(batch, self._read)
         is_word = (np.arange(size) < batch.lengths[:, k, None] for k, size in enumerate(found.shape[1:]))
-        return Tile(None, None, *is_word), {self.level: found}
+        return PairBatch(None, None, *is_word), {self.level: found}
 
     def _read(self, queries: QueryBatch) -> tuple[Tensor, QueryTensors]:
         asked = self.tensors(queries, self.device)

@@ -21,7 +21,7 @@ from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
 from experiments.peers.semi_markov import NEVER, Path, best_path, log_partition, path_score
-from otalign.scoring.strengths import Tile
+from otalign.scoring import PairBatch
 
 LONGEST = 3  # words of a span
 SIZE = 256  # of a span's vector, and of what is made of two
@@ -32,7 +32,7 @@ TIE = 0.01  # by which the one of two equally good gold paths is better
 
 
 class SemiCrf(nn.Module):
-    """From the words of pairs (`Tile`) to a loss, or to links."""
+    """From the words of pairs (`PairBatch`) to a loss, or to links."""
 
     def __init__(self, size: int):
         super().__init__()
@@ -44,7 +44,7 @@ class SemiCrf(nn.Module):
         self.score = nn.Sequential(nn.PReLU(), nn.Dropout(DROPOUT), nn.Linear(SIZE, 1))
         self.moves = nn.Parameter(torch.zeros(2 * FARTHEST + 4))  # by distance, and where there is a null
 
-    def forward(self, tile: Tile, links: Tensor) -> Tensor:
+    def forward(self, tile: PairBatch, links: Tensor) -> Tensor:
         """The negative log-likelihood of gold links (B, N, M) per word, of both directions together."""
         forward, backward = self._both(tile)
         lost = self._lost(forward, tile.is_source, links, tile.is_target)
@@ -52,19 +52,19 @@ class SemiCrf(nn.Module):
         return lost.sum() / (tile.is_source.sum() + tile.is_target.sum())
 
     @torch.no_grad()
-    def weights(self, tile: Tile) -> Tensor:
+    def weights(self, tile: PairBatch) -> Tensor:
         """1 where there is a link, else 0, (B, N, M)."""
         (n, m), pairs = (tile.X.shape[1], tile.Y.shape[1]), len(tile.X)
         found = torch.zeros(pairs, n, m)
         step = max(1, CELLS // (n * m))
         for first in range(0, pairs, step):
-            part = Tile(*(of[first : first + step] for of in tile))
+            part = PairBatch(*(of[first : first + step] for of in tile))
             forward, backward = self._both(part)
             both = self._found(forward, part.is_source, m) & self._found(backward, part.is_target, n).mT
             found[first : first + step] = both
         return found
 
-    def _both(self, tile: Tile) -> tuple[Tensor, Tensor]:
+    def _both(self, tile: PairBatch) -> tuple[Tensor, Tensor]:
         """The scores of the spans of each side with those of the other, (B, N, S, S · M + 1)."""
         S, T = self._spans(tile.X), self._spans(tile.Y)
         directions = (S, T, tile.is_target), (T, S, tile.is_source)

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from experiments.peers.queries import QueryBatch
-from otalign.encoders.embeddings import in_numpy
+from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.encoder import INPUTS
 
 NEVER = -1e4
@@ -70,7 +70,7 @@ class SpanPrediction(nn.Module):
         self, batch: QueryBatch, read: Callable[[QueryBatch], tuple[Tensor, QueryTensors]]
     ) -> np.ndarray:
         """Of the word pairs of a batch, (B, N, M), from the states that are read of its queries."""
-        spans = [in_numpy(self.best_spans(*read(part))) for part in batch.parts()]
+        spans = [to_numpy(self.best_spans(*read(part))) for part in batch.parts()]
         return averaged(np.concatenate(spans), batch)
 
     @torch.no_grad()

@@ -22,8 +22,8 @@ from otalign.tuning.store import Progress, unheard
 # The recipes of the peers, with the paper's early stopping. A step of span prediction counts queries, one
 # for each word: an epoch of it is as long as twenty or more of the others, and it is fine-tuned as for SQuAD.
 RECIPES: dict[Peer, Recipe] = {
-    "semi-crf": PAPER.changed(learning_rate=1e-4, head_pace=10.0, optimizer="adamw", batch_size=32),
-    "span-prediction": PAPER.changed(learning_rate=5e-5, optimizer="adamw", epochs=3, decay=True),
+    "semi-crf": PAPER.replace(learning_rate=1e-4, head_pace=10.0, optimizer="adamw", batch_size=32),
+    "span-prediction": PAPER.replace(learning_rate=5e-5, optimizer="adamw", epochs=3, decay=True),
 }
 
 
@@ -49,7 +49,7 @@ def train_peer(
     peer: Peer,
     recipe: Recipe,
     *,
-    level: Level = "s",
+    level: Level = "sure",
     device: str | None = None,
     half: bool = False,
     accumulate: int = 1,

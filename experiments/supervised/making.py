@@ -21,13 +21,12 @@ from experiments.supervised.jobs import ALL, BOTH, Job, Place, chooser
 from experiments.supervised.results import Result
 from experiments.supervised.rows import FURTHER_ROW, REFIT_ROW, ROWS, UNION, Try
 from experiments.supervised.sureness import reliability
-from otalign.aligner import Aligner, saved_settings
+from otalign.aligner import Aligner, load_settings
 from otalign.metrics import Counts, count, scores, signature
-from otalign.settings import Learned, Links
+from otalign.settings import Learned
 from otalign.training import Checkpoint, Trained, refit, train
-from otalign.tuning import suited
+from otalign.tuning import calibrate
 
-LINKS: dict[str, Links] = {"s": "sure", "s+p": "possible"}
 APART = 60.0  # seconds at least between two checkpoints of a model: on a GPU, some are trained sooner
 RELIED_ON = "mtref"  # the test set on which it is seen whether probabilities mean what they say
 
@@ -119,7 +118,7 @@ class _Family:
 
 
 def _is_saved(folder: Path) -> bool:
-    return saved_settings(folder) is not None  # they are written last
+    return load_settings(folder) is not None  # they are written last
 
 
 def forget(jobs: Iterable[Job], ground: Ground) -> None:
@@ -157,7 +156,7 @@ def _made(place: Place, ground: Ground, encoder: str) -> Made:
             encoder,
             {corpus: ground.learnt(corpus) for corpus in place.corpora},
             one.problem,
-            ROWS[place.row].recipe.changed(learning_rate=one.learning_rate, seed=place.seed),
+            ROWS[place.row].recipe.replace(learning_rate=one.learning_rate, seed=place.seed),
             level=None if place.level == BOTH else place.level,  # pyright: ignore[reportArgumentType]
             device=ground.source.device,
             half=ground.precision == "bfloat16",
@@ -207,7 +206,7 @@ def _result(place: Place, ground: Ground, made: Made) -> Result | None:
         place,
         made.chosen,
         _problem(trained),
-        row.recipe.changed(learning_rate=row.tries[made.chosen].learning_rate, seed=place.seed).to_dict(),
+        row.recipe.replace(learning_rate=row.tries[made.chosen].learning_rate, seed=place.seed).to_dict(),
         made.tried,
         [epoch.to_dict() for epoch in trained.epochs],
         {name: {k: score._asdict() for k, score in of.items()} for name, of in trained.dev.items()},
@@ -235,10 +234,10 @@ def _for_column(trained: Trained | PeerTraining, column: Column, tuned: bool) ->
         return aligner  # of one level and one dev set, those of the column
     settings = aligner.settings
     if isinstance(settings.problem, Learned):
-        settings = settings.changed(links=LINKS[column.level], threshold=None)
+        settings = settings.replace(links=column.level, threshold=None)
         if tuned:
             levels = trained.dev[column.dev]  # where no link is merely possible, the levels are one
-            settings = settings.changed(threshold=(levels.get(column.level) or levels["s"]).threshold)
+            settings = settings.replace(threshold=(levels.get(column.level) or levels["sure"]).threshold)
     return replace(aligner, settings=settings)
 
 
@@ -250,17 +249,17 @@ def _figures(place: Place, column: Column, counts: Counts, aligner: Aligner | Tr
         **scores(counts, ["precision", "recall", "f1"]),
         "pairs": len(counts),
         "threshold": aligner.settings.threshold,
-        "signature": signature(counts, more=more | aligner.settings.fields()),
+        "signature": signature(counts, more=more | aligner.settings.signature_fields()),
     }
 
 
 def _reliability(trained: Trained | PeerTraining, ground: Ground) -> dict[str, Any]:
     """Of the aligner calibrated on that corpus alone, as its thresholds are chosen for it alone."""
     assert isinstance(trained.aligner, Aligner)
-    aligner, _ = suited(trained.aligner, {RELIED_ON: ground.material.golds(RELIED_ON, "dev")})
+    aligner, _ = calibrate(trained.aligner, {RELIED_ON: ground.material.golds(RELIED_ON, "dev")})
     golds, found = ground.material.golds(RELIED_ON, "test"), {}
     for column in (c for c in COLUMNS if c.corpus == RELIED_ON):
-        settings = aligner.settings.changed(links=LINKS[column.level])
+        settings = aligner.settings.replace(links=column.level)
         of_level = reliability(replace(aligner, settings=settings), golds, column.level)
         found[column.level] = {what: one.to_dict() for what, one in of_level.items()}
     return found

@@ -60,7 +60,7 @@ def _by_level(name: str, title: str, seeds: int) -> Row:
 
 
 # The study tells what gold alone gives, without augmentation.
-PLAIN, PLAIN_FURTHER = (recipe.changed(augmentation=NO_AUGMENTATION) for recipe in (Recipe(), FURTHER))
+PLAIN, PLAIN_FURTHER = (recipe.replace(augmentation=NO_AUGMENTATION) for recipe in (Recipe(), FURTHER))
 
 
 def _learned(name: str, title: str, seeds: int, recipe: Recipe = PLAIN, **options) -> Row:
@@ -70,7 +70,7 @@ def _learned(name: str, title: str, seeds: int, recipe: Recipe = PLAIN, **option
 
 def _ablated(name: str, title: str, **changes) -> Row:
     """The row of the union with one thing changed."""
-    recipe = PLAIN.changed(**changes)
+    recipe = PLAIN.replace(**changes)
     return _learned(f"ablation-{name}", title, 2, recipe, together=True, tested=False)
 
 

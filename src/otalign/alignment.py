@@ -14,7 +14,8 @@ from typing import Any, Literal, NamedTuple, SupportsIndex, get_args, overload
 
 from otalign.text.words import check_unicode
 
-Level = Literal["s", "s+p"]
+Level = Literal["sure", "possible"]  # possible links include the sure ones
+LEVELS: tuple[Level, ...] = get_args(Level)
 Pairs = frozenset[tuple[int, int]]
 Span = tuple[int, int]
 
@@ -64,9 +65,11 @@ class Alignment:
         object.__setattr__(self, "links", _normalised(self.links, self.shape))
 
     @classmethod
-    def trusted(cls, *values: Any) -> "Alignment":
-        """Of values, in the order of the fields, that are already as the checks leave them: these take longer
-        than a GPU takes to find the links."""
+    def from_checked(cls, *values: Any) -> "Alignment":
+        """Make an alignment of values that need no check, in the order of the fields.
+
+        The checks take longer than a GPU takes to find the links.
+        """
         made = object.__new__(cls)
         made.__dict__.update(zip(cls.__dataclass_fields__, values, strict=True))
         return made
@@ -235,10 +238,10 @@ class Gold:
         return len(self.source), len(self.target)
 
     def pairs(self, level: Level) -> Pairs:
-        """The links of a level: the sure ones ("s"), or with the possible ones ("s+p")."""
+        """Return the links of a level; possible links include the sure ones."""
         if level not in get_args(Level):
-            raise ValueError(f"level must be 's' (sure) or 's+p' (sure and possible), got {level!r}")
-        return self.sure if level == "s" else self.sure | self.possible
+            raise ValueError(f"level must be 'sure' or 'possible', got {level!r}")
+        return self.sure if level == "sure" else self.sure | self.possible
 
     def alignment(self, level: Level) -> Alignment:
         return Alignment(self.source, self.target, tuple(Link(*pair) for pair in self.pairs(level)))

@@ -10,7 +10,15 @@ import array_api_compat
 import numpy as np
 from array_api_compat import device, is_numpy_array, is_torch_array
 
-__all__ = ["array_namespace", "beside", "device", "is_finite", "is_numpy_array", "is_torch_array", "memory"]
+__all__ = [
+    "array_namespace",
+    "beside",
+    "device",
+    "get_gpu_memory",
+    "is_finite",
+    "is_numpy_array",
+    "is_torch_array",
+]
 
 
 def array_namespace(*arrays: Any) -> Any:
@@ -31,8 +39,8 @@ def is_finite(x: Any) -> bool:
     return bool(xp.all(xp.isfinite(x)))
 
 
-def memory(x: Any) -> int | None:
-    """Bytes that the GPU has on which an array lies, if it lies on one whose memory is known."""
+def get_gpu_memory(x: Any) -> int | None:
+    """Return the bytes of memory of the GPU that holds an array; None if no GPU holds it."""
     if not getattr(x, "is_cuda", False):
         return None
     import torch

@@ -76,7 +76,7 @@ def test_simalign_reads_no_further_than_it_is_asked(encoder, monkeypatch):
 
 
 def test_of_an_aligners_folder_simalign_takes_encoder_layer_and_mean(tiny_model, tmp_path):
-    aligner = Aligner.load(tiny_model("bert"), layer=1, device="cpu", pairing="joint").centred_on(PAIRS)
+    aligner = Aligner.load(tiny_model("bert"), layer=1, device="cpu", pairing="joint").fit_centre(PAIRS)
     aligner.save(tmp_path / "saved")
     plain = SimAligner.load(tmp_path / "saved", device="cpu")
     assert (plain.encoder.layer, plain.pairing, plain.centre) == (1, "separate", None)

@@ -139,7 +139,7 @@ def test_a_pair_has_the_same_links_through_ray_as_alone(cluster, exported, centr
     ray.align(items, work, {}, size=SIZE)
     aligner = load(model, centring)
     if centring:
-        aligner = aligner.centred_on(items)
+        aligner = aligner.fit_centre(items)
     check_same(read_shards(tmp_path / "out"), (aligner.align(*item) for item in items))
 
 

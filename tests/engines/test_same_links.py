@@ -44,7 +44,7 @@ def test_a_pair_has_the_same_links_alone_in_any_order_and_in_shards(model, centr
 
     aligner = load(model, centring)
     if centring:  # a run centres all of its shards on one centre, that of the beginning of the corpus
-        aligner = aligner.centred_on(ITEMS)
+        aligner = aligner.fit_centre(ITEMS)
     check_same(found, (aligner.align(*item) for item in ITEMS))
     check_same(found, aligner.align_many(ITEMS))
     order = random.Random(5).sample(range(len(ITEMS)), len(ITEMS))

@@ -108,7 +108,7 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
 
 def test_a_shard_is_what_its_pairs_give_by_themselves_around_the_centre_of_the_corpus(whole, int8):
     pairs = [(pair["source"], pair["target"]) for pair in drawn_pairs()]
-    aligner = Aligner.load(int8).centred_on(pairs)  # all of them, since they are few
+    aligner = Aligner.load(int8).fit_centre(pairs)  # all of them, since they are few
     parts = sorted(whole.glob("part-*"))
     assert [part.name for part in parts] == [f"part-{k:06d}.jsonl" for k in range(-(-PAIRS // SIZE))]
     for k, part in enumerate(parts):

@@ -37,7 +37,7 @@ def example(format):
         return [Links(gold.sure, gold.possible) for gold in items]
     if format in ("bars", "parallel", "tsv"):
         return [TextPair(" ".join(gold.source), " ".join(gold.target)) for gold in items]
-    return [gold.alignment("s") for gold in items] if format in ("a3", "columns", "ists") else items
+    return [gold.alignment("sure") for gold in items] if format in ("a3", "columns", "ists") else items
 
 
 def paths_for(format, folder, suffix=""):

@@ -115,7 +115,7 @@ def test_tabs_and_blanks_between_links_and_words_do_not_count(tmp_path):
     assert read_all(tmp_path, "pharaoh", " 0-0\t 1-1  \n") == [Links(frozenset({(0, 0), (1, 1)}))]
     (alignment,) = read_all(tmp_path, "columns", " a  b \tc\t 1-0 \n")
     assert (alignment.source, alignment.target) == (("a", "b"), ("c",))
-    source, target = tmp_path / "s", tmp_path / "t"
+    source, target = tmp_path / "sure", tmp_path / "t"
     source.write_text("a\tb\n")
     target.write_text("c\n")
     (gold,) = read(file(tmp_path, "1-0\n"), "pharaoh", words=read((source, target), "parallel"))

@@ -18,7 +18,7 @@ def drawn_pair(draw):
 drawn_corpus = st.lists(drawn_pair(), min_size=1, max_size=8)
 
 
-def counted(pairs, level="s") -> Counts:
+def counted(pairs, level="sure") -> Counts:
     return Counts.joined(count_pair(*pair, level=level) for pair in pairs)
 
 

@@ -57,15 +57,15 @@ def edinburgh_gold():
 @pytest.mark.parametrize(
     ("name", "gold", "f1", "null_rate"),
     [
-        ("mtref", mtref_gold, {"s": 58.0, "s+p": 57.9}, {"s": 18.73, "s+p": 11.22}),
-        ("edinburgh", edinburgh_gold, {"s": 60.1, "s+p": 61.2}, {"s": 27.40, "s+p": 19.00}),
+        ("mtref", mtref_gold, {"sure": 58.0, "possible": 57.9}, {"sure": 18.73, "possible": 11.22}),
+        ("edinburgh", edinburgh_gold, {"sure": 60.1, "possible": 61.2}, {"sure": 27.40, "possible": 19.00}),
     ],
 )
 def test_fast_align_scores_what_is_known_of_it(name, gold, f1, null_rate):
     gold = list(gold())
     lines = (DATA / f"peers/fast_align/{name}.grow-diag-final-and").read_text().split("\n")[:-1]
     predicted = [links(line) for line in lines[-len(gold) :]]
-    for level in ("s", "s+p"):
+    for level in ("sure", "possible"):
         counts = Counts.joined(
             count_pair(guess, sure, n, m, possible=possible, level=level)
             for guess, (n, m, sure, possible) in zip(predicted, gold, strict=True)

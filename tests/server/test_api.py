@@ -17,7 +17,7 @@ from otalign.server import batching
 from otalign.server.app import app_for
 from otalign.server.limits import Limits
 from otalign.server.metrics import SIZE, Metrics
-from otalign.server.work import Work
+from otalign.server.work import AlignmentWorker
 from tests.server.running import served
 
 PAIRS = [
@@ -92,7 +92,7 @@ def test_each_problem_transports_the_encoders_embeddings(server, trained, asked,
 
 def test_a_trained_aligner_leaves_the_level_of_links_and_the_threshold(server, trained):
     possible = server.align(ASKED[0] | {"settings": {"problem": "learned", "links": "possible"}}).json
-    settings = trained.settings.changed(links="possible")
+    settings = trained.settings.replace(links="possible")
     assert possible["signature"] == replace(trained, settings=settings).signature
     assert possible["settings"] == {"problem": "learned", "links": "possible", "threshold": 0.3}
     none = server.align(ASKED[0] | {"settings": {"problem": "learned", "threshold": 1}}).json
@@ -111,7 +111,7 @@ def test_an_aligner_that_was_not_trained_offers_no_training(untrained):
 
 
 def test_a_kept_centre_is_used(untrained):
-    aligner = untrained.centred_on(PAIRS)
+    aligner = untrained.fit_centre(PAIRS)
     with served(app_for(aligner)) as server:
         told = server.align(ASKED[0]).json
         assert told["signature"] == aligner.signature
@@ -265,14 +265,14 @@ def test_it_says_what_it_is_and_that_it_is_well(server, trained):
 
 
 def test_a_failure_is_told_as_one_and_the_server_goes_on(trained, monkeypatch):
-    work = Work.__call__
+    work = AlignmentWorker.__call__
 
     def failing(self, asks):
         if any(ask.source == "fail" for ask in asks):
             raise RuntimeError("something broke")
         return work(self, asks)
 
-    monkeypatch.setattr(Work, "__call__", failing)
+    monkeypatch.setattr(AlignmentWorker, "__call__", failing)
     with served(app_for(trained)) as server:
         bodies = [{"source": "fail", "target": "x"}, *ASKED] * 4
         with ThreadPoolExecutor(16) as clients:
@@ -286,14 +286,14 @@ def test_a_failure_is_told_as_one_and_the_server_goes_on(trained, monkeypatch):
 
 
 def test_there_is_a_limit_to_what_waits_and_to_how_long(trained, monkeypatch):
-    work, begun = Work.__call__, []
+    work, begun = AlignmentWorker.__call__, []
 
     def slow(self, asks):
         begun.extend(ask.source for ask in asks)
         time.sleep(0.6)
         return work(self, asks)
 
-    monkeypatch.setattr(Work, "__call__", slow)
+    monkeypatch.setattr(AlignmentWorker, "__call__", slow)
     with served(app_for(trained, Limits(seconds=0.5, waiting=2))) as server:
         with ThreadPoolExecutor(12) as clients:
             replies = []
@@ -315,7 +315,7 @@ def test_there_is_a_limit_to_what_waits_and_to_how_long(trained, monkeypatch):
 
 def test_what_a_client_that_hangs_up_asked_for_is_dropped(trained, monkeypatch):
     """It is not begun if it waits, and within a request the rest is not begun."""
-    work, begun, may = Work.__call__, [], threading.Event()
+    work, begun, may = AlignmentWorker.__call__, [], threading.Event()
 
     def held(self, asks):
         begun.extend(ask.source for ask in asks)
@@ -324,7 +324,7 @@ def test_what_a_client_that_hangs_up_asked_for_is_dropped(trained, monkeypatch):
 
     with served(app_for(trained)) as server:
         server.align(ASKED[0])
-        monkeypatch.setattr(Work, "__call__", held)
+        monkeypatch.setattr(AlignmentWorker, "__call__", held)
         monkeypatch.setattr(batching, "BATCH", 10)
         large = {"pairs": [{"source": f"large {k}", "target": "t"} for k in range(50)]}
         for body in (large, {"source": "waiting", "target": "t"}):
@@ -352,13 +352,13 @@ def wait_until(true) -> None:
 
 
 def test_it_is_ready_when_it_is_warm_and_its_queue_has_room(trained, monkeypatch):
-    work, may = Work.__call__, threading.Event()
+    work, may = AlignmentWorker.__call__, threading.Event()
 
     def held(self, asks):
         assert may.wait(10)
         return work(self, asks)
 
-    monkeypatch.setattr(Work, "__call__", held)
+    monkeypatch.setattr(AlignmentWorker, "__call__", held)
     with served(app_for(trained, Limits(waiting=1))) as server:
         cold = server.get("/readyz")
         is_problem(cold, 503)
@@ -383,7 +383,7 @@ def test_an_aligner_that_fails_at_its_first_pair_is_never_ready(trained, monkeyp
     def failing(self, asks):
         raise RuntimeError("something broke")
 
-    monkeypatch.setattr(Work, "__call__", failing)
+    monkeypatch.setattr(AlignmentWorker, "__call__", failing)
     with served(app_for(trained)) as server:
         wait_until(lambda: "warming" not in server.get("/readyz").text)
         assert "failed at its first pair" in server.get("/readyz").json["detail"]
@@ -439,7 +439,7 @@ def test_a_pair_gets_the_same_links_alone_and_in_any_company(untrained, kind):
         case "plain":
             aligner = plain(untrained)
         case "centred":
-            aligner = untrained.centred_on(PAIRS)
+            aligner = untrained.fit_centre(PAIRS)
         case _:
             aligner = Aligner.load()
     alone = [pairs_of(aligner.align(*pair).to_dict()) for pair in PAIRS]

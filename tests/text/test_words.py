@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from otalign.io import lines as corpus_text
-from otalign.text.words import Sentence, joined, sentence, split, tokenized
+from otalign.text.words import Sentence, joined, split, to_sentence, tokenized
 
 # Texts that the rules are about: letters, signs and whole bits of them run together in any order.
 BITS = (
@@ -243,7 +243,7 @@ def test_what_cannot_be_is_named():
 
 
 def test_lone_surrogates_are_no_text():
-    for made in (tokenized, split, lambda text: joined([text]), sentence):
+    for made in (tokenized, split, lambda text: joined([text]), to_sentence):
         with pytest.raises(
             ValueError, match=r"character 2 is the lone surrogate U\+DCFF, which is not Unicode"
         ):

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from otalign.encoders.transformers import Transformers
-from otalign.scoring.heads import LearnedTransport
-from otalign.settings import Learned, Settings
+from otalign.scoring.heads import TransportHead
+from otalign.settings import LearnedSettings
 from otalign.text.words import joined
 from otalign.training import Recipe, Source
 from otalign.training.augmentation import NO_AUGMENTATION
@@ -20,7 +20,7 @@ from otalign.training.stream import ExampleStream
 from tests.training.examples import EMPTY, GOLDS, LONG, SURE
 
 WITH_ODD_ONES = [*GOLDS[:4], *EMPTY, LONG, *GOLDS[4:]]
-SETTINGS = Settings(encoder="", layer=3, centring=False, problem=Learned())
+SETTINGS = LearnedSettings(encoder="", layer=3)
 
 
 def encoder_of(folder) -> Transformers:
@@ -28,8 +28,8 @@ def encoder_of(folder) -> Transformers:
 
 
 def model_of(encoder: Transformers, layers: int = 1) -> Model:
-    head = LearnedTransport.new(16, np.random.default_rng(0))
-    return Model(encoder, head, SETTINGS, "s", Recipe(layers=layers)).eval()
+    head = TransportHead.initialize(16, np.random.default_rng(0))
+    return Model(encoder, head, SETTINGS, "sure", Recipe(layers=layers)).eval()
 
 
 def stream_of(golds, encoder: Transformers, known=None, predicted=None, share: float = 0.0, **options):

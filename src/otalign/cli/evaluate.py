@@ -30,9 +30,7 @@ from otalign.metrics import (
 MAIN = ("precision", "recall", "f1")
 OTHERS = ("exact_match", "micro_f1", "aer")
 
-GoldLevel = Annotated[
-    str, typer.Option("--level", metavar="s|s+p", help="The gold's links: sure, or sure and possible.")
-]
+GoldLevel = Annotated[str, typer.Option("--level", metavar="sure|possible", help="Gold links to score.")]
 GoldFormat = Annotated[str, typer.Option(metavar="FORMAT", help="Of a gold file, likewise.")]
 
 
@@ -45,7 +43,7 @@ def evaluate(
             metavar="PRED... GOLD", help="Predictions, then the gold: a file, or a corpus by name."
         ),
     ],
-    level: GoldLevel = "s",
+    level: GoldLevel = "sure",
     format: Annotated[str, typer.Option(metavar="FORMAT", help="Of predictions. " + FORMAT_HELP)] = "pharaoh",
     gold_format: GoldFormat = "multimwa",
     split: Split = "test",
@@ -66,7 +64,7 @@ def evaluate(
     Links alone, as of Pharaoh files, take their words from the gold. The first prediction is the baseline
     for the others: difference of F1, its interval, and p by paired bootstrap and approximate randomisation.
 
-    Example: otalign evaluate mine.txt theirs.txt mtref --level s+p --data corpora/
+    Example: otalign evaluate mine.txt theirs.txt mtref --level possible --data corpora/
     """
     if len(files) < 2:
         raise ValueError(f"give at least one prediction and the gold, got {', '.join(files)}")

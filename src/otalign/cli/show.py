@@ -50,7 +50,7 @@ def show(
     gold: Annotated[
         str | None, typer.Option(metavar="FILE|CORPUS", help="What is right, to be shown beside.")
     ] = None,
-    level: GoldLevel = "s",
+    level: GoldLevel = "sure",
     format: Annotated[
         str | None,
         typer.Option(

@@ -5,7 +5,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from otalign.aligner import SETTINGS, Aligner, saved_settings
+from otalign.aligner import SETTINGS, Aligner, load_settings
 from otalign.cli import gold
 from otalign.cli.pairs import pairs_of
 from otalign.encoders import EXPORTED
@@ -109,7 +109,7 @@ def recipe_for(problem: Problem | Learned, encoder: str) -> "Recipe":
     """That of what is learned; where it goes on from an aligner that has learned it, the shorter one."""
     from otalign import training
 
-    before = saved_settings(Path(encoder))
+    before = load_settings(Path(encoder))
     goes_on = before is not None and isinstance(before.problem, Learned) and isinstance(problem, Learned)
     return training.FURTHER if goes_on else training.recipe_for(problem)
 

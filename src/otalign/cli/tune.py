@@ -20,10 +20,8 @@ from otalign.cli.terminal import bars, resumable
 from otalign.encoders import Pairing
 from otalign.encoders.whitening import Centre
 from otalign.io import CORPORA
-from otalign.scoring.cost import Cost
-from otalign.scoring.fertility import Fertility
-from otalign.scoring.heads import LearnedTransport
-from otalign.tuning import Choice, Grid, Journal, Store, Tuned, suited
+from otalign.settings import Cost, Fertility, LearnedSettings, Settings
+from otalign.tuning import Choice, Grid, Journal, Store, Tuned, calibrate
 from otalign.tuning import tune as tuned_on
 
 WORK = ".tuning"  # what is kept in the folder until the aligner is there
@@ -44,9 +42,7 @@ def tune(
             envvar="OTALIGN_MODEL", help="An encoder's folder or name on the Hugging Face hub, or an aligner."
         ),
     ],
-    level: Annotated[
-        str, typer.Option(metavar="s|s+p", help="The gold's links: sure, or sure and possible.")
-    ] = "s",
+    level: Annotated[str, typer.Option(metavar="sure|possible", help="Gold links to score.")] = "sure",
     problem: Annotated[
         str | None,
         typer.Option(
@@ -101,7 +97,7 @@ def tune(
             threads=threads,
         )
         aligner = options.load()
-        if isinstance(aligner.head, LearnedTransport):
+        if isinstance(aligner.settings, LearnedSettings):
             _suit(aligner, corpus, golds, output)
             shutil.rmtree(work)
             return
@@ -116,7 +112,7 @@ def tune(
 
 def _suit(aligner: Aligner, corpus: str, golds: list[Gold], output: Path) -> None:
     """A trained aligner, calibrated, with both its thresholds."""
-    finished, curves = suited(aligner, {corpus: golds})
+    finished, curves = calibrate(aligner, {corpus: golds})
     finished.save(output)
     for level, curve in curves[corpus].items():
         figures = {"F1": curve.f1, "precision": curve.precision, "recall": curve.recall}
@@ -134,11 +130,12 @@ def _tuned(
         pairs = [(gold.source, gold.target) for gold in golds]
         store = Store(aligner.encoder, pairs, choices, work / "embeddings", progress)
         journal = Journal(work / "rows.jsonl", store.digest)
+        assert isinstance(aligner.settings, Settings)
         found = tuned_on(golds, store, aligner.settings, grid, [level], journal=journal, progress=progress)
         tuned = found[level]
         best = tuned.settings
         embeddings = store[Choice(best.layer, best.pairing)]
-        kept = Centre.of([embeddings], best.whitening) if best.centring else None
+        kept = Centre.fit([embeddings], best.whitening) if best.centring else None
     return tuned, replace(aligner, settings=best, centre=kept)
 
 
@@ -164,7 +161,7 @@ def _layers(said: str | None, model: str) -> Sequence[int] | None:
     if said is None:
         return None
     if said == "all":
-        return encoders.layers(model)
+        return encoders.list_layers(model)
     listed = [layer.strip() for layer in said.split(",")]
     if not all(layer.isdecimal() for layer in listed):
         raise ValueError(f"--layers must be all, or numbers with commas such as 4,5, got {said!r}")
@@ -172,7 +169,7 @@ def _layers(said: str | None, model: str) -> Sequence[int] | None:
 
 
 def _show(tuned: Tuned, aligner: Aligner, pairs: int, folder: Path) -> None:
-    told = aligner.settings.fields()
+    told = aligner.settings.signature_fields()
     print("   ".join(f"{name} {told[name]}" for name in FOUND if name in told))
     scores = {"F1": tuned.f1, "precision": tuned.best.precision, "recall": tuned.best.recall}
     figures = "   ".join(f"{name} {100 * share:.1f}" for name, share in scores.items())

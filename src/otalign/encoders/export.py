@@ -18,7 +18,7 @@ import numpy as np
 from otalign.encoders.encoder import INPUTS, Encoder, Pairing
 from otalign.encoders.onnx import MODEL, TOKENIZER, Onnx
 from otalign.encoders.transformers import Transformers
-from otalign.text.words import Text, sentence, tokenized
+from otalign.text.words import Text, to_sentence, tokenized
 
 TOLERANCE = 1e-4  # of float32: the largest difference of any number in an embedding
 ALIKE = 0.9  # of int8: the least mean cosine between a word's embedding and the original
@@ -92,7 +92,7 @@ def _write(
 def calibration_feeds(encoder: Encoder, pairs: Iterable[tuple[Text, Text]] = ()) -> Iterator[dict[str, Any]]:
     """Prepare model inputs that show the ranges of activations: sentence pairs and `TEXTS`, not padded."""
     texts = [tokenized(text) for text in TEXTS]
-    every = [(sentence(source), sentence(target)) for source, target in pairs]
+    every = [(to_sentence(source), to_sentence(target)) for source, target in pairs]
     every += [(source, target) for source in texts for target in texts]
     reader = replace(encoder.reader, padding=False)
     for pairing in PAIRINGS:

@@ -19,7 +19,7 @@ from multiprocessing import get_context
 
 from otalign.encoders import Pairing, Prepared, Reader
 from otalign.failures import EXPECTED, CapturedError, capture
-from otalign.text.words import Pair, Text, sentence
+from otalign.text.words import Pair, Text, to_sentence
 
 TASK_PAIRS = 4096  # enough to find some of like length
 AHEAD = 2  # tasks for each worker that are begun before they are asked for
@@ -39,7 +39,7 @@ class Pickled:
             yield from pickle.loads(task)
 
 
-def prepared(
+def prepare_ahead(
     pairs: Iterable[tuple[Text, Text]], reader: Reader, pairing: Pairing, workers: int, words: int
 ) -> Iterator[tuple["Pickled", Prepared]]:
     """The pairs as sentences, with what the model reads of them, in order, some `words` words at a time."""
@@ -132,5 +132,5 @@ def _done(pairs: Sequence[tuple[Text, Text]]) -> Done | CapturedError:
 
 def _prepare(pairs: Sequence[tuple[Text, Text]]) -> Done:
     ((reader, pairing),) = _of_this_worker
-    sentences = [(sentence(source), sentence(target)) for source, target in pairs]
+    sentences = [(to_sentence(source), to_sentence(target)) for source, target in pairs]
     return pickle.dumps(sentences, pickle.HIGHEST_PROTOCOL), reader.prepared(sentences, pairing)

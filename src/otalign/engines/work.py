@@ -11,13 +11,14 @@ from io import BytesIO
 from itertools import count, islice
 from typing import Any, NamedTuple
 
-from otalign.aligner import Aligner, Method, Pair, embedded
+from otalign.aligner import Aligner, Method, embed_pairs
 from otalign.baselines import SimAligner
-from otalign.encoders.whitening import Centre, first
+from otalign.encoders.whitening import Centre, hold_first
 from otalign.engines.folder import Folder
 from otalign.engines.records import FileRecord
 from otalign.failures import CapturedError, capture
 from otalign.io.items import Item, sentences
+from otalign.text.words import Pair
 
 SIZE = 8192  # pairs of a shard: a minute or two of work
 TOLD = 512  # pairs after which progress is told
@@ -107,8 +108,8 @@ class Work:
         whitening = method.settings.whitening if isinstance(method, Aligner) else 0.0
         pairing = method.settings.pairing if isinstance(method, Aligner) else method.pairing
         try:
-            held, words = first(embedded(self._pairs(head.items), method.encoder, pairing))
-            return self.folder.keep(Centre.of((part for _, part in held), whitening)) if words else None
+            held, words = hold_first(embed_pairs(self._pairs(head.items), method.encoder, pairing))
+            return self.folder.keep(Centre.fit((part for _, part in held), whitening)) if words else None
         except BaseException as error:
             return capture(error)
 

@@ -71,7 +71,7 @@ def msr_rte(record: Sequence[list[Line]], merged: Tally) -> Gold:
         votes = Counter(pair for pairs in sets for pair in pairs)
         return frozenset(pair for pair, count in votes.items() if 2 * count > len(sets))
 
-    sure, linked = (majority([each.pairs(level) for each in annotators]) for level in ("s", "s+p"))
+    sure, linked = (majority([each.pairs(level) for each in annotators]) for level in ("sure", "possible"))
     return Gold(annotators[0].source, annotators[0].target, sure, linked)
 
 

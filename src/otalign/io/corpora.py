@@ -1,6 +1,6 @@
 """The six corpora of the paper by name and split, as it used them: lower-cased gold with both levels.
 
-[gold.alignment("s+p") for gold in load("mtref", "test")]
+[gold.alignment("possible") for gold in load("mtref", "test")]
 
 They are read from a folder, given or named by OTALIGN_DATA, and are not part of this package.
 """

@@ -89,7 +89,8 @@ def links_of(item: Item) -> Pairs:
     sure, possible = levels_of(item)
     if possible:
         raise ValueError(
-            "the format has no possible links; choose a level first, with alignment('s') or alignment('s+p')"
+            "the format has no possible links; choose a level first, with alignment('sure') or "
+            "alignment('possible')"
         )
     return sure
 

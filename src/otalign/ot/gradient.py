@@ -45,11 +45,8 @@ class _Plan(torch.autograd.Function):
         wide = torch.float32 if plan.device.type == "mps" else torch.float64  # which has no other
         P, G = plan.to(wide), slopes[0].to(wide)
         GP = G * P
-        tau = (torch.inf, torch.inf)
-        if isinstance(ctx.problem, Unbalanced):
-            tau = (ctx.problem.tau_source, ctx.problem.tau_target)
-        rho, sigma = (1 + ctx.eps / t for t in tau)
-        if isinstance(ctx.problem, Partial):  # words below the level rise and fall together
+        rho, sigma = (1 + ctx.eps / tau for tau in (ctx.problem.tau_source, ctx.problem.tau_target))
+        if ctx.problem.limits_marginals:  # words below the level rise and fall together
             S, T = _merging(top_source, wide), _merging(top_target, wide)  # (B, n, n), (B, m, m)
             mu, nu = _solution(S.mT @ P @ T, (S.mT @ GP @ T).sum(-1), (S.mT @ GP @ T).sum(-2), rho, sigma)
             mu, nu = (S @ mu[..., None])[..., 0], (T @ nu[..., None])[..., 0]

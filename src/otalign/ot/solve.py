@@ -6,7 +6,7 @@ from typing import overload
 from otalign.arrays import array_namespace, device, is_torch_array
 from otalign.ot.batch import Array, Batch, as_batch, buckets
 from otalign.ot.exact import Exact
-from otalign.ot.problem import Balanced, Problem
+from otalign.ot.problem import Problem
 from otalign.ot.scaling import Entropic
 from otalign.ot.transport import Transport
 
@@ -69,7 +69,7 @@ def _shared_with_numpy(x: Array) -> bool:
 
 def _solve_batch(batch: Batch, problem: Problem, solver: Solver) -> Transport:
     xp = batch.xp
-    if isinstance(problem, Balanced):
+    if problem.needs_equal_totals:
         _check_totals(batch)
     if 0 in batch.C.shape:  # no problems, or a side without words: nothing to move
         none = xp.zeros(len(batch), dtype=xp.int64, device=device(batch.C))

@@ -26,7 +26,7 @@ GAP = 14  # pixels between columns, as in report.css
 def report(
     alignments: Iterable[Alignment],
     golds: Iterable[Gold | Alignment] | None = None,
-    level: Level = "s",
+    level: Level = "sure",
     *,
     title: str = "Alignments",
 ) -> str:

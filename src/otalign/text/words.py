@@ -107,8 +107,8 @@ Text = str | Sequence[str] | Sentence  # raw text, words, or words with their pl
 Pair = tuple[Sentence, Sentence]
 
 
-def sentence(text: Text) -> Sentence:
-    """The words of a text, with their places in it."""
+def to_sentence(text: Text) -> Sentence:
+    """Return a text as words with their places in it; words are joined by blanks."""
     match text:
         case Sentence():
             return text

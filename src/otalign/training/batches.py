@@ -6,12 +6,11 @@ from itertools import chain
 
 import numpy as np
 
-from otalign.alignment import Gold
+from otalign.alignment import LEVELS, Gold
 from otalign.encoders import Encoder, Pairing, Reader
 from otalign.encoders.windows import Input
 from otalign.text.words import joined
 from otalign.training.reading import ShuffledSet
-from otalign.training.store import LEVELS
 
 POOL = 16  # batches whose pairs are sorted by length together: enough for little padding, little for order
 

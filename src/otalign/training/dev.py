@@ -1,16 +1,13 @@
 """How good a model is on a dev set, at every threshold at once."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-import numpy as np
-
 from otalign.alignment import Gold, Level
-from otalign.encoders.embeddings import in_numpy
+from otalign.encoders.embeddings import to_numpy
 from otalign.training.model import Learner
-from otalign.tuning import THRESHOLDS
-from otalign.tuning.sweep import Curve, MarkedTile, Marks, marks
+from otalign.tuning.sweep import Curve, MarkedBatch, Marks, compute_curves, mark_golds
 
 SUBWORDS = 8192  # about so many at a time
 
@@ -53,22 +50,20 @@ class DevSet:
         parts = []
         for batch in pairs.by_length(SUBWORDS):
             golds = [pairs.golds[k] for k in batch.pairs]
-            parts.append((batch, {level: marks(golds, level) for level in levels}))
+            parts.append((batch, {level: mark_golds(golds, level) for level in levels}))
         return cls(len(pairs.golds), tuple(levels), parts)
 
     def curves(self, model: Learner) -> dict[Level, Curve]:
         """Precision and recall at each threshold and level."""
-        at = np.array(THRESHOLDS)
         model.eval()
-        # A pair with an empty side is all nulls whatever the threshold, and rightly so.
-        rates = {level: np.ones((2, self.pairs, len(at))) for level in self.levels}
-        for batch, marked in self.parts:
-            tile, weights = model.weights(batch)
-            for level in self.levels:
-                part = MarkedTile(list(batch.pairs), tile, {level: marked[level]})
-                tally = part.tallies(in_numpy(weights[level]), at)[level]
-                rates[level][:, batch.pairs] = tally.precision, tally.recall
-        return {level: Curve(at, *rates[level].mean(axis=1)) for level in self.levels}
+
+        def score() -> Iterator[tuple[MarkedBatch, dict[Level, Any]]]:
+            for batch, marks in self.parts:
+                words, scores = model.weights(batch)
+                marked = MarkedBatch(list(batch.pairs), words, marks)
+                yield marked, {level: to_numpy(scores[level]) for level in self.levels}
+
+        return compute_curves(self.pairs, self.levels, score())
 
     def scores(self, model: Learner) -> dict[Level, Score]:
         return best_scores(self.curves(model))

@@ -5,12 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from otalign.alignment import Gold, Level
+from otalign.alignment import LEVELS, Gold, Level
 from otalign.encoders.pretrained import read_config
 from otalign.encoders.transformers import Transformers
 from otalign.training.batches import encode_pairs
 from otalign.training.recipe import Recipe
-from otalign.training.store import LEVELS
 
 CHECKED = 5000  # pairs whose subwords are looked at before training
 MOST_UNKNOWN = 0.5  # of the subwords: more, and the tokeniser is that of another model or language

@@ -20,13 +20,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from otalign.alignment import LEVELS
 from otalign.encoders import Pairing, Reader
 from otalign.encoders.prefetch import _without_main
 from otalign.training.augmentation import EDITS, Augmentation, augment
 from otalign.training.batches import POOL, Batch, collate, encode_pairs
 from otalign.training.examples import Example
 from otalign.training.reading import WHOLE, Split, in_order
-from otalign.training.store import LEVELS, PairStore
+from otalign.training.store import PairStore
 
 AHEAD = 2  # tasks for each worker that are begun before they are asked for
 KINDS = tuple(EDITS)

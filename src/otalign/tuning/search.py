@@ -18,7 +18,7 @@ from otalign.settings import Settings
 from otalign.tuning.grid import Grid
 from otalign.tuning.journal import Journal, Score, Scores
 from otalign.tuning.store import Choice, Progress, unheard
-from otalign.tuning.sweep import DIGITS, Curve, Field
+from otalign.tuning.sweep import DIGITS, Curve, DevCorpus
 
 GRID = Grid()
 
@@ -34,7 +34,7 @@ class Row:
 
     @classmethod
     def of(cls, settings: Settings, score: Score) -> "Row":
-        return cls(settings.changed(threshold=score.threshold), score.precision, score.recall, score.f1)
+        return cls(settings.replace(threshold=score.threshold), score.precision, score.recall, score.f1)
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def tune(
     embeddings: Mapping[Choice, Embeddings],
     base: Settings,
     grid: Grid = GRID,
-    levels: Iterable[Level] = ("s",),
+    levels: Iterable[Level] = ("sure",),
     *,
     journal: Journal | None = None,
     progress: Progress = unheard,
@@ -73,7 +73,7 @@ def tune(
     levels = tuple(levels)
     _check(golds, embeddings, levels)
     search = _Search(golds, embeddings, grid, levels, journal or Journal())
-    bases = [base.changed(layer=choice.layer, pairing=choice.pairing) for choice in embeddings]
+    bases = [base.replace(layer=choice.layer, pairing=choice.pairing) for choice in embeddings]
     coarse = [settings for one in bases for settings in grid.coarse(one)]
     found = dict(search.scored(coarse, "coarse search", progress))
     wanted = {level: list(grid.fine(_best(found, coarse, level))) for level in levels}
@@ -106,16 +106,16 @@ class _Search:
         done = 0
         progress(what, done, len(wanted))
         for choice, alike in groupby(wanted, lambda settings: Choice(settings.layer, settings.pairing)):
-            field = None
+            corpus = None
             for _, same in groupby(alike, lambda one: (one.cost, one.fertility, one.distortion)):
-                instances = None
+                inputs = None
                 for settings in same:
                     scores = known[settings]
                     if scores is None:
-                        field = field or self._field(choice, settings)
-                        instances = instances or field.instances(settings)
-                        curves = field.curves(
-                            instances, settings.transport, settings.solver, self.grid.thresholds
+                        corpus = corpus or self._build_corpus(choice, settings)
+                        inputs = inputs or corpus.compute_inputs(settings)
+                        curves = corpus.compute_curves(
+                            inputs, settings.problem, settings.solver, self.grid.thresholds
                         )
                         scores = _scores(curves)
                         self.journal.put(work, settings, scores)
@@ -123,11 +123,11 @@ class _Search:
                     progress(what, done, len(wanted))
                     yield settings, scores
 
-    def _field(self, choice: Choice, base: Settings) -> Field:
+    def _build_corpus(self, choice: Choice, base: Settings) -> DevCorpus:
         embeddings = self.embeddings[choice]
         if base.centring:
-            embeddings = Centre.of([embeddings], base.whitening).centred(embeddings)
-        return Field.of(self.golds, embeddings, self.levels)
+            embeddings = Centre.fit([embeddings], base.whitening).apply(embeddings)
+        return DevCorpus.build(self.golds, embeddings, self.levels)
 
 
 def _scores(curves: Mapping[Level, Curve]) -> Scores:

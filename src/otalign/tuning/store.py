@@ -14,9 +14,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otalign.aligner import chunks
+from otalign.aligner import split_into_chunks
 from otalign.encoders import Embeddings, Encoder, Pairing
-from otalign.encoders.embeddings import in_numpy
+from otalign.encoders.embeddings import to_numpy
 
 Words = Sequence[str]
 Progress = Callable[[str, int, int], None]  # told what is done, how much of it, and of how much
@@ -86,10 +86,10 @@ class Store(Mapping[Choice, Embeddings]):
             arrays: dict[int, np.memmap] = {}
             done = 0
             self.progress(f"embedding, {pairing}", 0, words)
-            for chunk in chunks(self.pairs):
+            for chunk in split_into_chunks(self.pairs):
                 embedded = self.encoder.embed_layers(chunk, pairing, list(parts))
                 for layer, embeddings in embedded.items():
-                    vectors = in_numpy(embeddings.vectors)
+                    vectors = to_numpy(embeddings.vectors)
                     if not embeddings.words:
                         continue
                     if layer not in arrays:

@@ -10,10 +10,10 @@ import pytest
 from experiments import COLUMNS, MAIN, ROWS, chosen, paper
 from experiments.similarity import curves
 from experiments.system import of_pairs
-from experiments.tests.conftest import drawn
 from otalign.alignment import Gold
 from otalign.baselines import SimAlign
 from otalign.metrics import count, scores
+from tests.experiments.conftest import drawn
 
 DATA = Path(os.environ.get("OTALIGN_DATA") or Path(__file__).parents[2].parent / "shared" / "data")
 
@@ -23,7 +23,7 @@ def test_the_sweep_of_simalign_is_aligning_at_each_threshold(distortion):
     rng = np.random.default_rng(1)
     golds = [drawn(rng) for _ in range(30)] + [Gold(("he",), (), set()), Gold(("he",), ("he",), {(0, 0)})]
     matrices = [rng.random(gold.shape) ** 3 for gold in golds]
-    found = curves(SimAlign(distortion=distortion), range(2, 100, 7), matrices, golds, ("s", "s+p"))
+    found = curves(SimAlign(distortion=distortion), range(2, 100, 7), matrices, golds, ("sure", "possible"))
     for level, curve in found.items():
         assert len(set(np.round(curve.f1, 6))) > 3
         for k, threshold in enumerate(curve.thresholds):

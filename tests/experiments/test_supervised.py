@@ -47,7 +47,7 @@ def short():
     with pytest.MonkeyPatch.context() as patch:
         for name, row in ROWS.items():
             epochs = 1 if row.by_level or not row.tested else 2
-            patch.setitem(ROWS, name, replace(row, recipe=row.recipe.changed(epochs=epochs, steps=0)))
+            patch.setitem(ROWS, name, replace(row, recipe=row.recipe.replace(epochs=epochs, steps=0)))
         yield
 
 
@@ -167,8 +167,8 @@ def test_one_model_of_all_corpora_has_one_threshold_a_level_unless_it_is_tuned(w
     result, tuned = thresholds("learned-union")
     for column in COLUMNS:
         levels = result["dev"][column.dev]
-        assert tuned[column.key] == levels.get(column.level, levels["s"])["threshold"]
-    assert set(result["reliability"]) == {"s", "s+p"}
+        assert tuned[column.key] == levels.get(column.level, levels["sure"])["threshold"]
+    assert set(result["reliability"]) == {"sure", "possible"}
 
 
 def test_a_finished_study_is_not_made_again(whole, options, capsys, monkeypatch):
@@ -193,7 +193,7 @@ def test_what_fails_is_told_and_the_rest_is_made_and_then_made_up_for(options, c
     monkeypatch.setattr(making, "train", failing)
     some = (*options, "-o", tmp_path, "--seeds", 1, "--rows", "learned-further")
     _, said = run(capsys, *some, rc=1)
-    for level in ("s", "s+p"):
+    for level in ("sure", "possible"):
         assert f"learned-further, mtref {level}, seed 1: failed, RuntimeError: the lights went out" in said
     assert f"otalign: 2 failed; see {tmp_path / 'failed.txt'}" in said
     assert "Traceback" in (tmp_path / "failed.txt").read_text()
@@ -249,7 +249,7 @@ def test_several_processes_come_to_what_one_does(ground, tmp_path):
     # A process has the rows as they are written, not as they are here.
     with pytest.MonkeyPatch.context() as patch:
         row = ROWS["ablation-layers"]
-        patch.setitem(ROWS, row.name, replace(row, recipe=row.recipe.changed(epochs=6, steps=600)))
+        patch.setitem(ROWS, row.name, replace(row, recipe=row.recipe.replace(epochs=6, steps=600)))
         alone = list(done(jobs, ground(tmp_path / "one")))
         # The first kills its process, which costs nothing but itself.
         several = list(done([Job(()), *jobs], ground(tmp_path / "two"), 2))
@@ -289,7 +289,7 @@ def test_ablations_touch_no_test_set():
 
 
 def test_without_a_choice_the_other_seeds_say_what_is_missing(ground, tmp_path):
-    place = Place("uot", "wiki", "s", 2)
+    place = Place("uot", "wiki", "sure", 2)
     (failure,) = done([Job((place,))], ground(tmp_path))
     assert isinstance(failure, Failure)
     assert "uot, wiki s, seed 1 is missing" in failure.error
@@ -301,7 +301,7 @@ def test_reliability_sees_every_cell_and_every_word(ground, model, tmp_path):
     here = ground(tmp_path)
     golds = here.material.golds("mtref", "test")
     trained = train(str(model), {"wiki": here.learnt("wiki")}, *_learned(), device="cpu")
-    found = reliability(trained.aligner, golds, "s")
+    found = reliability(trained.aligner, golds, "sure")
     assert found["all cells"].counts.sum() == sum(n * m for n, m in (gold.shape for gold in golds))
     assert found["all cells"].found.sum() == sum(len(gold.sure) for gold in golds)
     assert found["nulls"].counts.sum() == sum(sum(gold.shape) for gold in golds)
