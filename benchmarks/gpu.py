@@ -27,9 +27,9 @@ import torch
 from otalign import Aligner
 from otalign.aligner import split_into_chunks
 from otalign.alignment import Gold
-from otalign.encoders import Prepared
+from otalign.encoders import PreparedPairs
 from otalign.encoders.prefetch import prepare_ahead
-from otalign.encoders.prepared import Batch
+from otalign.encoders.prepared import EncoderBatch
 from otalign.encoders.transformers import Transformers, states
 from otalign.io import load
 from otalign.metrics import count, scores
@@ -85,7 +85,7 @@ def best_rate(work: Callable[[], object], pairs: int, on_gpu: bool, rounds: int 
     return pairs / min(taken)
 
 
-def ready(aligner: Aligner, pairs: Iterable, workers: int) -> Iterator[Prepared]:
+def ready(aligner: Aligner, pairs: Iterable, workers: int) -> Iterator[PreparedPairs]:
     """The pairs pre-tokenised, in chunks as the library makes them."""
     encoder, pairing = aligner.encoder, aligner.settings.pairing
     if workers:
@@ -93,16 +93,16 @@ def ready(aligner: Aligner, pairs: Iterable, workers: int) -> Iterator[Prepared]
         stream = prepare_ahead(pairs, encoder.reader, pairing, workers, at_once)
     else:
         stream = (
-            (some, encoder.reader.prepared(some, pairing))
+            (some, encoder.reader.prepare(some, pairing))
             for some in split_into_chunks(pairs, encoder.words_at_once)
         )
     for _, prepared in stream:
         yield prepared
 
 
-def links(aligner: Aligner, prepared: Prepared, clock: Callable[[str], None]) -> list:
+def links(aligner: Aligner, prepared: PreparedPairs, clock: Callable[[str], None]) -> list:
     """The links of a chunk, left on the device, as `Aligner.align_many` finds them."""
-    embeddings = aligner.encoder.embed_prepared(prepared)
+    embeddings = aligner.encoder.embed_batches(prepared)
     clock("encoder")
     if aligner.settings.centring and aligner.centre:
         embeddings = aligner.centre.apply(embeddings)
@@ -194,7 +194,7 @@ def measure(model: str, options: Any, golds: Mapping[str, Sequence[Gold]]) -> No
         print(f"F1 on MTRef test in {precision}: {100 * f1:.2f}")
 
 
-def told(chunked: Sequence[Prepared], pairs: int) -> None:
+def told(chunked: Sequence[PreparedPairs], pairs: int) -> None:
     """How well batches are filled."""
     masks = [batch.mask for prepared in chunked for batch in prepared.batches]
     subwords, cells = sum(int(mask.sum()) for mask in masks), sum(mask.size for mask in masks)
@@ -206,7 +206,7 @@ def line(what: str, rate: float, more: str = "") -> None:
     print(f"{what:42}{rate:12,.0f} pairs a second{more}", flush=True)
 
 
-def from_pre_tokenised(aligner: Aligner, chunked: Sequence[Prepared], pairs: int, device: str) -> float:
+def from_pre_tokenised(aligner: Aligner, chunked: Sequence[PreparedPairs], pairs: int, device: str) -> float:
     """Pairs a second to links on the device, and where the time goes."""
     on_gpu = device.startswith("cuda")
 
@@ -214,7 +214,7 @@ def from_pre_tokenised(aligner: Aligner, chunked: Sequence[Prepared], pairs: int
         for prepared in chunked:
             links(aligner, prepared, clock)
 
-    def hidden(batch: Batch) -> None:
+    def hidden(batch: EncoderBatch) -> None:
         aligner.encoder.hidden(batch.ids, batch.mask, batch.types)
 
     def encoder_alone() -> None:

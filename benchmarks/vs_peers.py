@@ -55,7 +55,7 @@ def encoder_alone(aligner: Aligner, golds: Sequence[Gold]) -> System:
     encoder = aligner.encoder
     pairs = ((gold.source, gold.target) for gold in golds)
     ready = [
-        encoder.reader.prepared(chunk, aligner.settings.pairing).batches for chunk in split_into_chunks(pairs)
+        encoder.reader.prepare(chunk, aligner.settings.pairing).batches for chunk in split_into_chunks(pairs)
     ]
 
     def run(_: Sequence[Gold]) -> None:

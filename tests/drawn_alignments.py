@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from otalign.alignment import Alignment, Gold, Link, Links
+from otalign.alignment import Alignment, Gold, Link, WordlessLinks
 
 # What every text format can hold: no blank, line end, byte order mark, nor half of a surrogate pair.
 # Letters that other tools take for blanks or line ends are in, and digits and signs that formats use.
@@ -31,7 +31,7 @@ def golds(draw, possible: bool = True) -> Gold:
 
 
 plain_alignments = golds(possible=False).map(lambda gold: gold.alignment("sure"))
-links_without_words = golds().map(lambda gold: Links(gold.sure, gold.possible))
+links_without_words = golds().map(lambda gold: WordlessLinks(gold.sure, gold.possible))
 
 
 @st.composite

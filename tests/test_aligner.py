@@ -22,7 +22,7 @@ from otalign.encoders import prefetch as ahead
 from otalign.encoders import whitening as centring
 from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced
 from otalign.settings import Settings
-from otalign.text.words import Sentence, split, tokenized
+from otalign.text.words import Sentence, split, tokenize
 from tests import plain_aligner
 from tests.encoders import tiny
 
@@ -133,7 +133,7 @@ def test_spans_are_where_the_words_stand_in_the_text(aligner):
     alignment = aligner.align(*texts)
     sides = (alignment.source, alignment.source_spans), (alignment.target, alignment.target_spans)
     for text, (words, spans) in zip(texts, sides, strict=True):
-        assert tuple(text[start:end] for start, end in spans) == words == tokenized(text).words
+        assert tuple(text[start:end] for start, end in spans) == words == tokenize(text).words
 
 
 def test_alignments_come_in_order_and_are_those_of_one_pair_at_a_time(aligner, monkeypatch):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otalign.alignment import Alignment, Gold, Link, Links, Phrase
+from otalign.alignment import Alignment, Gold, Link, Phrase, WordlessLinks
 from tests.drawn_alignments import alignments, golds
 
 SOURCE = ("He", "bought", "a", "used", "car")
@@ -112,7 +112,7 @@ def test_the_levels_of_gold_are_nested_and_its_sets_apart(gold):
 def test_what_is_sure_and_possible_is_sure():
     both = frozenset({(0, 0), (1, 1)})
     assert Gold(SOURCE, TARGET, frozenset({(0, 0)}), both).possible == {(1, 1)}
-    assert Links(frozenset({(0, 0)}), both) == Links(frozenset({(0, 0)}), frozenset({(1, 1)}))
+    assert WordlessLinks(frozenset({(0, 0)}), both) == WordlessLinks(frozenset({(0, 0)}), frozenset({(1, 1)}))
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ class SemiCrf(nn.Module):
         for first in range(0, pairs, step):
             part = PairBatch(*(of[first : first + step] for of in tile))
             forward, backward = self._both(part)
-            both = self._found(forward, part.is_source, m) & self._found(backward, part.is_target, n).mT
+            both = self._decode(forward, part.is_source, m) & self._decode(backward, part.is_target, n).mT
             found[first : first + step] = both
         return found
 
@@ -78,8 +78,8 @@ class SemiCrf(nn.Module):
         above, below = torch.zeros_like(words), torch.zeros_like(raised)
         made = []
         for before in range(LONGEST):
-            above, below = above + _moved(raised * words, before), below + _moved(raised, before)
-            made.append(torch.cat([_moved(words, before), words, above / below], -1))
+            above, below = above + _shift(raised * words, before), below + _shift(raised, before)
+            made.append(torch.cat([_shift(words, before), words, above / below], -1))
         return self.span(torch.stack(made, 2))
 
     def _scores(self, own: Tensor, other: Tensor, is_other: Tensor) -> Tensor:
@@ -99,7 +99,7 @@ class SemiCrf(nn.Module):
             gold = gold_path(links, is_own, is_other)
             return log_partition(scores, transitions, lengths) - path_score(scores, transitions, gold)
 
-    def _found(self, scores: Tensor, is_own: Tensor, others: int) -> Tensor:
+    def _decode(self, scores: Tensor, is_own: Tensor, others: int) -> Tensor:
         path = best_path(scores, self._transitions(others), is_own.sum(1))
         return path_links(path, others)
 
@@ -121,10 +121,10 @@ def gold_path(links: Tensor, is_own: Tensor, is_other: Tensor) -> Path:
     blocks = gained.new_full((batch, n, LONGEST, m, LONGEST), NEVER)
     rows = torch.zeros_like(gained)
     for size in range(LONGEST):
-        rows = rows + _moved(gained, size)
+        rows = rows + _shift(gained, size)
         total = torch.zeros_like(gained)
         for width in range(LONGEST):
-            total = total + _moved(rows.mT, width).mT
+            total = total + _shift(rows.mT, width).mT
             blocks[:, :, size, :, width] = total + TIE * size
     nulls = -TIE * torch.arange(LONGEST, device=links.device).expand(batch, n, LONGEST)
     scores = torch.cat([blocks.flatten(3), nulls[..., None]], 3)
@@ -158,7 +158,7 @@ def _is_label(is_other: Tensor) -> Tensor:
     return F.pad(there, (0, 1), value=True)
 
 
-def _moved(of: Tensor, steps: int) -> Tensor:
+def _shift(of: Tensor, steps: int) -> Tensor:
     """What stands so many words before each, (B, N, …); 0 before the first."""
     steps = min(steps, of.shape[1])
     return F.pad(of[:, : of.shape[1] - steps], (0, 0, steps, 0))

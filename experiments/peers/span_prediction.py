@@ -71,7 +71,7 @@ class SpanPrediction(nn.Module):
     ) -> np.ndarray:
         """Of the word pairs of a batch, (B, N, M), from the states that are read of its queries."""
         spans = [to_numpy(self.best_spans(*read(part))) for part in batch.parts()]
-        return averaged(np.concatenate(spans), batch)
+        return average_directions(np.concatenate(spans), batch)
 
     @torch.no_grad()
     def best_spans(self, states: Tensor, queries: QueryTensors) -> Tensor:
@@ -94,7 +94,7 @@ class SpanPrediction(nn.Module):
         return made[0], made[1]
 
 
-def averaged(spans: np.ndarray, batch: QueryBatch) -> np.ndarray:
+def average_directions(spans: np.ndarray, batch: QueryBatch) -> np.ndarray:
     """The mean of the two directions for each word pair, (B, N, M), from the `best_spans` of all queries of
     the batch's pairs. Of windows, the surest counts."""
     n, m = batch.lengths.max(axis=0)

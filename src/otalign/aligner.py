@@ -220,7 +220,7 @@ class Aligner:
             The alignments, in the order of the pairs.
         """
         for chunk in self.embed(pairs, workers):
-            yield from self.align_embedded(chunk)
+            yield from self.align_chunk(chunk)
 
     def embed(self, pairs: Iterable[tuple[Text, Text]], workers: int = 0) -> Iterator[EmbeddedPairs]:
         """Embed pairs chunk by chunk, centred if the settings say so."""
@@ -233,11 +233,11 @@ class Aligner:
         stream = centre_stream(chunks, self.centre, self.settings.whitening)
         return (EmbeddedPairs(*chunk) for chunk in stream)
 
-    def align_embedded(self, chunk: EmbeddedPairs) -> Iterator[Alignment]:
+    def align_chunk(self, chunk: EmbeddedPairs) -> Iterator[Alignment]:
         """Align the pairs of a chunk."""
         shapes = chunk.embeddings.shapes.tolist()
         found: list[tuple[BatchLinks, int] | None] = [None] * len(shapes)  # links of a batch, and a row of it
-        for indices, batch, scores in self.score_embedded(chunk.embeddings):
+        for indices, batch, scores in self.score_embeddings(chunk.embeddings):
             links = extract_links(scores, batch, self.settings.threshold)
             for row, k in enumerate(indices):
                 found[k] = links, row
@@ -250,7 +250,7 @@ class Aligner:
         found: list[tuple[PairLinks, Array, bool | None]] = [
             (PairLinks.empty(*shape), np.zeros(shape), None) for shape in shapes
         ]
-        for indices, batch, scores in self.score_embedded(chunk.embeddings):
+        for indices, batch, scores in self.score_embeddings(chunk.embeddings):
             links = extract_links(scores, batch, self.settings.threshold)
             converged = [None] * len(indices) if scores.converged is None else scores.converged.tolist()
             for k, pair_links, cells, solved in zip(indices, links, scores.links, converged, strict=True):
@@ -259,7 +259,7 @@ class Aligner:
         for pair, (links, cells, converged) in zip(chunk.pairs, found, strict=True):
             yield ScoredAlignment(_make_alignment(pair, links), cells, converged)
 
-    def score_embedded(self, embeddings: Embeddings) -> Iterator[tuple[list[int], PairBatch, LinkScores]]:
+    def score_embeddings(self, embeddings: Embeddings) -> Iterator[tuple[list[int], PairBatch, LinkScores]]:
         """Score pairs in batches; each comes with the indices of its pairs. A pair with an empty side is in
         none."""
         scorer = self.scorer.to_device(embeddings.vectors)
@@ -299,7 +299,7 @@ def _change_settings(base: AnySettings, options: SettingsOptions, model: str) ->
 def _make_alignment(pair: Pair, found: PairLinks) -> Alignment:
     source, target = pair
     links, nulls = found
-    return Alignment.from_checked(source.words, target.words, links, source.spans, target.spans, *nulls)
+    return Alignment.from_valid(source.words, target.words, links, source.spans, target.spans, *nulls)
 
 
 def split_into_chunks(
@@ -332,7 +332,7 @@ def embed_pairs(
     if workers:
         max_words = encoder.words_at_once or CHUNK_WORDS
         for chunk, prepared in prepare_ahead(pairs, encoder.reader, pairing, workers, max_words):
-            yield EmbeddedPairs(chunk, encoder.embed_prepared(prepared))
+            yield EmbeddedPairs(chunk, encoder.embed_batches(prepared))
         return
     for chunk in split_into_chunks(pairs, encoder.words_at_once):
         yield EmbeddedPairs(chunk, encoder.embed(chunk, pairing))

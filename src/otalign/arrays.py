@@ -12,12 +12,12 @@ from array_api_compat import device, is_numpy_array, is_torch_array
 
 __all__ = [
     "array_namespace",
-    "beside",
     "device",
     "get_gpu_memory",
     "is_finite",
     "is_numpy_array",
     "is_torch_array",
+    "to_device_of",
 ]
 
 
@@ -25,7 +25,7 @@ def array_namespace(*arrays: Any) -> Any:
     return np if all(map(is_numpy_array, arrays)) else array_api_compat.array_namespace(*arrays)
 
 
-def beside(x: np.ndarray, other: Any) -> Any:
+def to_device_of(x: np.ndarray, other: Any) -> Any:
     """A NumPy array in the library and at the place of another. A GPU gets it without being waited for."""
     xp, at = array_namespace(other), device(other)
     if getattr(other, "is_cuda", False):

@@ -232,10 +232,10 @@ class Settings:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Settings":
         """Return the settings that `to_dict` wrote."""
-        _check_known(data, cls, {"links"})
+        _check_fields(data, cls, {"links"})
         types: dict[str, Any] = {name: spec.type for name, spec in PROBLEMS.items() if name != "none"}
         parts = {
-            name: _from_named(name, data[name], kinds)
+            name: _build_named(name, data[name], kinds)
             for name, kinds in (("problem", types), ("solver", SOLVERS))
             if name in data
         }
@@ -246,7 +246,7 @@ class Settings:
         """Name of the transport problem."""
         return find_spec(self.problem).name
 
-    def to_unsupervised(self) -> "Settings":
+    def without_training(self) -> "Settings":
         """Return settings that use the encoder without anything that was learned: these."""
         return self
 
@@ -324,9 +324,9 @@ class LearnedSettings:
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "LearnedSettings":
         """Return the settings that `to_dict` wrote. Fields that only `Settings` has are ignored."""
-        _check_known(data, cls, {field.name for field in fields(Settings)})
+        _check_fields(data, cls, {field.name for field in fields(Settings)})
         known = {field.name for field in fields(cls)}
-        problem = {"problem": _from_named("problem", data["problem"], {LEARNED: Learned})}
+        problem = {"problem": _build_named("problem", data["problem"], {LEARNED: Learned})}
         return cls(**({key: value for key, value in data.items() if key in known} | problem))
 
     @property
@@ -334,7 +334,7 @@ class LearnedSettings:
         """The name `learned`."""
         return LEARNED
 
-    def to_unsupervised(self) -> Settings:
+    def without_training(self) -> Settings:
         """Return settings that use the encoder without anything that was learned."""
         return Settings(encoder=self.encoder, layer=self.layer, pairing=self.pairing, centring=False)
 
@@ -380,13 +380,13 @@ def _check_share(name: str, value: object) -> None:
         raise ValueError(f"{name} must be from 0 to 1, got {value}")
 
 
-def _check_known(data: dict[str, Any], cls: type, others: set[str]) -> None:
+def _check_fields(data: dict[str, Any], cls: type, others: set[str]) -> None:
     known = {field.name for field in fields(cls)}
     for name in sorted(data.keys() - known - others):
         raise ValueError(f"settings must be of {', '.join(sorted(known))}, got {name!r}")
 
 
-def _from_named(which: str, data: dict[str, Any] | None, types: dict[str, Any]) -> Any:
+def _build_named(which: str, data: dict[str, Any] | None, types: dict[str, Any]) -> Any:
     """Return the value that a dictionary with its `name` and its fields describes; None stays None."""
     if data is None:
         return None

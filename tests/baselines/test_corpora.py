@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from otalign.alignment import Alignment, Link
-from otalign.baselines import FastAlign, symmetrised
+from otalign.baselines import FastAlign, symmetrise
 from otalign.io import load, read
 from otalign.metrics import count, scores
 
@@ -58,14 +58,14 @@ def test_both_directions_give_the_links_of_the_tool(name, file):
 @pytest.mark.parametrize("file", ["edinburgh", "mtref"])
 def test_symmetrised_links_are_those_of_the_tool(file):
     directions = zip(tool_links(file, "fwd"), tool_links(file, "rev"), strict=True)
-    assert [symmetrised(*both) for both in directions] == tool_links(file, "grow-diag-final-and")
+    assert [symmetrise(*both) for both in directions] == tool_links(file, "grow-diag-final-and")
 
 
 @needs_data
 @pytest.mark.parametrize("name", dict.fromkeys(name for name, _ in TOOL))
 def test_scores_are_those_of_the_tool(name):
     golds = load(name, "test", DATA)
-    links = trained_on(name).aligned.symmetrised()[-len(golds) :]
+    links = trained_on(name).aligned.symmetrise()[-len(golds) :]
     predicted = [
         Alignment(gold.source, gold.target, tuple(Link(*pair) for pair in pairs))
         for gold, pairs in zip(golds, links, strict=True)

@@ -13,7 +13,7 @@ from experiments.peers.settings import PEERS
 from experiments.peers.trained import TrainedPeer
 from experiments.peers.training import RECIPES, PeerTraining, train_peer
 from otalign.metrics import count, scores
-from otalign.training import Checkpoint, Recipe, Source
+from otalign.training import Checkpoint, CorpusSplits, Recipe
 from otalign.training.dev import DevSet
 from tests.training.examples import EMPTY, GOLDS, LONG, SOURCES
 from tests.training.test_batches import encoder_of
@@ -48,7 +48,7 @@ def steady(tiny_model, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module", params=PEERS)
 def made(request, steady) -> PeerTraining:
-    return trained(steady, request.param, sources={"examples": Source(FEW, FEW)})
+    return trained(steady, request.param, sources={"examples": CorpusSplits(FEW, FEW)})
 
 
 def test_it_learns_what_it_is_given(made):
@@ -118,7 +118,7 @@ def test_it_comes_out_the_same_again_and_can_be_taken_up(tiny_model, tmp_path, p
 @pytest.mark.parametrize("peer", PEERS)
 @pytest.mark.parametrize("kind", ["roberta", "modernbert"])
 def test_other_encoders_do_as_well(tiny_model, peer, kind):
-    sources = {"examples": Source([*GOLDS, *EMPTY], [*GOLDS, *EMPTY])}
+    sources = {"examples": CorpusSplits([*GOLDS, *EMPTY], [*GOLDS, *EMPTY])}
     made = trained(
         tiny_model(kind), peer, sources=sources, recipe=QUICK[peer].replace(epochs=1), level="possible"
     )
@@ -141,7 +141,7 @@ def test_every_query_comes_once_an_epoch_and_pairs_come_whole_on_dev_sets(tiny_m
     set_ = QuerySet([*GOLDS, *EMPTY], encoder_of(tiny_model("bert")), "sure")
     assert len(set_) == sum(sum(gold.shape) for gold in GOLDS)
     for size in (3, 16):
-        drawn = set_.shuffled(size, np.random.default_rng(0))
+        drawn = set_.shuffle(size, np.random.default_rng(0))
         assert sorted(np.concatenate(drawn).tolist()) == list(range(len(set_)))
         assert max(map(len, drawn)) == size
     parts = [batch.pairs.tolist() for batch in set_.by_length(2000)]

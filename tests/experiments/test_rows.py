@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments import COLUMNS, MAIN, ROWS, chosen, paper
+from experiments import COLUMNS, MAIN, ROWS, paper, select_rows
 from experiments.similarity import curves
 from experiments.system import of_pairs
 from otalign.alignment import Gold
@@ -35,12 +35,12 @@ def test_the_sweep_of_simalign_is_aligning_at_each_threshold(distortion):
 
 
 def test_rows_are_named_by_patterns_in_the_order_of_the_table():
-    assert [row.name for row in chosen("uot-sinkhorn, bot-exact")] == ["bot-exact", "uot-sinkhorn"]
-    assert len(chosen("uot-sinkhorn*")) == 4
-    assert len(chosen("main")) == len(MAIN)
-    assert chosen("all") == tuple(ROWS.values())
+    assert [row.name for row in select_rows("uot-sinkhorn, bot-exact")] == ["bot-exact", "uot-sinkhorn"]
+    assert len(select_rows("uot-sinkhorn*")) == 4
+    assert len(select_rows("main")) == len(MAIN)
+    assert select_rows("all") == tuple(ROWS.values())
     with pytest.raises(ValueError, match=r"rows must be main, all, or of fast-align, .*; got 'x'"):
-        chosen("x")
+        select_rows("x")
 
 
 def test_every_figure_of_the_paper_has_a_row_and_a_column():

@@ -6,7 +6,7 @@ from statistics import mean
 
 import pytest
 
-from otalign.alignment import Gold, Links
+from otalign.alignment import Gold, WordlessLinks
 from otalign.io import CORPORA, load, read, write
 
 BESIDE = Path(__file__).parents[2].parent / "shared" / "data"
@@ -73,7 +73,7 @@ def test_the_annotators_of_msr_rte_give_the_preprocessed_files(split):
 def test_the_source_of_mtref_is_the_second_sentence():
     written = read(DATA / CORPORA["mtref"].files["test"][0], "multimwa")
     # Its sentences are in lower case already.
-    assert [gold.transposed() for gold in load("mtref", "test", DATA)] == list(written)
+    assert [gold.transpose() for gold in load("mtref", "test", DATA)] == list(written)
 
 
 @needs_data
@@ -84,7 +84,9 @@ def test_a_corpus_survives_the_formats_of_two_levels(name, tmp_path):
         write(golds, tmp_path / format, format)
         assert list(read(tmp_path / format, format)) == golds
     write(golds, tmp_path / "links", "pharaoh")
-    assert list(read(tmp_path / "links", "pharaoh")) == [Links(gold.sure, gold.possible) for gold in golds]
+    assert list(read(tmp_path / "links", "pharaoh")) == [
+        WordlessLinks(gold.sure, gold.possible) for gold in golds
+    ]
 
 
 def test_the_names_and_splits_are_known_without_the_data():

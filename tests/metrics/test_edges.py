@@ -98,7 +98,7 @@ GOLD = Alignment(("a", "red", "car"), ("a", "bus"), ())
             r"pair 1, counted from 0: predicted has 2 and 2 words, gold has 3 and 2; align the words of",
         ),
         (
-            [GOLD.transposed(), GOLD],
+            [GOLD.transpose(), GOLD],
             r"pair 0.* has 2 and 3 words, gold has 3 and 2; .*swapped",
         ),
         (
@@ -124,9 +124,9 @@ def test_a_prediction_of_other_sentences_is_refused_and_both_are_named(predicted
         (lambda: count([], [], "s"), r"level must be 'sure' or 'possible', got 's'"),
         (lambda: count_pair([], [], 1, 1, level="S"), "level must be .*got 'S'"),
         (lambda: Counts(np.zeros((2, 3))), r"table must be of shape \(pairs, 16\), got \(2, 3\)"),
-        (lambda: Counts.joined([]), r"one level of the gold, got \[\]"),
+        (lambda: Counts.concatenate([]), r"one level of the gold, got \[\]"),
         (
-            lambda: Counts.joined([ONE, count([], [], "possible")]),
+            lambda: Counts.concatenate([ONE, count([], [], "possible")]),
             r"one level of the gold, got \['possible', 'sure'\]",
         ),
         (lambda: ONE.tally("words"), "counted must be one of 'links.nulls', 'links', 'nulls', got 'words'"),
@@ -141,7 +141,7 @@ def test_a_prediction_of_other_sentences_is_refused_and_both_are_named(predicted
             r"one level, got 'sure' and 'possible'",
         ),
         (
-            lambda: compare(ONE[[0, 0]], Counts.joined([ONE, count_pair([], [], 1, 1)])),
+            lambda: compare(ONE[[0, 0]], Counts.concatenate([ONE, count_pair([], [], 1, 1)])),
             "same gold, got 1 and 0 links_gold in pair 1, counted from 0; count both against one gold",
         ),
         (lambda: signature(ONE, more={"level": "sure"}), "more must not name 'level' again"),

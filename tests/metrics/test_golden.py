@@ -107,7 +107,7 @@ def test_aer_weighs_sure_and_possible_links():
     one = count_pair({(0, 0), (1, 2), (2, 2)}, {(0, 0), (1, 1)}, 3, 3, possible={(1, 2)})
     assert scores(one)["aer"] == near(F(2, 5))
     # Over two pairs the counts are added first: 1 − (3 + 2) / (5 + 2).
-    assert scores(Counts.joined([one, count_pair({(0, 0)}, {(0, 0)}, 1, 1)]))["aer"] == near(F(2, 7))
+    assert scores(Counts.concatenate([one, count_pair({(0, 0)}, {(0, 0)}, 1, 1)]))["aer"] == near(F(2, 7))
 
 
 def test_a_phrase_is_several_links_that_hang_together():

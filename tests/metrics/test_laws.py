@@ -126,7 +126,7 @@ def test_bins_share_out_all_pairs_by_ascending_value(pairs, by, bins):
     counts = counted(pairs)
     found = breakdown(counts, by, bins)
     assert 1 <= len(found) <= bins
-    assert sorted(map(tuple, Counts.joined(b.counts for b in found).table)) == sorted(
+    assert sorted(map(tuple, Counts.concatenate(b.counts for b in found).table)) == sorted(
         map(tuple, counts.table)
     )
     edges = [edge for b in found for edge in (b.low, b.high)]

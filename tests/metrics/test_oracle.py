@@ -23,7 +23,7 @@ def test_aer_is_that_of_nltk(pairs, others):
         for all_links, links in ((A, predicted), (S, gold), (P, gold | possible)):
             all_links |= {(10 * k + i, 10 * k + j) for i, j in links}
     expected = nltk.alignment_error_rate(S, A, P) if A or S else 0
-    assert scores(Counts.joined(rows))["aer"] == pytest.approx(expected, abs=1e-12)
+    assert scores(Counts.concatenate(rows))["aer"] == pytest.approx(expected, abs=1e-12)
 
 
 def columns(path: Path) -> list[list[str]]:
@@ -66,7 +66,7 @@ def test_fast_align_scores_what_is_known_of_it(name, gold, f1, null_rate):
     lines = (DATA / f"peers/fast_align/{name}.grow-diag-final-and").read_text().split("\n")[:-1]
     predicted = [links(line) for line in lines[-len(gold) :]]
     for level in ("sure", "possible"):
-        counts = Counts.joined(
+        counts = Counts.concatenate(
             count_pair(guess, sure, n, m, possible=possible, level=level)
             for guess, (n, m, sure, possible) in zip(predicted, gold, strict=True)
         )

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from otalign.alignment import Alignment, Gold, Link
 from otalign.metrics import count
-from otalign.render.verdicts import at_level, mistakes, tallied, verdicts
+from otalign.render.verdicts import at_level, count_verdicts, mistakes, verdicts
 from tests.drawn_alignments import golds
 
 
@@ -19,7 +19,7 @@ def test_there_are_as_many_of_each_as_the_metrics_count(gold, level, random):
     predicted = Alignment(gold.source, gold.target, links)
     judged = verdicts(predicted, at_level(gold, level))
     found = Counter([*judged.links.values(), *judged.source_nulls.values(), *judged.target_nulls.values()])
-    (tally,) = tallied(count([predicted], [gold], level))
+    (tally,) = count_verdicts(count([predicted], [gold], level))
     assert tally == {name: found[name] for name in ("right", "wrong", "missed")}
 
 

@@ -29,7 +29,7 @@ def trained(untrained) -> Aligner:
 @pytest.fixture(scope="session")
 def server(trained) -> Iterator[Served]:
     from otalign.server.access import LOOPBACK
-    from otalign.server.app import app_for
+    from otalign.server.app import make_app
 
-    with served(app_for(trained, hosts=LOOPBACK)) as running:
+    with served(make_app(trained, hosts=LOOPBACK)) as running:
         yield running

@@ -14,7 +14,7 @@ import pytest
 
 from otalign import Aligner, Alignment, Balanced, Entropic, Partial, Settings, Unbalanced
 from otalign.server import batching
-from otalign.server.app import app_for
+from otalign.server.app import make_app
 from otalign.server.limits import Limits
 from otalign.server.metrics import SIZE, Metrics
 from otalign.server.work import AlignmentWorker
@@ -100,7 +100,7 @@ def test_a_trained_aligner_leaves_the_level_of_links_and_the_threshold(server, t
 
 
 def test_an_aligner_that_was_not_trained_offers_no_training(untrained):
-    with served(app_for(untrained)) as server:
+    with served(make_app(untrained)) as server:
         about = server.get("/v1/aligner").json
         assert (about["problem"], sorted(about["settings"])) == ("pot", ["bot", "none", "pot", "uot"])
         refused = server.align(ASKED[0] | {"settings": {"problem": "learned"}})
@@ -112,7 +112,7 @@ def test_an_aligner_that_was_not_trained_offers_no_training(untrained):
 
 def test_a_kept_centre_is_used(untrained):
     aligner = untrained.fit_centre(PAIRS)
-    with served(app_for(aligner)) as server:
+    with served(make_app(aligner)) as server:
         told = server.align(ASKED[0]).json
         assert told["signature"] == aligner.signature
         assert is_like(told, aligner.align(*PAIRS[0]))
@@ -247,7 +247,7 @@ def test_pages_from_elsewhere_may_ask_only_if_told_so(server, trained):
     elsewhere = {"Origin": "https://example.org"}
     assert "access-control-allow-origin" not in server.align(ASKED[0], **elsewhere).headers
     is_problem(server.send("OPTIONS", "/v1/align", None, elsewhere), 405)
-    with served(app_for(trained, origins=["https://example.org"])) as other:
+    with served(make_app(trained, origins=["https://example.org"])) as other:
         wish = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type"}
         assert other.send("OPTIONS", "/v1/align", None, elsewhere | wish).status == 200
         allowed = other.align(ASKED[0], **elsewhere)
@@ -273,7 +273,7 @@ def test_a_failure_is_told_as_one_and_the_server_goes_on(trained, monkeypatch):
         return work(self, asks)
 
     monkeypatch.setattr(AlignmentWorker, "__call__", failing)
-    with served(app_for(trained)) as server:
+    with served(make_app(trained)) as server:
         bodies = [{"source": "fail", "target": "x"}, *ASKED] * 4
         with ThreadPoolExecutor(16) as clients:
             replies = list(clients.map(server.align, bodies))
@@ -294,7 +294,7 @@ def test_there_is_a_limit_to_what_waits_and_to_how_long(trained, monkeypatch):
         return work(self, asks)
 
     monkeypatch.setattr(AlignmentWorker, "__call__", slow)
-    with served(app_for(trained, Limits(seconds=0.5, waiting=2))) as server:
+    with served(make_app(trained, Limits(seconds=0.5, waiting=2))) as server:
         with ThreadPoolExecutor(12) as clients:
             replies = []
             for k in range(12):
@@ -322,7 +322,7 @@ def test_what_a_client_that_hangs_up_asked_for_is_dropped(trained, monkeypatch):
         assert may.wait(10)
         return work(self, asks)
 
-    with served(app_for(trained)) as server:
+    with served(make_app(trained)) as server:
         server.align(ASKED[0])
         monkeypatch.setattr(AlignmentWorker, "__call__", held)
         monkeypatch.setattr(batching, "BATCH", 10)
@@ -359,7 +359,7 @@ def test_it_is_ready_when_it_is_warm_and_its_queue_has_room(trained, monkeypatch
         return work(self, asks)
 
     monkeypatch.setattr(AlignmentWorker, "__call__", held)
-    with served(app_for(trained, Limits(waiting=1))) as server:
+    with served(make_app(trained, Limits(waiting=1))) as server:
         cold = server.get("/readyz")
         is_problem(cold, 503)
         assert cold.json["detail"] == "the aligner is warming up"
@@ -384,13 +384,13 @@ def test_an_aligner_that_fails_at_its_first_pair_is_never_ready(trained, monkeyp
         raise RuntimeError("something broke")
 
     monkeypatch.setattr(AlignmentWorker, "__call__", failing)
-    with served(app_for(trained)) as server:
+    with served(make_app(trained)) as server:
         wait_until(lambda: "warming" not in server.get("/readyz").text)
         assert "failed at its first pair" in server.get("/readyz").json["detail"]
 
 
 def test_the_metrics_count_requests_pairs_and_time(trained):
-    with served(app_for(trained)) as server:
+    with served(make_app(trained)) as server:
         server.align({"pairs": ASKED})
         server.align(ASKED[0])
         server.align(b"{")
@@ -443,7 +443,7 @@ def test_a_pair_gets_the_same_links_alone_and_in_any_company(untrained, kind):
         case _:
             aligner = Aligner.load()
     alone = [pairs_of(aligner.align(*pair).to_dict()) for pair in PAIRS]
-    with served(app_for(aligner)) as server, ThreadPoolExecutor(8) as clients:
+    with served(make_app(aligner)) as server, ThreadPoolExecutor(8) as clients:
         together = server.align({"pairs": ASKED[::-1]}).json["alignments"][::-1]
         beside = [reply.json for reply in clients.map(server.align, ASKED * 4)]
     assert list(map(pairs_of, together)) == alone

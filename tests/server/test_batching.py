@@ -8,13 +8,13 @@ import pytest
 
 from otalign import Entropic, Settings
 from otalign.server import batching
-from otalign.server.batching import Batches
-from otalign.server.choices import Choice
+from otalign.server.batching import RequestQueue
+from otalign.server.choices import ServedChoice
 from otalign.server.problems import Refused
 from otalign.server.work import Ask
 
 SETTINGS = Settings(encoder="none", layer=0)
-CHOICE = Choice("pot", SETTINGS, None)  # type: ignore
+CHOICE = ServedChoice("pot", SETTINGS, None)  # type: ignore
 
 
 def ask(text: str) -> Ask:
@@ -40,7 +40,7 @@ class Echo:
 
 def run(work, scenario, waiting: int = 100):
     async def main():
-        batches = Batches(work, waiting)
+        batches = RequestQueue(work, waiting)
         batches.start()
         try:
             return await asyncio.wait_for(scenario(batches), 20)

@@ -96,17 +96,17 @@ def test_a_refit_learns_the_dev_set_and_keeps_what_it_chose(run, tmp_path):
 
 
 def test_a_run_that_was_killed_goes_on_and_ends_the_same(run, tmp_path, monkeypatch):
-    from otalign.training.loop import Run
+    from otalign.training.loop import TrainingLoop
 
     run(*FILES, *QUICK, "-o", "whole")
-    note = Run._note
+    note = TrainingLoop._note
 
     def killed(self):
         note(self)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Run, "_note", killed)
+        patch.setattr(TrainingLoop, "_note", killed)
         _, err = run(*FILES, *QUICK, "-o", "torn", rc=130)
         assert "interrupted; the same command goes on" in err
     _, err = run(*FILES, "--epochs", "3", *QUICK[2:], "-o", "torn", rc=2)

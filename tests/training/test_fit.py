@@ -17,7 +17,7 @@ from otalign.metrics import count, scores
 from otalign.ot import Partial, Unbalanced
 from otalign.scoring.heads import ProjectionHead, TransportHead
 from otalign.settings import Learned, Settings
-from otalign.training import Recipe, Source, Trained, refit, train
+from otalign.training import CorpusSplits, Recipe, Trained, refit, train
 from tests.scoring.drawn_heads import learned, projection
 from tests.training.examples import EMPTY, GOLDS, LONG, SOURCES, SURE
 from tests.training.test_loop import QUICK, QUICK_PAPER, trained, weights_of
@@ -62,10 +62,13 @@ def test_sources_with_nothing_to_learn_or_to_choose_by_are_refused():
     unlinked = [Gold(gold.source, gold.target, frozenset()) for gold in GOLDS]
     for sources, message in (
         ({}, "sources must hold at least one corpus, got none"),
-        ({"mine": Source([], GOLDS)}, "mine has an empty train set; training needs pairs in both"),
-        ({"good": SOURCES["examples"], "mine": Source(GOLDS, [])}, "mine has an empty dev set"),
-        ({"mine": Source(unlinked, GOLDS)}, "mine: the 14 pairs of the train set have no link to learn from"),
-        ({"mine": Source(GOLDS, EMPTY)}, "mine: the 3 pairs of the dev set have no link to learn from"),
+        ({"mine": CorpusSplits([], GOLDS)}, "mine has an empty train set; training needs pairs in both"),
+        ({"good": SOURCES["examples"], "mine": CorpusSplits(GOLDS, [])}, "mine has an empty dev set"),
+        (
+            {"mine": CorpusSplits(unlinked, GOLDS)},
+            "mine: the 14 pairs of the train set have no link to learn from",
+        ),
+        ({"mine": CorpusSplits(GOLDS, EMPTY)}, "mine: the 3 pairs of the dev set have no link to learn from"),
     ):
         with pytest.raises(ValueError, match=message):
             train("no/such/encoder", sources, Learned(), QUICK)
@@ -95,7 +98,7 @@ def test_a_language_that_the_tokeniser_does_not_know_is_noticed(tiny_model):
     words = tuple("天気北東西南山川田中")
     golds = [Gold(words, words, frozenset({(0, 0)}))]
     with pytest.raises(ValueError, match="does not know 87% of the subwords; is it made for this language"):
-        trained(tiny_model("bert"), sources={"mine": Source(golds, golds)})
+        trained(tiny_model("bert"), sources={"mine": CorpusSplits(golds, golds)})
 
 
 @pytest.mark.usefixtures("no_steps")
@@ -152,7 +155,9 @@ def test_a_learned_transport_can_learn_one_level_and_sees_nothing_of_the_other(t
     alone = [Gold(one.source, one.target, one.pairs(level)) for one in GOLDS]
     recipe = QUICK.replace(epochs=2)
     out, other = (
-        trained(tiny_model("bert"), recipe=recipe, sources={"examples": Source(golds, golds)}, level=level)
+        trained(
+            tiny_model("bert"), recipe=recipe, sources={"examples": CorpusSplits(golds, golds)}, level=level
+        )
         for golds in (GOLDS, alone)
     )
     for name, array in weights_of(other).items():
@@ -167,7 +172,7 @@ def test_a_learned_transport_can_learn_one_level_and_sees_nothing_of_the_other(t
 def test_a_refit_learns_the_level_that_was_chosen_by(tiny_model):
     recipe, model = QUICK.replace(epochs=2), str(tiny_model("bert"))
     first = trained(model, recipe=recipe, level="sure")
-    sure = {"examples": Source(SURE, SURE)}
+    sure = {"examples": CorpusSplits(SURE, SURE)}
     one, other = (refit(model, sources, first, device="cpu") for sources in (SOURCES, sure))
     for name, array in weights_of(other).items():
         np.testing.assert_array_equal(weights_of(one)[name], array)
@@ -228,7 +233,7 @@ def test_an_encoder_can_be_trained_by_its_first_layers_alone(tiny_model, tmp_pat
 
 def test_where_all_links_are_sure_the_possible_ones_have_their_threshold(tiny_model):
     settings = trained(
-        tiny_model("bert"), recipe=QUICK.replace(epochs=1), sources={"plain": Source(SURE, SURE)}
+        tiny_model("bert"), recipe=QUICK.replace(epochs=1), sources={"plain": CorpusSplits(SURE, SURE)}
     ).aligner.settings
     assert isinstance(settings.problem, Learned)
     assert settings.problem.sure == settings.problem.possible == settings.threshold
@@ -294,7 +299,7 @@ def test_a_torn_head_or_mix_is_named(folder, out, tmp_path):
             Aligner.load(torn, device="cpu")
         shutil.copyfile(folder / "mix.npy", torn / "mix.npy")
     (torn / "head.safetensors").write_bytes(b"no head")
-    with pytest.raises(ValueError, match=r"head\.safetensors is no head of otalign"):
+    with pytest.raises(ValueError, match=r"head\.safetensors is not a valid otalign head file"):
         Aligner.load(torn, device="cpu")
 
 
@@ -362,7 +367,7 @@ def test_a_learned_aligner_links_the_same_whichever_sentence_is_the_source(tiny_
     )
     assert sum(len(one.links) for one in there) > 50
     for one, other in zip(there, back, strict=True):
-        turned = other.transposed()
+        turned = other.transpose()
         np.testing.assert_allclose(one.source_null_confidence, turned.source_null_confidence, atol=1e-5)
         weights = {(i, j): weight for i, j, weight in one.links}
         for i, j, weight in turned.links:

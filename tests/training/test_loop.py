@@ -13,10 +13,10 @@ from otalign.alignment import Gold
 from otalign.ot import Balanced, Partial, Unbalanced
 from otalign.scoring.heads import ProjectionHead, TransportHead
 from otalign.settings import Learned, LearnedSettings, Settings
-from otalign.training import NO_AUGMENTATION, PAPER, Checkpoint, Epoch, Recipe, Source, Trained, train
+from otalign.training import NO_AUGMENTATION, PAPER, Checkpoint, CorpusSplits, Epoch, Recipe, Trained, train
 from otalign.training.batches import PairSet
-from otalign.training.dev import DevSet, Score
-from otalign.training.loop import Run
+from otalign.training.dev import DevScore, DevSet
+from otalign.training.loop import TrainingLoop
 from otalign.training.model import Model
 from otalign.training.reading import Split, in_order
 from tests.training.examples import EMPTY, GOLDS, SOURCES
@@ -39,7 +39,7 @@ def trained(folder, problem=Learned(), recipe=QUICK, sources=SOURCES, **options)
     return train(str(folder), sources, problem, recipe, device="cpu", **options)
 
 
-def a_run(folder, golds=GOLDS, recipe=QUICK, head=None, problem=Learned(), **options) -> Run:
+def a_run(folder, golds=GOLDS, recipe=QUICK, head=None, problem=Learned(), **options) -> TrainingLoop:
     encoder = encoder_of(folder)
     kind = TransportHead if isinstance(problem, Learned) else ProjectionHead
     head = head or kind.initialize(16, np.random.default_rng(0))
@@ -51,7 +51,7 @@ def a_run(folder, golds=GOLDS, recipe=QUICK, head=None, problem=Learned(), **opt
     levels = ("sure", "possible") if isinstance(problem, Learned) else ("sure",)
     dev = {"dev": DevSet.of(PairSet(golds, encoder), levels)}
     pairs = PairSet(golds, encoder, both_directions=recipe.both_directions)
-    return Run(model, pairs, dev, recipe, Accelerator(cpu=True), **options)
+    return TrainingLoop(model, pairs, dev, recipe, Accelerator(cpu=True), **options)
 
 
 def weights_of(out: Trained) -> dict[str, np.ndarray]:
@@ -129,7 +129,7 @@ def test_checkpoints_are_as_far_apart_as_is_said(tiny_model, tmp_path):
 
 
 def test_an_epoch_is_the_same_after_json():
-    score = Score(0.5, 0.7, 0.8, 0.75)
+    score = DevScore(0.5, 0.7, 0.8, 0.75)
     epoch = Epoch(
         3, 0.25, {"one": {"sure": score, "possible": score}, "two": {"sure": score._replace(f1=0.3)}}, 1.5
     )
@@ -145,7 +145,7 @@ def test_training_stops_when_nothing_gets_better(tiny_model):
 
 
 def scored(*f1: float) -> list[Epoch]:
-    return [Epoch(k + 1, 0.0, {"dev": {"sure": Score(0.5, x, x, x)}}, 0.0) for k, x in enumerate(f1)]
+    return [Epoch(k + 1, 0.0, {"dev": {"sure": DevScore(0.5, x, x, x)}}, 0.0) for k, x in enumerate(f1)]
 
 
 @pytest.mark.parametrize(
@@ -168,14 +168,14 @@ def test_patience_counts_the_epochs_without_a_better_one(tiny_model, f1, over):
 def test_the_best_epoch_is_kept(tiny_model, monkeypatch):
     run = a_run(tiny_model("bert"), recipe=QUICK.replace(epochs=4, average=0.0))
     states, results = [], iter(scored(0.3, 0.8, 0.4, 0.8))
-    real = Run._epoch
+    real = TrainingLoop._epoch
 
     def epoch(self, number):
         real(self, number)
         states.append(copy.deepcopy(self.model.state_dict()))
         return next(results)
 
-    monkeypatch.setattr(Run, "_epoch", epoch)
+    monkeypatch.setattr(TrainingLoop, "_epoch", epoch)
     run()
     for name, value in run.model.state_dict().items():
         torch.testing.assert_close(value, states[1][name])
@@ -213,7 +213,7 @@ def test_few_pairs_are_read_more_often_but_not_without_end(tiny_model):
     assert (run.most, run.steps) == (15, 60)
 
 
-def without_dropout(run: Run) -> None:
+def without_dropout(run: TrainingLoop) -> None:
     for module in run.model.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = 0.0
@@ -266,7 +266,9 @@ def test_a_projection_that_is_no_number_is_an_error(tiny_model):
 @pytest.mark.parametrize("problem", [Learned(), Unbalanced(0.5)], ids=repr)
 def test_pairs_without_words_do_no_harm(tiny_model, problem):
     recipe = (QUICK if isinstance(problem, Learned) else QUICK_PAPER).replace(epochs=1, batch_size=1)
-    out = trained(tiny_model("bert"), problem, recipe, {"odd": Source([*EMPTY, *GOLDS], [*GOLDS, *EMPTY])})
+    out = trained(
+        tiny_model("bert"), problem, recipe, {"odd": CorpusSplits([*EMPTY, *GOLDS], [*GOLDS, *EMPTY])}
+    )
     assert math.isfinite(out.epochs[0].loss)
 
 

@@ -20,15 +20,15 @@ from otalign.training import (
     NO_AUGMENTATION,
     Augmentation,
     Checkpoint,
+    CorpusSplits,
     Distillation,
     PairTexts,
     Recipe,
-    Source,
     predict_targets,
     refit,
     train,
 )
-from otalign.training.batches import Batch
+from otalign.training.batches import TrainingBatch
 from otalign.training.store import LEVELS, Targets
 from tests.training.examples import EMPTY, GOLDS, LONG, SURE
 from tests.training.test_batches import WITH_ODD_ONES, batch_of, encoder_of, stream_of
@@ -85,14 +85,14 @@ def drawn(golds: list[Gold], seed: int = 0) -> list[np.ndarray]:
     return [random.random((len(LEVELS), *gold.shape)).astype(np.float32) for gold in golds]
 
 
-def same(one: Batch, other: Batch) -> None:
-    for field in fields(Batch):
+def same(one: TrainingBatch, other: TrainingBatch) -> None:
+    for field in fields(TrainingBatch):
         expected, found = getattr(one, field.name), getattr(other, field.name)
         assert found.dtype == expected.dtype
         np.testing.assert_array_equal(found, expected)
 
 
-def batch(golds, encoder, said=None, share: float = 0.0, known=None) -> Batch:
+def batch(golds, encoder, said=None, share: float = 0.0, known=None) -> TrainingBatch:
     return batch_of(stream_of(golds, encoder, known, said and Targets.build(said), share))
 
 
@@ -243,7 +243,7 @@ def likeness(one: Aligner, other: Aligner) -> float:
 
 def test_a_student_of_a_teacher_alone_follows_it_whatever_the_gold(tiny_model, teacher):
     """The gold to learn is wrong, and that to choose by is right."""
-    sources = {"wrong": Source(WRONG, GOLDS)}
+    sources = {"wrong": CorpusSplits(WRONG, GOLDS)}
     recipe = QUICK.replace(epochs=20)
     led = trained(
         tiny_model("bert"),
@@ -292,7 +292,7 @@ def test_a_taught_aligner_says_by_whom_and_so_does_one_that_is_refitted(tiny_mod
 
 
 def test_pairs_without_words_can_be_taught(tiny_model, teacher):
-    sources = {"odd": Source([*GOLDS[:4], *EMPTY], GOLDS)}
+    sources = {"odd": CorpusSplits([*GOLDS[:4], *EMPTY], GOLDS)}
     out = trained(
         tiny_model("bert"),
         recipe=QUICK.replace(epochs=1),
@@ -304,7 +304,7 @@ def test_pairs_without_words_can_be_taught(tiny_model, teacher):
 
 def test_unlabelled_pairs_are_learned_from_the_teachers(tiny_model, teacher, other_teacher):
     """With gold alone that is wrong, the student follows what the teachers say of other pairs."""
-    sources = {"wrong": Source(WRONG[:2], GOLDS)}
+    sources = {"wrong": CorpusSplits(WRONG[:2], GOLDS)}
     recipe = QUICK.replace(epochs=20, unlabelled_weight=1.0)
     taught = Distillation([teacher], PAIRS)
     out = trained(tiny_model("bert"), recipe=recipe, sources=sources, distillation=taught)

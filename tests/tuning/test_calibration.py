@@ -97,7 +97,7 @@ def test_probabilities_are_truer_when_calibrated(tiny_model):
     expected = sum(
         compute_link_probabilities(one.logits, one.cells, head.calibration, "possible").sum() for one in seen
     )
-    assert expected == pytest.approx(sum(one.links(1).sum() for one in seen), rel=1e-3)
+    assert expected == pytest.approx(sum(one.get_links(1).sum() for one in seen), rel=1e-3)
 
 
 def test_an_aligner_that_is_suited_scores_as_its_curves_say(tiny_model):

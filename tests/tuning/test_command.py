@@ -14,8 +14,8 @@ pytest.importorskip("torch")
 from otalign import Aligner, cli, encoders
 from otalign.metrics import count, scores
 from otalign.scoring.heads import ProjectionHead
-from otalign.text.words import joined
-from otalign.tuning import Choice, Store
+from otalign.text.words import join_words
+from otalign.tuning import EmbeddingStore, EncoderChoice
 from otalign.tuning.sweep import DevCorpus
 
 WORDS = ["he", "she", "bought", "sold", "a", "used", "car", "house", "yesterday", "big", "old", "the"]
@@ -80,7 +80,7 @@ def run(monkeypatch, tmp_path, golds, capsys):
 
 
 def test_layers_of_one_run_are_those_of_an_encoder_at_each(model, golds):
-    pairs = [(joined(gold.source), joined(gold.target)) for gold in golds]
+    pairs = [(join_words(gold.source), join_words(gold.target)) for gold in golds]
     assert encoders.list_layers(model) == range(LAYERS + 1)
     for pairing in ("joint", "separate"):
         found = encoders.load(model, LAYERS).embed_layers(pairs, pairing, [0, 2, LAYERS])
@@ -122,7 +122,7 @@ def test_interrupted_it_goes_on(run, model, monkeypatch, tmp_path):
     assert len((left / "rows.jsonl").read_text().splitlines()) == 9
     assert len(list((left / "embeddings").iterdir())) == 2
     monkeypatch.setattr(DevCorpus, "compute_curves", curves)
-    monkeypatch.setattr(Store, "_make", None)  # embeddings are not made again
+    monkeypatch.setattr(EmbeddingStore, "_make", None)  # embeddings are not made again
     assert run(*options, "-o", "parts").replace("parts", "whole") == whole
     one, other = (json.loads((tmp_path / name / "otalign.json").read_text()) for name in ("whole", "parts"))
     assert one == other
@@ -169,7 +169,9 @@ def test_the_mean_that_is_kept_is_that_of_the_dev_set(run, model, golds, tmp_pat
     run("dev.tsv", "-o", "mine", "--model", model, "--problem", "bot")
     encoder = encoders.load(model)
     pairs = [(gold.source, gold.target) for gold in golds]
-    embeddings = Store(encoder, pairs, [Choice(encoder.layer)], tmp_path / "store")[Choice(encoder.layer)]
+    embeddings = EmbeddingStore(encoder, pairs, [EncoderChoice(encoder.layer)], tmp_path / "store")[
+        EncoderChoice(encoder.layer)
+    ]
     np.testing.assert_allclose(np.load(tmp_path / "mine" / "mean.npy"), embeddings.vectors.mean(0), atol=1e-6)
 
 

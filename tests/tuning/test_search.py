@@ -7,16 +7,19 @@ import pytest
 from otalign.encoders.whitening import Centre
 from otalign.ot import Balanced, Entropic, Partial, Unbalanced
 from otalign.settings import Settings
-from otalign.tuning import Choice, Grid, Journal, tune
+from otalign.tuning import EncoderChoice, Journal, SearchGrid, tune
 from otalign.tuning.sweep import DevCorpus, sweep_thresholds
 from tests.tuning.drawn import drawn_embeddings, drawn_golds
 
 GOLDS = drawn_golds()
-EMBEDDINGS = {Choice(2): drawn_embeddings(GOLDS, 1), Choice(3, "separate"): drawn_embeddings(GOLDS, 2)}
+EMBEDDINGS = {
+    EncoderChoice(2): drawn_embeddings(GOLDS, 1),
+    EncoderChoice(3, "separate"): drawn_embeddings(GOLDS, 2),
+}
 QUICK = Entropic(max_iterations=20)  # whether plans have converged does not matter here
 BASE = Settings(encoder="none", layer=0, problem=Unbalanced(0.5), solver=QUICK)
-SMALL = Grid(parameters=(0.1, 0.4, 0.9), distortions=(0.0, 0.5))
-LONG = Grid(parameters=tuple(k / 20 for k in range(1, 21)), distortions=(0.0, 0.5))
+SMALL = SearchGrid(parameters=(0.1, 0.4, 0.9), distortions=(0.0, 0.5))
+LONG = SearchGrid(parameters=tuple(k / 20 for k in range(1, 21)), distortions=(0.0, 0.5))
 
 
 class Stopped(Exception):
@@ -44,7 +47,7 @@ def solves(monkeypatch):
 
 @pytest.mark.parametrize(("problem", "level"), [(Unbalanced(0.5), "sure"), (Partial(0.5), "possible")])
 def test_a_small_grid_is_searched_whole(problem, level):
-    grid = Grid((0.1, 0.8), (0.0, 0.5), ("cosine", "euclidean"), ("uniform", "norm"))
+    grid = SearchGrid((0.1, 0.8), (0.0, 0.5), ("cosine", "euclidean"), ("uniform", "norm"))
     found = tune(GOLDS, EMBEDDINGS, BASE.replace(problem=problem), grid, [level])[level]
     best = 0.0
     for choice, parameter, distortion, cost, fertility in product(
@@ -57,7 +60,7 @@ def test_a_small_grid_is_searched_whole(problem, level):
         best = max(best, sweep_thresholds(GOLDS, embeddings, chosen, [level])[level].f1.max())
     assert found.f1 == pytest.approx(best, abs=1e-10)
     assert len(found.rows) == 2**5
-    again = EMBEDDINGS[Choice(found.settings.layer, found.settings.pairing)]
+    again = EMBEDDINGS[EncoderChoice(found.settings.layer, found.settings.pairing)]
     centred = Centre.fit([again], BASE.whitening).apply(again)
     curve = sweep_thresholds(GOLDS, centred, found.settings, [level], [found.settings.threshold])
     assert curve[level].f1[0] == pytest.approx(found.f1)
@@ -72,7 +75,7 @@ def test_a_long_grid_is_searched_in_two_steps(solves):
 
 @pytest.mark.parametrize("problem", [Balanced(), None])
 def test_a_problem_without_a_parameter_has_its_threshold_and_distortion_tuned(problem, solves):
-    grid = Grid(distortions=(0.0, 0.5), fertilities=("uniform",))
+    grid = SearchGrid(distortions=(0.0, 0.5), fertilities=("uniform",))
     found = tune(GOLDS, EMBEDDINGS, BASE.replace(problem=problem), grid)["sure"]
     assert found.settings.problem == problem
     assert len(solves) == 4
@@ -88,7 +91,7 @@ def test_levels_tuned_together_are_as_tuned_apart(solves):
 def test_of_equals_the_first_wins():
     golds = drawn_golds(shapes=[(1, 1), (0, 2)])
     embeddings = {choice: drawn_embeddings(golds) for choice in EMBEDDINGS}
-    found = tune(golds, embeddings, BASE, Grid(costs=("euclidean", "cosine")), ["possible"])["possible"]
+    found = tune(golds, embeddings, BASE, SearchGrid(costs=("euclidean", "cosine")), ["possible"])["possible"]
     assert (found.settings.layer, found.settings.pairing, found.settings.cost) == (2, "joint", "euclidean")
     assert found.settings.problem == Unbalanced(0.02)
     assert (found.settings.distortion, found.settings.threshold) == (0.0, 0.0)
@@ -120,7 +123,7 @@ def test_a_journal_of_other_work_is_not_believed(solves, tmp_path):
         {"journal": Journal(file, "other embeddings")},
         {
             "golds": [*GOLDS[1:], GOLDS[0]],
-            "embeddings": {Choice(2): drawn_embeddings([*GOLDS[1:], GOLDS[0]])},
+            "embeddings": {EncoderChoice(2): drawn_embeddings([*GOLDS[1:], GOLDS[0]])},
         },
         {"levels": ["possible"]},
         {"base": BASE.replace(centring=False)},
@@ -167,4 +170,4 @@ def test_what_cannot_be_tuned_is_said(change, message):
 )
 def test_a_grid_checks_itself(given, message):
     with pytest.raises(ValueError, match=message):
-        Grid(**given)
+        SearchGrid(**given)

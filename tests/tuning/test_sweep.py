@@ -11,7 +11,7 @@ from otalign.metrics import count, count_pair, scores
 from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced
 from otalign.scoring import PairBatch
 from otalign.settings import Settings
-from otalign.text.words import joined
+from otalign.text.words import join_words
 from otalign.tuning import THRESHOLDS, sweep_thresholds
 from otalign.tuning.sweep import mark_batch
 from tests.tuning.drawn import drawn_embeddings, drawn_golds
@@ -21,7 +21,7 @@ RATES = ("precision", "recall", "f1")
 
 
 def align(pairs, embeddings, settings):
-    return Aligner(None, settings).align_embedded(EmbeddedPairs(pairs, embeddings))
+    return Aligner(None, settings).align_chunk(EmbeddedPairs(pairs, embeddings))
 
 
 def settings(**given) -> Settings:
@@ -42,7 +42,7 @@ def settings(**given) -> Settings:
 def test_the_sweep_equals_aligning_and_scoring_at_every_threshold(chosen):
     golds = drawn_golds()
     embeddings = drawn_embeddings(golds)
-    pairs = [(joined(gold.source), joined(gold.target)) for gold in golds]
+    pairs = [(join_words(gold.source), join_words(gold.target)) for gold in golds]
     found = sweep_thresholds(golds, embeddings, chosen, LEVELS)
     for k, threshold in enumerate(THRESHOLDS):
         aligned = list(align(pairs, embeddings, chosen.replace(threshold=threshold)))
@@ -56,7 +56,7 @@ def test_an_exact_plan_with_its_many_zeros_is_swept_alike():
     pytest.importorskip("ot")
     golds = drawn_golds(1)
     embeddings = drawn_embeddings(golds)
-    pairs = [(joined(gold.source), joined(gold.target)) for gold in golds]
+    pairs = [(join_words(gold.source), join_words(gold.target)) for gold in golds]
     chosen = settings(problem=Partial(0.5), solver=Exact())
     found = sweep_thresholds(golds, embeddings, chosen, thresholds=(0.0, 0.5, 1.0))["sure"]
     for k, threshold in enumerate(found.thresholds):

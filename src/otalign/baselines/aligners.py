@@ -17,15 +17,15 @@ from otalign.aligner import Aligner, embed_pairs, format_signature, split_into_c
 from otalign.alignment import Alignment, Link
 from otalign.baselines.cooccurrence import SentencePair
 from otalign.baselines.fast_align import FastAlign, Step
-from otalign.baselines.simalign import ArgMax, IterMax, Match, SimAlign, similarity
-from otalign.baselines.symmetrisation import Symmetrisation, symmetrised
+from otalign.baselines.simalign import ArgMax, IterMax, MaximumMatching, SimAlign, similarity
+from otalign.baselines.symmetrisation import Symmetrisation, symmetrise
 from otalign.encoders import Embeddings, Encoder, Pairing
 from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.whitening import Centre, centre_stream
 from otalign.scoring.extraction import DIGITS
 from otalign.text.words import Pair, Text
 
-MATCHINGS = {"argmax": ArgMax, "itermax": IterMax, "match": Match}
+MATCHINGS = {"argmax": ArgMax, "itermax": IterMax, "match": MaximumMatching}
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,10 +88,12 @@ class SimAligner:
         if self.centring:
             stream = centre_stream(stream, self.centre)
         for chunk, embeddings in stream:
-            yield from similar(chunk, embeddings, self.options)
+            yield from align_similarities(chunk, embeddings, self.options)
 
 
-def similar(pairs: Iterable[Pair], embeddings: Embeddings, options: SimAlign) -> Iterator[Alignment]:
+def align_similarities(
+    pairs: Iterable[Pair], embeddings: Embeddings, options: SimAlign
+) -> Iterator[Alignment]:
     """SimAlign's alignments of pairs whose embeddings are at hand, centred if they are to be."""
     embeddings = Embeddings(to_numpy(embeddings.vectors), embeddings.starts)  # from a GPU all at once
     for k, pair in enumerate(pairs):
@@ -138,7 +140,7 @@ class FastAligner:
         aligned = self.options.train(learnt_from, self.progress).aligned
         forward, reverse = aligned.forward[len(self.more) :], aligned.reverse[len(self.more) :]
         return (
-            _alignment(pair, (Link(i, j) for i, j in symmetrised(one, other, self.symmetrisation)))
+            _alignment(pair, (Link(i, j) for i, j in symmetrise(one, other, self.symmetrisation)))
             for pair, one, other in zip(held, forward, reverse, strict=True)
         )
 

@@ -121,12 +121,12 @@ class AlignerOptions:
 
     def load(self) -> Aligner:
         """The aligner by transport, as said."""
-        settings = self.said("links", "threshold", "pairing", "centring", "whitening", "precision")
-        settings |= self.said("cost", "fertility", "smoothing", "distortion")
+        settings = self.select_given("links", "threshold", "pairing", "centring", "whitening", "precision")
+        settings |= self.select_given("cost", "fertility", "smoothing", "distortion")
         settings |= self._problem() | self._solver()
         return Aligner.load(**self.encoder(), **settings)
 
-    def said(self, *names: str) -> dict[str, Any]:
+    def select_given(self, *names: str) -> dict[str, Any]:
         """Those of the options that were said."""
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
@@ -137,7 +137,7 @@ class AlignerOptions:
         return {name: getattr(self, name) for name in ("model", "layer", "device", "threads", "batch_size")}
 
     def _problem(self) -> dict[str, Problem | None]:
-        parameters = self.said(*PARAMETERS)
+        parameters = self.select_given(*PARAMETERS)
         problem = self.problem or next((PARAMETERS[name].name for name in parameters), None)
         return {} if problem is None else {"problem": build_problem(problem, **parameters)}
 

@@ -11,7 +11,7 @@ from rich.table import Table
 from otalign.cli.convert import FORMAT_HELP, as_level
 from otalign.cli.corpora import AsJson, DataFolder, Split
 from otalign.cli.inputs import with_limits
-from otalign.cli.predictions import golds_of, predicted
+from otalign.cli.predictions import read_golds, read_predictions
 from otalign.cli.terminal import console
 from otalign.io import CORPORA, ReaderLimits
 from otalign.metrics import (
@@ -69,10 +69,11 @@ def evaluate(
     if len(files) < 2:
         raise ValueError(f"give at least one prediction and the gold, got {', '.join(files)}")
     *predictions, gold = files
-    golds = golds_of(gold, gold_format, split, data, limits)
+    golds = read_golds(gold, gold_format, split, data, limits)
     resampling = Resampling(trials, seed)
     counted = {
-        name: count(predicted(name, format, golds, limits), golds, as_level(level)) for name in predictions
+        name: count(read_predictions(name, format, golds, limits), golds, as_level(level))
+        for name in predictions
     }
     more = {"gold": f"{gold}/{split}" if gold in CORPORA else Path(gold).name}
     report: dict[str, Any] = {

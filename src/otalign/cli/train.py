@@ -22,7 +22,7 @@ from otalign.settings import Learned
 from otalign.training.augmentation import KINDS as AUGMENTATIONS
 
 if TYPE_CHECKING:
-    from otalign.training import Recipe, Source, Trained
+    from otalign.training import CorpusSplits, Recipe, Trained
 
 WORK = ".training"  # what is kept in the folder until the aligner is there
 METRICS, RECORD = "metrics.jsonl", "training.json"
@@ -195,7 +195,7 @@ def train(
     given |= {"unlabelled-weight": unlabelled_weight, "gold-share": gold_share}
     training.check_given_with_teacher(teacher, given)
     teachers = training.load_teachers(teacher or [], chosen, device, options["half"])
-    pairs = training.read_unlabelled(unlabelled or [], unlabelled_limit)
+    pairs = training.read_unlabelled_pairs(unlabelled or [], unlabelled_limit)
     more = {"refit": refit, "teachers": [one.signature for one in teachers], "unlabelled": len(pairs)}
     about = _about(encoder, sources, chosen, recipe, told | options | more)
     options |= {"device": device, "workers": workers}
@@ -213,7 +213,7 @@ def train(
 
 def _best_of(
     encoder: str,
-    sources: "dict[str, Source]",
+    sources: "dict[str, CorpusSplits]",
     problem: Problem | Learned,
     recipes: "list[Recipe]",
     options: dict[str, Any],
@@ -234,7 +234,7 @@ def _best_of(
 
 
 def _refit(
-    encoder: str, sources: "dict[str, Source]", found: "Trained", options: dict[str, Any], told: Told
+    encoder: str, sources: "dict[str, CorpusSplits]", found: "Trained", options: dict[str, Any], told: Told
 ) -> "Trained":
     from otalign.training import refit
 
@@ -268,7 +268,7 @@ def _show(found: "Trained", output: Path) -> None:
 
 def _about(
     encoder: str,
-    sources: "dict[str, Source]",
+    sources: "dict[str, CorpusSplits]",
     problem: Problem | Learned,
     recipe: "Recipe",
     options: dict[str, Any],

@@ -21,7 +21,7 @@ from otalign.encoders import Pairing
 from otalign.encoders.whitening import Centre
 from otalign.io import CORPORA
 from otalign.settings import Cost, Fertility, LearnedSettings, Settings
-from otalign.tuning import Choice, Grid, Journal, Store, Tuned, calibrate
+from otalign.tuning import EmbeddingStore, EncoderChoice, Journal, SearchGrid, TuningResult, calibrate
 from otalign.tuning import tune as tuned_on
 
 WORK = ".tuning"  # what is kept in the folder until the aligner is there
@@ -79,10 +79,11 @@ def tune(
     Example: otalign tune mtref --data corpora/ --model bert-base-uncased --layers 7,8,9 -o my-aligner/
     """
     chosen = as_level(level)
-    grid = Grid(
-        costs=_listed("costs", costs, Cost), fertilities=_listed("fertilities", fertilities, Fertility)
+    grid = SearchGrid(
+        costs=_parse_list("costs", costs, Cost),
+        fertilities=_parse_list("fertilities", fertilities, Fertility),
     )
-    ways = _listed("pairings", pairings, Pairing)
+    ways = _parse_list("pairings", pairings, Pairing)
     golds = _golds(corpus, format, data, limit)
     with resumable(), place(output, WORK) as work:
         tried = _layers(layers, model)
@@ -103,8 +104,8 @@ def tune(
             return
         if aligner.head:
             raise ValueError(f"{model} has been trained, its threshold too; tune an encoder that was not")
-        choices = [Choice(layer, way) for way in ways for layer in tried or [aligner.encoder.layer]]
-        tuned, finished = _tuned(aligner, golds, chosen, choices, grid, work)
+        choices = [EncoderChoice(layer, way) for way in ways for layer in tried or [aligner.encoder.layer]]
+        tuned, finished = _search(aligner, golds, chosen, choices, grid, work)
         finished.save(output)
         shutil.rmtree(work)
     _show(tuned, finished, len(golds), output)
@@ -122,19 +123,24 @@ def _suit(aligner: Aligner, corpus: str, golds: list[Gold], output: Path) -> Non
     print(f"{output}: ready; otalign align --model {output} …")
 
 
-def _tuned(
-    aligner: Aligner, golds: list[Gold], level: Level, choices: list[Choice], grid: Grid, work: Path
-) -> tuple[Tuned, Aligner]:
+def _search(
+    aligner: Aligner,
+    golds: list[Gold],
+    level: Level,
+    choices: list[EncoderChoice],
+    grid: SearchGrid,
+    work: Path,
+) -> tuple[TuningResult, Aligner]:
     """What was found, and the aligner with the best settings, the mean of the dev set kept."""
     with bars() as progress:
         pairs = [(gold.source, gold.target) for gold in golds]
-        store = Store(aligner.encoder, pairs, choices, work / "embeddings", progress)
+        store = EmbeddingStore(aligner.encoder, pairs, choices, work / "embeddings", progress)
         journal = Journal(work / "rows.jsonl", store.digest)
         assert isinstance(aligner.settings, Settings)
         found = tuned_on(golds, store, aligner.settings, grid, [level], journal=journal, progress=progress)
         tuned = found[level]
         best = tuned.settings
-        embeddings = store[Choice(best.layer, best.pairing)]
+        embeddings = store[EncoderChoice(best.layer, best.pairing)]
         kept = Centre.fit([embeddings], best.whitening) if best.centring else None
     return tuned, replace(aligner, settings=best, centre=kept)
 
@@ -149,7 +155,7 @@ def _golds(name: str, format: str, data: Path | None, limit: int | None) -> list
     return golds
 
 
-def _listed(name: str, said: str, type_: Any) -> tuple[Any, ...]:
+def _parse_list(name: str, said: str, type_: Any) -> tuple[Any, ...]:
     values = tuple(value.strip() for value in said.split(","))
     for value in values:
         if value not in get_args(type_):
@@ -168,7 +174,7 @@ def _layers(said: str | None, model: str) -> Sequence[int] | None:
     return list(dict.fromkeys(map(int, listed)))
 
 
-def _show(tuned: Tuned, aligner: Aligner, pairs: int, folder: Path) -> None:
+def _show(tuned: TuningResult, aligner: Aligner, pairs: int, folder: Path) -> None:
     told = aligner.settings.signature_fields()
     print("   ".join(f"{name} {told[name]}" for name in FOUND if name in told))
     scores = {"F1": tuned.f1, "precision": tuned.best.precision, "recall": tuned.best.recall}

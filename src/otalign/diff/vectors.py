@@ -14,7 +14,7 @@ import numpy as np
 from otalign.encoders import Embeddings, Encoder
 from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.whitening import Centre
-from otalign.text.words import Sentence, tokenized
+from otalign.text.words import Sentence, tokenize
 
 WHITENING = 0.5
 COMMON = 1e-3  # the share of all words at which a word counts half
@@ -53,7 +53,7 @@ BACKGROUND = (
 
 def sentence_vectors(sentences: Sequence[str], encoder: Encoder) -> np.ndarray:
     """A vector for each sentence, (n, D)."""
-    read = [tokenized(text) for text in (*sentences, *BACKGROUND)]
+    read = [tokenize(text) for text in (*sentences, *BACKGROUND)]
     weights = _weights(read)
     sums: list[np.ndarray] = []
     masses: list[float] = []

@@ -4,15 +4,15 @@ from pathlib import Path
 
 from otalign.encoders.embeddings import Embeddings
 from otalign.encoders.encoder import Encoder, Precision
-from otalign.encoders.prepared import Pairing, Prepared, Reader
+from otalign.encoders.prepared import Pairing, PairPreparer, PreparedPairs
 
 __all__ = [
     "Embeddings",
     "Encoder",
+    "PairPreparer",
     "Pairing",
     "Precision",
-    "Prepared",
-    "Reader",
+    "PreparedPairs",
     "has_encoder",
     "list_layers",
     "load",

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from otalign.arrays import array_namespace, beside, device, is_numpy_array
+from otalign.arrays import array_namespace, device, is_numpy_array, to_device_of
 
 Array = Any
 
@@ -79,8 +79,8 @@ class Embeddings:
         steps = np.arange((ends - starts).max())
         is_word = steps < (ends - starts)[:, None]
         rows = np.where(is_word, starts[:, None] + steps, 0)
-        taken = xp.take(self.vectors, beside(rows.reshape(-1), self.vectors), axis=0)
-        return xp.reshape(taken, (*rows.shape, -1)), beside(is_word, self.vectors)
+        taken = xp.take(self.vectors, to_device_of(rows.reshape(-1), self.vectors), axis=0)
+        return xp.reshape(taken, (*rows.shape, -1)), to_device_of(is_word, self.vectors)
 
 
 def to_numpy(x: Array) -> np.ndarray:
@@ -111,7 +111,7 @@ def _bags(states: Array, places: np.ndarray, starts: np.ndarray, weights: np.nda
     from run to run on a GPU."""
     from torch.nn.functional import embedding_bag
 
-    at, first, shares = (beside(one, states) for one in (places, starts, weights))
+    at, first, shares = (to_device_of(one, states) for one in (places, starts, weights))
     return embedding_bag(at, states, first, mode="sum", per_sample_weights=shares.to(states.dtype))
 
 
@@ -128,7 +128,7 @@ class Sums:
         """A part (D,) to each of these words."""
         # A row that is named twice is added to once. So the first parts of all words, then the second, …
         for one in self._apart(words):
-            rows = beside(words[one], parts)
+            rows = to_device_of(words[one], parts)
             if self.met[words[one]].any():
                 self.vectors[rows] += parts[one]
             else:  # mostly: there are no others without windows

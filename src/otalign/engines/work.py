@@ -37,7 +37,7 @@ class Shard(NamedTuple):
     first: int = 0  # index of its first item in the input
 
 
-class Head(NamedTuple):
+class CorpusHead(NamedTuple):
     """The first items of a corpus, to find its centre."""
 
     items: Sequence[Item]
@@ -51,7 +51,7 @@ class Ready(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Work:
+class ShardWork:
     """The same for every shard. It can be pickled if `load` can; then each process has its own aligner."""
 
     folder: Folder
@@ -102,7 +102,7 @@ class Work:
                 return place
         return None
 
-    def keep_centre(self, head: Head, method: Method) -> FileRecord | CapturedError | None:
+    def keep_centre(self, head: CorpusHead, method: Method) -> FileRecord | CapturedError | None:
         """Keep what a stream that begins so is centred on; nothing if it has no words."""
         assert isinstance(method, Aligner | SimAligner)
         whitening = method.settings.whitening if isinstance(method, Aligner) else 0.0
@@ -117,7 +117,7 @@ class Work:
         return (sentences(item, self.pretokenized) for item in items)
 
 
-def shards(items: Iterable[Item], size: int = SIZE) -> Iterator[Shard]:
+def split_into_shards(items: Iterable[Item], size: int = SIZE) -> Iterator[Shard]:
     """Consecutive items, so many at a time, numbered from 0."""
     if size < 1:
         raise ValueError(f"size of a shard must be at least 1, got {size}; it counts pairs")
@@ -128,7 +128,7 @@ def shards(items: Iterable[Item], size: int = SIZE) -> Iterator[Shard]:
         yield Shard(number, held, number * size)
 
 
-def ready(method: Method) -> Ready:
+def describe_method(method: Method) -> Ready:
     match method:
         case Aligner():
             centres = method.settings.centring and method.centre is None

@@ -81,7 +81,7 @@ class Counts:
             )
 
     @classmethod
-    def joined(cls, parts: Iterable["Counts"]) -> "Counts":
+    def concatenate(cls, parts: Iterable["Counts"]) -> "Counts":
         """The pairs of all parts, one after the other."""
         parts = list(parts)
         levels = sorted({part.level for part in parts})

@@ -58,7 +58,7 @@ class Transport:
             value = value + self.problem.tau_target * distance(xp, self.target_marginal, self.b)
         return value
 
-    def reshaped(self, leading: tuple[int, ...]) -> "Transport":
+    def reshape(self, leading: tuple[int, ...]) -> "Transport":
         """The same batch with its one axis laid out as `leading`; () for a single problem."""
         xp, (n, m) = self._xp, self.plan.shape[-2:]
         converged, iterations = (xp.reshape(x, leading) for x in (self.converged, self.iterations))

@@ -14,7 +14,7 @@ from fastapi.responses import PlainTextResponse
 import otalign
 from otalign.aligner import Aligner
 from otalign.server import messages, page, problems
-from otalign.server.batching import Batches
+from otalign.server.batching import RequestQueue
 from otalign.server.choices import Choices
 from otalign.server.guards import Guard
 from otalign.server.limits import Limits
@@ -26,7 +26,7 @@ T = TypeVar("T")
 DESCRIPTION = "Word alignment between two sentences, with the words that have no counterpart."
 
 
-def app_for(
+def make_app(
     aligner: Aligner,
     limits: Limits = Limits(),
     *,
@@ -38,12 +38,12 @@ def app_for(
     """The app. It answers to the names `hosts`, or to any; pages from `origins` may ask it too. Clients must
     know the `token`, if there is one."""
     choices = Choices(aligner)
-    batches = Batches(AlignmentWorker(aligner, limits.words), limits.waiting)
+    batches = RequestQueue(AlignmentWorker(aligner, limits.words), limits.waiting)
     metrics = metrics or Metrics()
     state = State(batches)
 
     @asynccontextmanager
-    async def running(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         batches.start()
         state.warm_up(Ask("The first pair", "takes longer", choices.choose()))
         yield
@@ -53,7 +53,7 @@ def app_for(
         title="otalign",
         version=otalign.__version__,
         description=DESCRIPTION,
-        lifespan=running,
+        lifespan=lifespan,
         docs_url=None,  # those pages would fetch their scripts from elsewhere
         redoc_url=None,
         responses=problems.RESPONSES,
@@ -131,7 +131,7 @@ def app_for(
 class State:
     """Report whether requests would be answered now."""
 
-    def __init__(self, batches: Batches):
+    def __init__(self, batches: RequestQueue):
         self._batches = batches
 
     def warm_up(self, ask: Ask) -> None:

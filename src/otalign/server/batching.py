@@ -37,7 +37,7 @@ class _Request:
         return self.failure is not None or self.answered.done() or len(self.answers) == len(self.asks)
 
 
-class Batches:
+class RequestQueue:
     """A queue of at most `waiting` pairs and the thread that works on it, from `start` to `stop`."""
 
     def __init__(self, work: Callable[[Sequence[Ask]], Sequence[Answer | Refused]], waiting: int):

@@ -16,7 +16,7 @@ SMALL_EPSILON = 0.02
 
 
 @dataclass(frozen=True)
-class Choice:
+class ServedChoice:
     """An aligner with the settings that a client chose."""
 
     problem: str
@@ -35,7 +35,7 @@ class Choice:
         return self.settings.centring and self.aligner.centre is None
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Choice) and self.settings == other.settings
+        return isinstance(other, ServedChoice) and self.settings == other.settings
 
     def __hash__(self) -> int:
         return hash(self.settings)
@@ -45,15 +45,15 @@ class Choices:
     """The choices that an aligner offers, by the names of their problems."""
 
     def __init__(self, aligner: Aligner):
-        own, plain = aligner.settings, aligner.settings.to_unsupervised()
+        own, plain = aligner.settings, aligner.settings.without_training()
         base = aligner if plain is own else Aligner(aligner.encoder, plain)
         self.default = own.problem_name
         settings = {name: plain.replace(problem=spec.build()) for name, spec in PROBLEMS.items()}
-        choices = {name: Choice(name, of, replace(base, settings=of)) for name, of in settings.items()}
-        chosen = {self.default: Choice(self.default, own, aligner)}
+        choices = {name: ServedChoice(name, of, replace(base, settings=of)) for name, of in settings.items()}
+        chosen = {self.default: ServedChoice(self.default, own, aligner)}
         self.offered = choices | chosen if self.default in choices else chosen | choices
 
-    def choose(self, problem: str | None = None, options: Mapping[str, Any] | None = None) -> Choice:
+    def choose(self, problem: str | None = None, options: Mapping[str, Any] | None = None) -> ServedChoice:
         """Return the choice of a problem, the default one if it is None, with changed options."""
         choice = self.offered[problem or self.default]
         changes = {name: value for name, value in (options or {}).items() if value is not None}
@@ -64,4 +64,4 @@ class Choices:
         for name in [name for name in changes if name in PARAMETERS]:
             changes["problem"] = PARAMETERS[name].build(changes.pop(name))
         settings = choice.settings.replace(**changes)
-        return Choice(choice.problem, settings, replace(choice.aligner, settings=settings))
+        return ServedChoice(choice.problem, settings, replace(choice.aligner, settings=settings))

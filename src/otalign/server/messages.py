@@ -21,7 +21,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from otalign.alignment import Level
-from otalign.server.choices import Choice, Choices
+from otalign.server.choices import Choices, ServedChoice
 from otalign.server.limits import Limits
 from otalign.server.work import Answer, Ask
 from otalign.settings import LEARNED, PROBLEMS
@@ -114,13 +114,13 @@ def _field(value: Any, name: str) -> Any:
     return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
 
 
-def read_choice(body: Any, choices: Choices) -> Choice:
+def read_choice(body: Any, choices: Choices) -> ServedChoice:
     """Return the choice of settings that a request asks for."""
     options = body.settings.model_dump() if body.settings else {}
     return choices.choose(options.pop("problem", None), options)
 
 
-def read_asks(body: Any, choice: Choice) -> list[Ask]:
+def read_asks(body: Any, choice: ServedChoice) -> list[Ask]:
     """Return the pairs of a request."""
     pairs, matrix = getattr(body, "pairs", [body]), getattr(body, "matrix", False)
     group = object() if choice.depends_on_company else None
@@ -181,7 +181,7 @@ class Health(BaseModel):
     version: str
 
 
-def write_answer(body: Any, choice: Choice, answers: Sequence[Answer]) -> bytes:
+def write_answer(body: Any, choice: ServedChoice, answers: Sequence[Answer]) -> bytes:
     """Return the JSON of an answer, of the type `OneAnswer` or `ManyAnswers` as the request was."""
     answer: dict[str, Any] = {
         "settings": choice.settings.get_options(),

@@ -15,7 +15,7 @@ from otalign.alignment import Alignment
 from otalign.encoders import Embeddings
 from otalign.encoders.embeddings import to_numpy
 from otalign.scoring.extraction import DIGITS
-from otalign.server.choices import Choice
+from otalign.server.choices import ServedChoice
 from otalign.server.problems import Refused
 from otalign.text.words import Pair, to_sentence
 
@@ -31,7 +31,7 @@ class Ask(NamedTuple):
 
     source: Text
     target: Text
-    choice: Choice
+    choice: ServedChoice
     matrix: bool = False
     group: Hashable = None  # pairs of one group are centred together; None: the choice has a fixed centre
 
@@ -72,7 +72,7 @@ class AlignmentWorker:
         """Align pairs; a pair that is refused gets the reason."""
         pairs = [(to_sentence(ask.source), to_sentence(ask.target)) for ask in asks]
         answers: dict[int, Answer | Refused] = {}
-        groups: dict[tuple[Choice, Hashable], list[int]] = defaultdict(list)
+        groups: dict[tuple[ServedChoice, Hashable], list[int]] = defaultdict(list)
         for k, (ask, pair) in enumerate(zip(asks, pairs, strict=True)):
             longest = max(len(side.spans) for side in pair)
             if longest > self.max_words:
@@ -80,14 +80,14 @@ class AlignmentWorker:
                 answers[k] = Refused(422, message)
             else:
                 groups[ask.choice, ask.group].append(k)
-        cached = self._embed({asks[k][:2]: pairs[k] for places in groups.values() for k in places})
+        cached = self._embed_pairs({asks[k][:2]: pairs[k] for places in groups.values() for k in places})
         for (choice, _), places in groups.items():
             found = self._align([cached[asks[k][:2]] for k in places], choice)
             for k, (alignment, scores, converged) in zip(places, found, strict=True):
                 answers[k] = Answer(alignment, converged, _round(scores) if asks[k].matrix else None)
         return [answers[k] for k in range(len(asks))]
 
-    def _embed(self, pairs: dict[tuple[Text, Text], Pair]) -> dict[tuple[Text, Text], CachedPair]:
+    def _embed_pairs(self, pairs: dict[tuple[Text, Text], Pair]) -> dict[tuple[Text, Text], CachedPair]:
         found = {key: self.cache[key] for key in pairs if key in self.cache}
         new = {key: pair for key, pair in pairs.items() if key not in found}
         if new:
@@ -102,7 +102,7 @@ class AlignmentWorker:
             self.cache.popitem(last=False)
         return found
 
-    def _align(self, cached: Sequence[CachedPair], choice: Choice) -> list[ScoredAlignment]:
+    def _align(self, cached: Sequence[CachedPair], choice: ServedChoice) -> list[ScoredAlignment]:
         lengths = [len(side.spans) for one in cached for side in one.pair]
         starts = np.cumsum([0, *lengths])
         # The vectors of a pair without words have no dimensions, if it was embedded alone.

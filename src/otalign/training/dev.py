@@ -12,7 +12,7 @@ from otalign.tuning.sweep import Curve, MarkedBatch, Marks, compute_curves, mark
 SUBWORDS = 8192  # about so many at a time
 
 
-class Score(NamedTuple):
+class DevScore(NamedTuple):
     """What is reached at the best threshold."""
 
     threshold: float
@@ -21,12 +21,12 @@ class Score(NamedTuple):
     f1: float
 
     @classmethod
-    def best(cls, curve: Curve) -> "Score":
+    def best(cls, curve: Curve) -> "DevScore":
         values = (curve.thresholds, curve.precision, curve.recall, curve.f1)
         return cls(*(float(of[curve.best]) for of in values))
 
 
-class Batches(Protocol):
+class DevPairs(Protocol):
     """Pairs with their gold, ready to be read: `PairSet`, or what another model reads."""
 
     @property
@@ -46,7 +46,7 @@ class DevSet:
     parts: list[tuple[Any, dict[Level, Marks]]]
 
     @classmethod
-    def of(cls, pairs: Batches, levels: Sequence[Level]) -> "DevSet":
+    def of(cls, pairs: DevPairs, levels: Sequence[Level]) -> "DevSet":
         parts = []
         for batch in pairs.by_length(SUBWORDS):
             golds = [pairs.golds[k] for k in batch.pairs]
@@ -65,9 +65,9 @@ class DevSet:
 
         return compute_curves(self.pairs, self.levels, score())
 
-    def scores(self, model: Learner) -> dict[Level, Score]:
+    def scores(self, model: Learner) -> dict[Level, DevScore]:
         return best_scores(self.curves(model))
 
 
-def best_scores(curves: Mapping[Level, Curve]) -> dict[Level, Score]:
-    return {level: Score.best(curve) for level, curve in curves.items()}
+def best_scores(curves: Mapping[Level, Curve]) -> dict[Level, DevScore]:
+    return {level: DevScore.best(curve) for level, curve in curves.items()}

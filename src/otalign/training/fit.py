@@ -24,19 +24,19 @@ from otalign.training.distillation import NO_TEACHER, Distillation
 from otalign.training.loop import Checkpoint, Epoch
 from otalign.training.model import Model
 from otalign.training.recipe import Recipe
-from otalign.training.sources import Source, check, check_fit, known_levels
+from otalign.training.sources import CorpusSplits, check_fit, check_sources, find_known_levels
 from otalign.training.store import build_store
 from otalign.training.stream import ExampleStream
 from otalign.training.trained import Trained
 from otalign.tuning.calibration import best_threshold, calibrate
-from otalign.tuning.store import Progress, unheard
+from otalign.tuning.store import Progress, no_progress
 
 MOST_WORKERS = 12
 
 
 def train(
     encoder: str,
-    sources: Mapping[str, Source],
+    sources: Mapping[str, CorpusSplits],
     problem: Problem | Learned,
     recipe: Recipe,
     *,
@@ -47,7 +47,7 @@ def train(
     accumulate: int = 1,
     workers: int | None = None,
     checkpoint: Checkpoint | None = None,
-    progress: Progress = unheard,
+    progress: Progress = no_progress,
     heard: Callable[[Epoch], None] = lambda epoch: None,
 ) -> Trained:
     """Train an aligner on all sources together, and keep it as it is best on their dev sets.
@@ -74,13 +74,13 @@ def train(
     Raises:
         ValueError: If the inputs do not fit together; before training starts.
     """
-    check(sources)
+    check_sources(sources)
     if not isinstance(problem, Learned):
         level = level or "sure"
     elif level and distillation.teachers:
         raise ValueError(f"level must be left out beside a teacher, who tells of both, got {level!r}")
     golds = [gold for source in sources.values() for gold in source.train]
-    known = known_levels(sources) & _are_learned(level)
+    known = find_known_levels(sources) & _mask_levels(level)
     begun = _Begun(
         encoder,
         sources,
@@ -99,12 +99,12 @@ def train(
         for name, source in sources.items()
     }
     epochs = begun.run(devs, half=half, accumulate=accumulate, checkpoint=checkpoint, heard=heard)
-    return _finished(begun.base, begun.model, begun.settings, recipe, level, sources, devs, epochs)
+    return _finish_aligner(begun.base, begun.model, begun.settings, recipe, level, sources, devs, epochs)
 
 
 def refit(
     encoder: str,
-    sources: Mapping[str, Source],
+    sources: Mapping[str, CorpusSplits],
     trained: Trained,
     *,
     distillation: Distillation = NO_TEACHER,
@@ -113,7 +113,7 @@ def refit(
     accumulate: int = 1,
     workers: int | None = None,
     checkpoint: Checkpoint | None = None,
-    progress: Progress = unheard,
+    progress: Progress = no_progress,
     heard: Callable[[Epoch], None] = lambda epoch: None,
 ) -> Trained:
     """What was trained, once more from the encoder, with the dev sets learned too.
@@ -125,8 +125,8 @@ def refit(
     assert settings.problem is not None
     golds = [gold for source in sources.values() for gold in source.train]
     more = [gold for source in sources.values() for gold in source.dev]
-    known = np.concatenate([known_levels(sources), np.ones((len(more), len(LEVELS)), dtype=bool)])
-    known &= _are_learned(trained.level)
+    known = np.concatenate([find_known_levels(sources), np.ones((len(more), len(LEVELS)), dtype=bool)])
+    known &= _mask_levels(trained.level)
     if not recipe.decay:  # where the pace does not end by itself, it ends where it was best
         recipe = recipe.replace(epochs=max(trained.epochs, key=lambda epoch: epoch.f1).number, steps=0)
     recipe = recipe.replace(patience=None)
@@ -149,7 +149,7 @@ def refit(
         kept = {"calibration": head.calibration, "null_calibration": head.null_calibration}
         learned = replace(learned, **kept)
     settings = settings.replace(trained=f"{begun.settings.trained}, dev sets too")
-    return replace(trained, aligner=Aligner(_trained(begun.base, begun.model), settings, head=learned))
+    return replace(trained, aligner=Aligner(_finish_encoder(begun.base, begun.model), settings, head=learned))
 
 
 class _Begun(Beginning):
@@ -193,10 +193,10 @@ class _Begun(Beginning):
         self.model = model.to(self.accelerator.device)
 
     def run(self, devs: Mapping[str, DevSet], **options: Any) -> list[Epoch]:
-        return self.trained(self.model, self.pairs, devs, **options)
+        return self.train(self.model, self.pairs, devs, **options)
 
 
-def _trained(base: Transformers, model: Model) -> Transformers:
+def _finish_encoder(base: Transformers, model: Model) -> Transformers:
     """The encoder, with what was learned."""
     base.trained = True
     mix = model.mix()
@@ -205,18 +205,18 @@ def _trained(base: Transformers, model: Model) -> Transformers:
     return base
 
 
-def _finished(
+def _finish_aligner(
     base: Transformers,
     model: Model,
     settings: AnySettings,
     recipe: Recipe,
     level: Level | None,
-    sources: Mapping[str, Source],
+    sources: Mapping[str, CorpusSplits],
     devs: Mapping[str, DevSet],
     epochs: list[Epoch],
 ) -> Trained:
     """The model as an aligner, suited to all dev sets: thresholds, and calibration if it has log-odds."""
-    aligner = Aligner(_trained(base, model), settings, head=model.head_in_numpy())
+    aligner = Aligner(_finish_encoder(base, model), settings, head=model.head_in_numpy())
     if isinstance(settings.problem, Learned):
         aligner, curves = calibrate(aligner, {name: source.dev for name, source in sources.items()}, level)
     else:
@@ -298,11 +298,11 @@ def _head(encoder: Transformers, problem: Problem | Learned, recipe: Recipe) -> 
     return kind.initialize(size, np.random.default_rng(recipe.seed))
 
 
-def _levels(source: Source, level: Level | None) -> tuple[Level, ...]:
+def _levels(source: CorpusSplits, level: Level | None) -> tuple[Level, ...]:
     """Those that the dev set of a source is scored at."""
     return (level,) if level else source.dev_levels
 
 
-def _are_learned(level: Level | None) -> np.ndarray:
+def _mask_levels(level: Level | None) -> np.ndarray:
     """Of each level."""
     return np.array([level in (None, one) for one in LEVELS])

@@ -14,7 +14,7 @@ from otalign.encoders.pretrained import NOT_MISSED
 from otalign.encoders.transformers import Transformers, states
 from otalign.scoring import Head, LearnedScorer, PairBatch, ProjectionHead, TransportScorer
 from otalign.settings import AnySettings, Settings
-from otalign.training.batches import Batch
+from otalign.training.batches import TrainingBatch
 from otalign.training.recipe import Part, Recipe
 
 TINY = 1e-6  # from 0 and 1, where the logarithm of a weight is taken
@@ -35,16 +35,18 @@ class Tensors(NamedTuple):
     known: Tensor
 
     @classmethod
-    def of(cls, batch: Batch, device: Any) -> "Tensors":
+    def of(cls, batch: TrainingBatch, device: Any) -> "Tensors":
         pinned = torch.device(device).type == "cuda"  # else the copy would wait for all that was begun
 
-        def moved(array: np.ndarray) -> Tensor:
+        def to_device(array: np.ndarray) -> Tensor:
             tensor = torch.from_numpy(array)
             return tensor.pin_memory().to(device, non_blocking=True) if pinned else tensor.to(device)
 
-        inputs = dict[str, Tensor](zip(INPUTS, map(moved, (batch.ids, batch.mask, batch.types)), strict=True))
+        inputs = dict[str, Tensor](
+            zip(INPUTS, map(to_device, (batch.ids, batch.mask, batch.types)), strict=True)
+        )
         rest = (batch.places, batch.words, batch.shares, batch.lengths, batch.links, batch.known)
-        return cls(inputs, *map(moved, rest))
+        return cls(inputs, *map(to_device, rest))
 
     def tile(self, states: Tensor) -> PairBatch:
         """The words of the pairs, each the mean of its subwords' states (I, L, D)."""
@@ -148,7 +150,7 @@ class Model(Learner):
         return SPREAD * (apart * counted).sum() / counted.sum().clamp(min=1)
 
     @torch.inference_mode()
-    def weights(self, batch: Batch) -> tuple[PairBatch, dict[Level, Any]]:
+    def weights(self, batch: TrainingBatch) -> tuple[PairBatch, dict[Level, Any]]:
         """Of the links, at each level that the head knows, (B, N, M)."""
         tile = self.tile(Tensors.of(batch, self.device))
         if self.kind is ProjectionHead:

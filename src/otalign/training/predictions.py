@@ -22,7 +22,7 @@ from otalign.scoring.learned import BUDGET, compute_link_probabilities
 from otalign.settings import Learned
 from otalign.training.examples import Words
 from otalign.training.store import PairTexts, Targets
-from otalign.tuning.store import Progress, unheard
+from otalign.tuning.store import Progress, no_progress
 
 CHUNK = 4096  # pairs in a file: what is lost at most where predicting is interrupted
 STEPS = 255  # a probability is kept in a byte
@@ -47,7 +47,7 @@ def predict_targets(
     folder: Path | None = None,
     *,
     workers: int = 0,
-    progress: Progress = unheard,
+    progress: Progress = no_progress,
 ) -> Targets:
     """Predict the link probabilities of pairs, the mean over the teachers.
 

@@ -16,7 +16,7 @@ MOST_UNKNOWN = 0.5  # of the subwords: more, and the tokeniser is that of anothe
 
 
 @dataclass(frozen=True)
-class Source:
+class CorpusSplits:
     """Pairs to learn from, and pairs to choose by, of one corpus."""
 
     train: Sequence[Gold]
@@ -28,7 +28,7 @@ class Source:
         return LEVELS if any(gold.possible for gold in self.dev) else LEVELS[:1]
 
 
-def known_levels(sources: Mapping[str, Source]) -> np.ndarray:
+def find_known_levels(sources: Mapping[str, CorpusSplits]) -> np.ndarray:
     """At which levels the links of each train pair are known, (pairs, levels).
 
     A corpus that has possible links in its dev set but none in its train set was annotated there without the
@@ -45,7 +45,7 @@ def known_levels(sources: Mapping[str, Source]) -> np.ndarray:
     )
 
 
-def check(sources: Mapping[str, Source]) -> None:
+def check_sources(sources: Mapping[str, CorpusSplits]) -> None:
     """That there is something to learn from, and to choose by."""
     if not sources:
         raise ValueError("sources must hold at least one corpus, got none")

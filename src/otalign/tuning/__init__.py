@@ -6,22 +6,22 @@ tuned["sure"].settings, tuned["sure"].f1
 """
 
 from otalign.tuning.calibration import calibrate
-from otalign.tuning.grid import Grid
+from otalign.tuning.grid import SearchGrid
 from otalign.tuning.journal import Journal
-from otalign.tuning.search import Row, Tuned, tune
-from otalign.tuning.store import Choice, Progress, Store
+from otalign.tuning.search import TrialResult, TuningResult, tune
+from otalign.tuning.store import EmbeddingStore, EncoderChoice, Progress
 from otalign.tuning.sweep import THRESHOLDS, Curve, sweep_thresholds
 
 __all__ = [
     "THRESHOLDS",
-    "Choice",
     "Curve",
-    "Grid",
+    "EmbeddingStore",
+    "EncoderChoice",
     "Journal",
     "Progress",
-    "Row",
-    "Store",
-    "Tuned",
+    "SearchGrid",
+    "TrialResult",
+    "TuningResult",
     "calibrate",
     "sweep_thresholds",
     "tune",

@@ -12,7 +12,7 @@ FEW = 6  # parameters that are tried at each distortion
 
 
 @dataclass(frozen=True)
-class Grid:
+class SearchGrid:
     """The values to try of each setting, the preferred first: of equals, the first wins.
 
     What is empty stays as the settings have it. `parameters` are tau or the fraction, whichever the problem
