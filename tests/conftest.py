@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from tests.browser import Browser, Page
+    from tests.commands import CommandServer
 
 # The machine's speed is nobody's bug, and a failure must come again when the test is run again.
 settings.register_profile("otalign", deadline=None, derandomize=True)
@@ -65,6 +66,16 @@ def exported(tiny_model, tmp_path_factory) -> Callable[..., Path]:
         return made[kind, layer, int8]
 
     return folder
+
+
+@pytest.fixture(scope="session")
+def command_server() -> "Iterator[CommandServer]":
+    """Runs commands in processes of their own, without importing the package each time."""
+    from tests.commands import CommandServer
+
+    server = CommandServer()
+    yield server
+    server.stop()
 
 
 @pytest.fixture(scope="session")
