@@ -345,7 +345,7 @@ def write_outputs(page: Path, differences: list[Difference]) -> None:
     """Put what the examples print in the place of what the page says."""
     lines = page.read_text(encoding="utf-8").split("\n")
     for one in sorted(differences, key=lambda one: -one.first):
-        lines[one.first : one.end] = one.printed.split("\n") if one.printed else []
+        lines[one.first : one.end] = [line.rstrip() for line in one.printed.splitlines()]
     page.write_text("\n".join(lines), encoding="utf-8")
 
 
