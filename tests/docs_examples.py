@@ -10,7 +10,8 @@ Blocks of code in README.md and docs/*.md:
     ```sh          Run in the same place. It must succeed, and what it prints is not compared.
     ```json etc.   Needs a comment before it:
                    <!-- file: NAME -->          the block is written to NAME, for the commands below it
-                   <!-- output of: COMMAND -->  it was printed by a command that takes long, or has its own test
+                   <!-- output of: COMMAND -->  it was printed by a command that takes long
+                   <!-- checked by: TEST -->    a test of its own reads it
 
 `<!-- not run: REASON -->` before any block says why it is not run. In outputs `…` stands for anything, and
 numbers with a decimal point may differ by 0.02, as they do from one processor to another. The folder
@@ -43,7 +44,7 @@ RUN = {"python", "console", "sh"}
 NOT_OURS = ("pip install", "make ", "python -m venv")  # they have tests, or workflows, of their own
 STAND_IN = "minilm-l6"
 FENCE = re.compile(r"^(`{3,})([\w{}-]*)")
-COMMENT = re.compile(r"^<!-- (not run|file|output of): (.*?) -->$")
+COMMENT = re.compile(r"^<!-- (not run|file|output of|checked by): (.*?) -->$")
 NUMBER = re.compile(r"-?\d+\.\d+")
 TOLERANCE = 0.0201
 
