@@ -6,7 +6,7 @@
 Blocks of code in README.md and docs/*.md:
 
     ```python      Run; names live as long as the page. A ```text block right after it is what it prints.
-    ```console     Each line that begins with "$ " is run in a copy of examples/; the lines below it are its output.
+    ```console     Each line that begins with "$ " is run in a copy of examples/; below it is its output.
     ```sh          Run in the same place. It must succeed, and what it prints is not compared.
     ```json etc.   Needs a comment before it:
                    <!-- file: NAME -->          the block is written to NAME, for the commands below it
@@ -159,7 +159,9 @@ class Runner:
 
     def _compare(self, where: str, expected: str, printed: str, first: int, end: int) -> None:
         if not matches(expected, printed):
-            self.differences.append(Difference(where, expected.rstrip("\n"), printed.rstrip("\n"), first, end))
+            self.differences.append(
+                Difference(where, expected.rstrip("\n"), printed.rstrip("\n"), first, end)
+            )
 
     def _run_command(self, command: str) -> tuple[int, str]:
         if command.startswith(NOT_OURS):
@@ -191,7 +193,8 @@ class Runner:
         rest = iter(arguments[1:])
         for argument in rest:
             if argument == "-d":
-                body = next(rest).encode()
+                data = next(rest)
+                body = (self.folder / data[1:]).read_bytes() if data.startswith("@") else data.encode()
             elif argument == "-H":
                 name, _, value = next(rest).partition(":")
                 headers[name] = value.strip()
@@ -265,7 +268,7 @@ def _adapt(text: str) -> str:
 
 
 def run_program(arguments: list[str]) -> tuple[int, str]:
-    """Run otalign in this process, which spares the start of another; return its exit status and its output."""
+    """Run otalign in this process, which is faster than in another; return exit status and output."""
     from otalign.cli import main
 
     out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
@@ -291,7 +294,9 @@ def matches(expected: str, printed: str) -> bool:
         return _same_json(json.loads(expected), json.loads(printed))
     except ValueError:
         pass
-    expected, printed = ("\n".join(line.rstrip() for line in text.splitlines()).strip("\n") for text in (expected, printed))
+    expected, printed = (
+        "\n".join(line.rstrip() for line in text.splitlines()).strip("\n") for text in (expected, printed)
+    )
     pattern = "".join(_pattern(part) for part in re.split(r"(…|-?\d+\.\d+)", expected))
     found = re.fullmatch(pattern, printed, re.DOTALL)
     if found is None:
@@ -306,7 +311,9 @@ def _pattern(part: str) -> str:
 
 def _same_json(expected: Any, printed: Any) -> bool:
     if isinstance(expected, dict) and isinstance(printed, dict):
-        return expected.keys() == printed.keys() and all(_same_json(expected[k], printed[k]) for k in expected)
+        return expected.keys() == printed.keys() and all(
+            _same_json(expected[k], printed[k]) for k in expected
+        )
     if isinstance(expected, list) and isinstance(printed, list):
         return len(expected) == len(printed) and all(map(_same_json, expected, printed))
     if isinstance(expected, str) and isinstance(printed, str):
@@ -319,13 +326,18 @@ def _same_json(expected: Any, printed: Any) -> bool:
 @contextlib.contextmanager
 def prepared_folder(folder: Path, stand_in: Callable[[], Path] | None) -> Iterator[Path]:
     """Copy the sample files into a folder and work there, in a terminal of 80 columns without colour."""
-    shutil.copytree(ROOT / "examples", folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        ROOT / "examples", folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__")
+    )
     if stand_in is not None:
         shutil.copytree(stand_in(), folder / STAND_IN)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("OTALIGN")}
     plain = {"COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", "HF_HUB_OFFLINE": "1"}
     path = os.pathsep.join((str(ROOT / "src"), str(ROOT)))
-    with mock.patch.dict(os.environ, {**kept, **plain, "PYTHONPATH": path}, clear=True), contextlib.chdir(folder):
+    with (
+        mock.patch.dict(os.environ, {**kept, **plain, "PYTHONPATH": path}, clear=True),
+        contextlib.chdir(folder),
+    ):
         yield folder
 
 
@@ -360,7 +372,9 @@ def main() -> int:
         with tempfile.TemporaryDirectory() as place:
             model = Path(place) / "model"
             folder = Path(place) / "examples"
-            differences = run_page(page, folder, lambda model=model: tiny.model("bert", model, tiny.POSITIONS))
+            differences = run_page(
+                page, folder, lambda model=model: tiny.model("bert", model, tiny.POSITIONS)
+            )
         changed += len(differences)
         print(f"{page.name}: {time.perf_counter() - began:.1f} s", *differences, sep="\n")
         if "--write" in sys.argv:
