@@ -59,7 +59,8 @@ lock: $(DEV)/ready
 	$(COMPILE) --constraint constraints.txt --generate-hashes --output-file requirements.lock > $(DEV)/lock.log
 
 docs: $(DOCS)/ready
-	$(DOCS)/$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going docs docs/_build/html
+	$(DOCS)/$(BIN)/python -m sphinx --fresh-env --write-all --quiet --fail-on-warning --keep-going docs \
+		docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
 examples: $(DEV)/ready

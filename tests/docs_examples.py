@@ -168,11 +168,22 @@ class Runner:
             return 0, ""
         if command.startswith("curl "):
             return 0, self._ask_server(shlex.split(command))
-        if command.startswith("otalign ") and not re.search(r"[|<>;$]|&&", command):
-            return run_program(shlex.split(command, comments=True)[1:])
+        steps = [shlex.split(step, comments=True) for step in command.split(" | ")]
+        if all(step[0] in ("cat", "otalign") for step in steps) and not re.search(r"[<>;$&]", command):
+            return self._run_pipe(steps)
         bash = {**os.environ, "PATH": f"{self._programs()}{os.pathsep}{os.environ['PATH']}"}
         done = subprocess.run(["bash", "-c", command], env=bash, capture_output=True, text=True)
         return done.returncode, done.stdout + done.stderr
+
+    def _run_pipe(self, steps: list[list[str]]) -> tuple[int, str]:
+        """Run programs one after the other, each with the output of the one before as its input."""
+        code, printed = 0, ""
+        for program, *arguments in steps:
+            if program == "cat":
+                printed = "".join((self.folder / name).read_text(encoding="utf-8") for name in arguments)
+            else:
+                code, printed = run_program(arguments, printed)
+        return code, printed
 
     def _programs(self) -> Path:
         """Return a folder with programs named otalign and python, for the shell."""
@@ -267,16 +278,16 @@ def _adapt(text: str) -> str:
     return text.replace("layer=4", "layer=3").replace("--layer 4", "--layer 3") if STAND_IN in text else text
 
 
-def run_program(arguments: list[str]) -> tuple[int, str]:
+def run_program(arguments: list[str], given: str = "") -> tuple[int, str]:
     """Run otalign in this process, which is faster than in another; return exit status and output."""
     from otalign.cli import main
 
     out = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
-    empty = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    input = io.TextIOWrapper(io.BytesIO(given.encode()), encoding="utf-8")
     code = 0
     with (
         mock.patch.object(sys, "argv", ["otalign", *arguments]),
-        mock.patch.object(sys, "stdin", empty),
+        mock.patch.object(sys, "stdin", input),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(out),
     ):
