@@ -28,10 +28,10 @@ demo: $(DEMO)/ready
 	$(DEMO)/$(BIN)/otalign align examples/pairs.tsv --format terminal
 
 test: $(DEV)/ready
-	$(DEV)/$(BIN)/python -m pytest -n auto
+	$(DEV)/$(BIN)/python -m pytest -n auto --ignore tests/experiments
 
 test-experiments: $(DEV)/ready
-	$(DEV)/$(BIN)/python -m pytest -n auto experiments
+	$(DEV)/$(BIN)/python -m pytest -n auto tests/experiments
 
 fuzz: $(DEV)/ready
 	$(DEV)/$(BIN)/python -m tests.fuzz --minutes $(MINUTES)

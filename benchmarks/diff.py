@@ -14,7 +14,7 @@ from random import Random
 from otalign import Aligner
 from otalign.diff import difference
 from otalign.io import load
-from otalign.text.sentences import Document, lined
+from otalign.text.sentences import Document, split_lines
 
 WHO = ("the mayor", "a young teacher", "our neighbour", "the last guest", "every pilot", "the old baker")
 WHO += ("her lawyer", "the night nurse", "a tall stranger", "the drummer", "his cousin", "the gardener")
@@ -102,7 +102,7 @@ def of_corpus(name: str, split: str, draw: Random) -> tuple[Document, Document, 
             old.append(" ".join(gold.source))
         if fate >= 0.15:
             new.append(" ".join(gold.target))
-    return lined("\n".join(old)), lined("\n".join(new)), pairs
+    return split_lines("\n".join(old)), split_lines("\n".join(new)), pairs
 
 
 if __name__ == "__main__":

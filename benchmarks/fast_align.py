@@ -45,7 +45,7 @@ def main() -> None:
     print(
         f"{made - start:7.1f} s  both directions of {len(pairs):,} pairs, {len(trained.meetings):,} meetings"
     )
-    links = trained.aligned.symmetrised("grow-diag-final-and")
+    links = trained.aligned.symmetrise("grow-diag-final-and")
     print(f"{time.perf_counter() - made:7.1f} s  to symmetrise them to {sum(map(len, links)):,} links")
     print(f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:7.0f} MiB of memory at most")
 

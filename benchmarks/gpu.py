@@ -25,22 +25,18 @@ from typing import Any
 import torch
 
 from otalign import Aligner
-from otalign.aligner import chunks
+from otalign.aligner import split_into_chunks
 from otalign.alignment import Gold
-from otalign.arrays import array_namespace
-from otalign.encoders import Prepared
-from otalign.encoders import prefetch as ahead
-from otalign.encoders.prepared import Batch
+from otalign.encoders import PreparedPairs
+from otalign.encoders.prefetch import prepare_ahead
+from otalign.encoders.prepared import EncoderBatch
 from otalign.encoders.transformers import Transformers, states
 from otalign.io import load
 from otalign.metrics import count, scores
-from otalign.scoring import extraction as extract
-from otalign.scoring.heads import LearnedTransport
-from otalign.scoring.strengths import LEARNED, TRANSPORT, Tile, instance, solution, tiles
-from otalign.scoring.weights import Weights, scaled_weights, weights
-from otalign.settings import Settings
+from otalign.scoring import split_into_batches
+from otalign.scoring.extraction import select_cells
 
-STAGES: tuple[str, ...] = ("encoder", "words and centring", "tiles", "costs", "solver", "links")
+STAGES: tuple[str, ...] = ("encoder", "words and centring", "batches", "scorer", "links")
 ROUNDS = 3
 CENTRED_ON = 2000  # pairs
 
@@ -89,46 +85,37 @@ def best_rate(work: Callable[[], object], pairs: int, on_gpu: bool, rounds: int 
     return pairs / min(taken)
 
 
-def ready(aligner: Aligner, pairs: Iterable, workers: int) -> Iterator[Prepared]:
+def ready(aligner: Aligner, pairs: Iterable, workers: int) -> Iterator[PreparedPairs]:
     """The pairs pre-tokenised, in chunks as the library makes them."""
     encoder, pairing = aligner.encoder, aligner.settings.pairing
     if workers:
         at_once = encoder.words_at_once or 1 << 16
-        stream = ahead.prepared(pairs, encoder.reader, pairing, workers, at_once)
+        stream = prepare_ahead(pairs, encoder.reader, pairing, workers, at_once)
     else:
         stream = (
-            (some, encoder.reader.prepared(some, pairing)) for some in chunks(pairs, encoder.words_at_once)
+            (some, encoder.reader.prepare(some, pairing))
+            for some in split_into_chunks(pairs, encoder.words_at_once)
         )
     for _, prepared in stream:
         yield prepared
 
 
-def links(aligner: Aligner, prepared: Prepared, clock: Callable[[str], None]) -> list:
+def links(aligner: Aligner, prepared: PreparedPairs, clock: Callable[[str], None]) -> list:
     """The links of a chunk, left on the device, as `Aligner.align_many` finds them."""
-    embeddings = aligner.encoder.embed_prepared(prepared)
+    embeddings = aligner.encoder.embed_batches(prepared)
     clock("encoder")
     if aligner.settings.centring and aligner.centre:
-        embeddings = aligner.centre.centred(embeddings)
-    head = aligner.head and aligner.head.beside(embeddings.vectors)
+        embeddings = aligner.centre.apply(embeddings)
+    scorer = aligner.scorer.to_device(embeddings.vectors)
     clock("words and centring")
     found = []
-    most = LEARNED if isinstance(head, LearnedTransport) else TRANSPORT
-    for _, tile in tiles(embeddings, most):
-        clock("tiles")
-        here = weights(tile, aligner.settings, head) if head else solved(tile, aligner.settings, clock)
-        clock("solver")
-        found.append(extract.cells(here, aligner.settings.threshold))
+    for _, batch in split_into_batches(embeddings, scorer.budget):
+        clock("batches")
+        scores = scorer.score(batch)
+        clock("scorer")
+        found.append(select_cells(scores, aligner.settings.threshold))
         clock("links")
     return found
-
-
-def solved(tile: Tile, settings: Settings, clock: Callable[[str], None]) -> Weights:
-    """`weights` of transport without a head, by its parts."""
-    of = instance(tile, settings)
-    clock("costs")
-    strong = scaled_weights(solution(of, settings.transport, settings.solver), tile)
-    xp = array_namespace(strong)
-    return Weights(strong, 1 - xp.max(strong, axis=2), 1 - xp.max(strong, axis=1))
 
 
 def plain_links(aligner: Aligner, tokenizer: Any, source: list[str], target: list[str]) -> torch.Tensor:
@@ -172,7 +159,7 @@ def measure(model: str, options: Any, golds: Mapping[str, Sequence[Gold]]) -> No
     aligner = Aligner.load(model, layer=options.layer, device=options.device, precision=options.precision)
     given = [(gold.source, gold.target) for split in golds.values() for gold in split]
     if aligner.settings.centring and not aligner.centre:
-        aligner = aligner.centred_on(given[:CENTRED_ON])
+        aligner = aligner.fit_centre(given[:CENTRED_ON])
     print(f"\n{aligner.signature}\n{options.pairs:,} pairs, {options.precision}, best of {ROUNDS} rounds")
     pairs = list(islice(cycle(given), options.pairs))
     chunked = list(ready(aligner, pairs, options.workers))
@@ -203,11 +190,11 @@ def measure(model: str, options: Any, golds: Mapping[str, Sequence[Gold]]) -> No
         found = replace(aligner, encoder=other.encoder).align_many(
             (gold.source, gold.target) for gold in golds["test"]
         )
-        f1 = scores(count(found, golds["test"], "s"), ["f1"])["f1"]
+        f1 = scores(count(found, golds["test"], "sure"), ["f1"])["f1"]
         print(f"F1 on MTRef test in {precision}: {100 * f1:.2f}")
 
 
-def told(chunked: Sequence[Prepared], pairs: int) -> None:
+def told(chunked: Sequence[PreparedPairs], pairs: int) -> None:
     """How well batches are filled."""
     masks = [batch.mask for prepared in chunked for batch in prepared.batches]
     subwords, cells = sum(int(mask.sum()) for mask in masks), sum(mask.size for mask in masks)
@@ -219,7 +206,7 @@ def line(what: str, rate: float, more: str = "") -> None:
     print(f"{what:42}{rate:12,.0f} pairs a second{more}", flush=True)
 
 
-def from_pre_tokenised(aligner: Aligner, chunked: Sequence[Prepared], pairs: int, device: str) -> float:
+def from_pre_tokenised(aligner: Aligner, chunked: Sequence[PreparedPairs], pairs: int, device: str) -> float:
     """Pairs a second to links on the device, and where the time goes."""
     on_gpu = device.startswith("cuda")
 
@@ -227,7 +214,7 @@ def from_pre_tokenised(aligner: Aligner, chunked: Sequence[Prepared], pairs: int
         for prepared in chunked:
             links(aligner, prepared, clock)
 
-    def hidden(batch: Batch) -> None:
+    def hidden(batch: EncoderBatch) -> None:
         aligner.encoder.hidden(batch.ids, batch.mask, batch.types)
 
     def encoder_alone() -> None:

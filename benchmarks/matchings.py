@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from otalign.baselines.simalign import ArgMax, IterMax, Match, SimAlign, similarity
+from otalign.baselines.simalign import ArgMax, IterMax, MaximumMatching, SimAlign, similarity
 from otalign.io import load
 
 Vectors = list[tuple[np.ndarray, np.ndarray]]
-MATCHINGS = (("inter", ArgMax()), ("itermax", IterMax()), ("mwmf", Match()))
+MATCHINGS = (("inter", ArgMax()), ("itermax", IterMax()), ("mwmf", MaximumMatching()))
 
 
 def peer() -> Any:

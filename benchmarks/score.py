@@ -31,7 +31,9 @@ def main() -> None:
     guesses = [[drawn_links(rng, n, right) for n in lengths] for right in (0.7, 0.72)]
 
     def counts(guess: list) -> Counts:
-        return Counts.joined(count_pair(p, g, n, n) for p, g, n in zip(guess, gold, lengths, strict=True))
+        return Counts.concatenate(
+            count_pair(p, g, n, n) for p, g, n in zip(guess, gold, lengths, strict=True)
+        )
 
     one, other = map(counts, guesses)
     steps = {

@@ -22,14 +22,13 @@ from otalign import Aligner, models
 from otalign.io import load
 from otalign.metrics import count, scores
 
-LINKS = {"s": "sure", "s+p": "possible"}
 PAIR = ("He bought a used car.", "He purchased a second-hand car yesterday.")
 
 
 def quality(folder: Path, data: Path | None, write: bool) -> None:
     aligner, f1 = Aligner.load(folder), {}
     for column in COLUMNS:
-        settings = aligner.settings.changed(links=LINKS[column.level], threshold=None)
+        settings = aligner.settings.replace(links=column.level, threshold=None)
         golds = load(column.corpus, "test", data)
         found = replace(aligner, settings=settings).align_many((gold.source, gold.target) for gold in golds)
         f1[column.key] = round(scores(count(found, golds, column.level), ["f1"])["f1"], 5)

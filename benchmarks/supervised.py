@@ -10,15 +10,17 @@ GPU while training and while aligning; on a CPU it is not told.
 import time
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from pathlib import Path
+from typing import Any
 
 import torch
 
 from experiments.peers.settings import PEERS, Peer
 from experiments.peers.trained import TrainedPeer
+from experiments.peers.training import RECIPES, train_peer
 from otalign.io import load
 from otalign.ot import Balanced, Partial, Problem, Unbalanced
 from otalign.settings import Learned
-from otalign.training import Source, recipe_for, train
+from otalign.training import CorpusSplits, recipe_for, train
 
 METHODS: dict[str, Problem | Learned | Peer] = {
     "bot": Balanced(),
@@ -42,10 +44,12 @@ def most_memory(on_gpu: bool) -> str:
 
 def row(name: str, encoder: str, golds: dict, device: str) -> list[str]:
     problem, on_gpu = METHODS[name], device != "cpu"
-    recipe = recipe_for(problem).changed(epochs=1, steps=0, patience=None)
+    recipe = RECIPES[problem] if isinstance(problem, str) else recipe_for(problem)
+    recipe = recipe.replace(epochs=1, steps=0, patience=None)
     most_memory(on_gpu)
-    few = Source(golds["train"], golds["dev"][:1])  # scoring is not training
-    trained = train(encoder, {"mtref": few}, problem, recipe, device=device, half=on_gpu)
+    few = CorpusSplits(golds["train"], golds["dev"][:1])  # scoring is not training
+    fit: Any = train_peer if isinstance(problem, str) else train
+    trained = fit(encoder, {"mtref": few}, problem, recipe, device=device, half=on_gpu)
     training = most_memory(on_gpu)
     aligner, pairs = trained.aligner, [(gold.source, gold.target) for gold in golds["test"]]
     taken = []

@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from otalign import Balanced, Partial, Settings, Unbalanced, encoders
 from otalign.encoders import Embeddings
 from otalign.io import load
-from otalign.text.words import joined
-from otalign.tuning import Choice, Grid, tune
+from otalign.text.words import join_words
+from otalign.tuning import EncoderChoice, SearchGrid, tune
 
 
 def main() -> None:
@@ -21,19 +21,19 @@ def main() -> None:
     encoder = encoders.load(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 4)
     base = Settings(encoder=encoder.name, layer=encoder.layer)
     start = time.perf_counter()
-    pairs = [(joined(gold.source), joined(gold.target)) for gold in golds]
-    embeddings: Mapping[Choice, Embeddings] = {
-        Choice(encoder.layer, base.pairing): encoder.embed(pairs, base.pairing)
+    pairs = [(join_words(gold.source), join_words(gold.target)) for gold in golds]
+    embeddings: Mapping[EncoderChoice, Embeddings] = {
+        EncoderChoice(encoder.layer, base.pairing): encoder.embed(pairs, base.pairing)
     }
     print(f"{len(golds)} pairs, {encoder.name}, layer {encoder.layer}; embedded in {_since(start)}")
     for problem in (None, Balanced(), Partial(1.0), Unbalanced(1.0)):
         name = type(problem).__name__ if problem else "no problem"
-        for what, grid in (("full grid", Grid(distortions=())), ("search", Grid())):
+        for what, grid in (("full grid", SearchGrid(distortions=())), ("search", SearchGrid())):
             start = time.perf_counter()
-            found = tune(golds, embeddings, base.changed(problem=problem), grid, ["s", "s+p"])
+            found = tune(golds, embeddings, base.replace(problem=problem), grid, ["sure", "possible"])
             seconds = _since(start)
             best = ", ".join(f"{level} {100 * tuned.f1:.1f}" for level, tuned in found.items())
-            print(f"{name:12}{what:11}{len(found['s'].rows):5} solves{seconds:>10}   dev F1 {best}")
+            print(f"{name:12}{what:11}{len(found['sure'].rows):5} solves{seconds:>10}   dev F1 {best}")
 
 
 def _since(start: float) -> str:

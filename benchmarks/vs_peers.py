@@ -27,13 +27,14 @@ from typing import Any
 import numpy as np
 
 from otalign import Aligner
-from otalign.aligner import chunks
+from otalign.aligner import split_into_chunks
 from otalign.alignment import Alignment, Gold, Link
 from otalign.encoders.export import export
 from otalign.encoders.transformers import Transformers
 from otalign.io import load
 from otalign.metrics import count, scores
 from otalign.ot import Entropic
+from otalign.settings import Settings
 
 sys.path = [place for place in sys.path if place != str(Path(__file__).parent)]  # `import ot` means POT
 
@@ -53,7 +54,9 @@ def encoder_alone(aligner: Aligner, golds: Sequence[Gold]) -> System:
     """The batches of these pairs, made before the clock runs."""
     encoder = aligner.encoder
     pairs = ((gold.source, gold.target) for gold in golds)
-    ready = [encoder.reader.prepared(chunk, aligner.settings.pairing).batches for chunk in chunks(pairs)]
+    ready = [
+        encoder.reader.prepare(chunk, aligner.settings.pairing).batches for chunk in split_into_chunks(pairs)
+    ]
 
     def run(_: Sequence[Gold]) -> None:
         with ThreadPoolExecutor(encoder.at_once) as threads:
@@ -89,7 +92,9 @@ def plain_loop(encoder: str, aligner: Aligner) -> System:
 
     tokenizer = AutoTokenizer.from_pretrained(encoder, local_files_only=True)
     model = AutoModel.from_pretrained(encoder, local_files_only=True).eval()
-    settings, solver = aligner.settings, aligner.settings.solver
+    settings = aligner.settings
+    assert isinstance(settings, Settings)
+    solver = settings.solver
     assert isinstance(solver, Entropic)
 
     def vectors(gold: Gold) -> list[np.ndarray]:
@@ -148,7 +153,7 @@ def compare(
     for name, system in systems.items():
         ratios = "".join(f"{np.median(rates[name] / rates[peer]):12.1f}" for peer in peers)
         share = f"{np.median(rates[name] / rates[f'{name}, alone']):.0%}" if name in alone else ""
-        f1 = scores(count(system(golds), golds, "s"), ["f1"])["f1"]
+        f1 = scores(count(system(golds), golds, "sure"), ["f1"])["f1"]
         print(f"{name:24}{np.median(rates[name]):9.1f}{ratios}{share:>19}{100 * f1:8.2f}")
     for name in alone:
         print(f"{f'{name}, alone':24}{np.median(rates[f'{name}, alone']):9.1f}")

@@ -5,11 +5,11 @@ tables.write(study, Path("results/"))
 """
 
 from experiments.cells import Cell
-from experiments.choice import Chosen
+from experiments.choice import EncoderSelection
 from experiments.columns import COLUMNS, Column
-from experiments.material import Source
-from experiments.rows import APPENDIX, MAIN, ROWS, chosen
-from experiments.run import Study, unsupervised
+from experiments.material import StudySource
+from experiments.rows import APPENDIX, MAIN, ROWS, select_rows
+from experiments.run import Study, run_unsupervised
 
 __all__ = [
     "APPENDIX",
@@ -17,10 +17,10 @@ __all__ = [
     "MAIN",
     "ROWS",
     "Cell",
-    "Chosen",
     "Column",
-    "Source",
+    "EncoderSelection",
     "Study",
-    "chosen",
-    "unsupervised",
+    "StudySource",
+    "run_unsupervised",
+    "select_rows",
 ]

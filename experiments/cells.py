@@ -60,7 +60,7 @@ class Cells:
         table = np.load(self._file(row, column, key).with_suffix(".npy"), allow_pickle=False)
         return Counts(table.astype(np.int64), column.level)
 
-    def put(self, row: System, column: Column, cell: Cell, counts: Counts) -> None:
+    def write(self, row: System, column: Column, cell: Cell, counts: Counts) -> None:
         """The counts first: a cell that is there is whole."""
         file = self._file(row, column, cell.key)
         self.folder.mkdir(parents=True, exist_ok=True)

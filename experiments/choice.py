@@ -10,28 +10,28 @@ from statistics import mean
 from experiments.columns import DEVS, dev_levels
 from experiments.material import Material
 from otalign.ot import Unbalanced
-from otalign.tuning import Choice, Grid, tune
+from otalign.tuning import EncoderChoice, SearchGrid, tune
 
-GRID = Grid(parameters=(0.06, 0.2, 0.6), distortions=(0.3,))
+GRID = SearchGrid(parameters=(0.06, 0.2, 0.6), distortions=(0.3,))
 
 
 @dataclass(frozen=True)
-class Chosen:
+class EncoderSelection:
     """The choice of layer and pairing, and the dev F1 of each that was tried: nothing if it was given."""
 
-    choice: Choice
-    tried: dict[Choice, float]
+    choice: EncoderChoice
+    tried: dict[EncoderChoice, float]
 
     def to_dict(self) -> dict[str, object]:
         tried = [{**choice._asdict(), "dev_f1": f1} for choice, f1 in self.tried.items()]
         return {**self.choice._asdict(), "tried": tried}
 
 
-def chosen(material: Material, choices: Sequence[Choice]) -> Chosen:
+def choose_encoder_settings(material: Material, choices: Sequence[EncoderChoice]) -> EncoderSelection:
     """The best of the choices; of equals the first. Embeddings that nothing else needs are not kept."""
     if len(choices) == 1:
-        return Chosen(choices[0], {})
-    found: dict[Choice, list[float]] = {choice: [] for choice in choices}
+        return EncoderSelection(choices[0], {})
+    found: dict[EncoderChoice, list[float]] = {choice: [] for choice in choices}
     for dev in DEVS:
         for choice, f1 in _figures(material, dev, choices).items():
             found[choice].append(f1)
@@ -39,22 +39,22 @@ def chosen(material: Material, choices: Sequence[Choice]) -> Chosen:
     best = max(choices, key=lambda choice: round(means[choice], 10))
     for dev in DEVS:
         material.store(dev, "dev", choices).forget(choice for choice in choices if choice != best)
-    return Chosen(best, means)
+    return EncoderSelection(best, means)
 
 
-def _figures(material: Material, dev: str, choices: Sequence[Choice]) -> dict[Choice, float]:
+def _figures(material: Material, dev: str, choices: Sequence[EncoderChoice]) -> dict[EncoderChoice, float]:
     """The mean over levels of what each choice reaches on a dev set."""
     levels = dev_levels(dev)
     tuned = tune(
         material.golds(dev, "dev"),
         material.store(dev, "dev", choices),
-        material.base(choices[0]).changed(problem=Unbalanced(1), whitening=0.0, smoothing=0.0),
+        material.base(choices[0]).replace(problem=Unbalanced(1), whitening=0.0, smoothing=0.0),
         GRID,
         levels,
         journal=material.journal(dev),
         progress=lambda what, done, of: material.progress(f"layer and pairing, {dev} dev", done, of),
     )
-    found: dict[Choice, float] = {}
+    found: dict[EncoderChoice, float] = {}
     for choice in choices:
         of_levels = [
             max(row.f1 for row in tuned[level].rows if (row.settings.layer, row.settings.pairing) == choice)

@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TaskID, TextColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
 
-from experiments import Cell, Chosen, Source, figures, tables
-from experiments import chosen as chosen_rows
-from experiments import unsupervised as studied
+from experiments import Cell, EncoderSelection, StudySource, figures, tables
+from experiments import run_unsupervised as studied
+from experiments import select_rows as chosen_rows
 from experiments.run import CELLS
 from experiments.supervised_command import EncoderName, ResultsFolder, supervised
 from otalign import encoders
@@ -21,8 +21,8 @@ from otalign.cli.corpora import DataFolder
 from otalign.cli.results import make_writable
 from otalign.cli.terminal import resumable, say_what_is_written
 from otalign.encoders import Pairing
-from otalign.tuning import Choice, Progress
-from otalign.tuning.store import unheard
+from otalign.tuning import EncoderChoice, Progress
+from otalign.tuning.store import no_progress
 
 PAIRINGS: tuple[Pairing, ...] = ("joint", "separate")  # those of the paper
 
@@ -72,30 +72,30 @@ def unsupervised(
     wanted = chosen_rows(rows)
     choices = _choices(encoder, layer, pairing)
     make_writable(output)
-    source = Source(encoder, data, limit, device, threads, batch_size)
-    with resumable(), _told() as (progress, heard):
+    source = StudySource(encoder, data, limit, device, threads, batch_size)
+    with resumable(), _show_progress() as (progress, heard):
         found = studied(source, output, wanted, choices, progress=progress, heard=heard)
     say_what_is_written(tables.write(found, output), lambda: figures.write(found, output / "figures"))
 
 
-def _choices(encoder: str, layer: str, pairing: str) -> list[Choice]:
+def _choices(encoder: str, layer: str, pairing: str) -> list[EncoderChoice]:
     if pairing != "auto" and pairing not in PAIRINGS:
         raise ValueError(f"--pairing must be auto, {', '.join(PAIRINGS)}, got {pairing!r}")
     if layer != "auto" and not layer.isdecimal():
         raise ValueError(f"--layer must be auto or a number, got {layer!r}")
-    layers = encoders.layers(encoder)
+    layers = encoders.list_layers(encoder)
     if layer != "auto" and int(layer) not in layers:
         raise ValueError(f"--layer must be from {layers[0]} to {layers[-1]} for {encoder}, got {layer}")
     ways: list[Pairing] = [way for way in PAIRINGS if pairing in ("auto", way)]
-    return [Choice(k, way) for way in ways for k in (layers if layer == "auto" else [int(layer)])]
+    return [EncoderChoice(k, way) for way in ways for k in (layers if layer == "auto" else [int(layer)])]
 
 
 @contextmanager
-def _told() -> Iterator[tuple[Progress, Callable[[Cell | Chosen], None]]]:
+def _show_progress() -> Iterator[tuple[Progress, Callable[[Cell | EncoderSelection], None]]]:
     """Bars on a terminal, above them a line for each cell; in a pipe the lines alone, on the error stream."""
     screen = Console(stderr=True, highlight=False, soft_wrap=True)
     if not sys.stderr.isatty():
-        yield unheard, lambda made: screen.print(_line(made), markup=False)
+        yield no_progress, lambda made: screen.print(_line(made), markup=False)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Bars(*columns, console=screen, transient=True) as bars:
@@ -111,8 +111,8 @@ def _told() -> Iterator[tuple[Progress, Callable[[Cell | Chosen], None]]]:
         yield progress, lambda made: bars.console.print(_line(made), markup=False)
 
 
-def _line(made: Cell | Chosen) -> str:
-    if isinstance(made, Chosen):
+def _line(made: Cell | EncoderSelection) -> str:
+    if isinstance(made, EncoderSelection):
         if not made.tried:
             return f"layer {made.choice.layer}, {made.choice.pairing}, as given"
         best = f"the best of {len(made.tried)}, mean dev F1 {100 * made.tried[made.choice]:.1f}"

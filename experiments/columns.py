@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from otalign.alignment import Level
 
+LEVEL_NAMES: dict[Level, str] = {"sure": "S", "possible": "S+P"}  # as papers write them
+
 
 @dataclass(frozen=True)
 class Column:
@@ -16,7 +18,7 @@ class Column:
 
     @property
     def heading(self) -> str:
-        return f"{self.title} {self.level.upper()}"
+        return f"{self.title} {LEVEL_NAMES[self.level]}"
 
     @property
     def key(self) -> str:
@@ -25,7 +27,7 @@ class Column:
 
 # From the most nulls to the fewest, as in the paper. Newsela and arXiv have no dev set; Wiki has no
 # possible links.
-BOTH: tuple[Level, ...] = ("s", "s+p")
+BOTH: tuple[Level, ...] = ("sure", "possible")
 COLUMNS = tuple(
     Column(corpus, level, title, dev)
     for corpus, title, dev, levels in (

@@ -16,12 +16,12 @@ from otalign.encoders import Embeddings, Encoder
 from otalign.encoders.whitening import Centre
 from otalign.io import CORPORA, load
 from otalign.settings import Settings
-from otalign.tuning import Choice, Journal, Progress, Store
-from otalign.tuning.store import unheard
+from otalign.tuning import EmbeddingStore, EncoderChoice, Journal, Progress
+from otalign.tuning.store import no_progress
 
 
 @dataclass(frozen=True)
-class Source:
+class StudySource:
     """Where the material comes from: an encoder, a folder of corpora, and how much of each split is taken."""
 
     encoder: str
@@ -36,12 +36,12 @@ class Source:
 class Material:
     """Gold, embeddings and journals, by corpus and split. Embeddings are those of the choice, if made yet."""
 
-    source: Source
+    source: StudySource
     cache: Path
     top: int | None  # the highest layer that will be asked for; None is the encoder's default
-    progress: Progress = unheard
+    progress: Progress = no_progress
     _golds: dict[tuple[str, str], tuple[Gold, ...]] = field(default_factory=dict)
-    _centred: dict[tuple[str, Choice, float], Embeddings] = field(default_factory=dict)
+    _centred: dict[tuple[str, EncoderChoice, float], Embeddings] = field(default_factory=dict)
     _digests: dict[tuple[str, str], str] = field(default_factory=dict)
     _journals: dict[str, Journal] = field(default_factory=dict)
 
@@ -77,20 +77,22 @@ class Material:
             self._digests[corpus, split] = sha256(said.encode()).hexdigest()
         return self._digests[corpus, split]
 
-    def store(self, corpus: str, split: str, choices: Iterable[Choice]) -> Store:
+    def store(self, corpus: str, split: str, choices: Iterable[EncoderChoice]) -> EmbeddingStore:
         """Embeddings by choice, not centred."""
 
         def progress(what: str, done: int, of: int) -> None:
             self.progress(f"{corpus} {split}: {what}", done, of)
 
         pairs = [(gold.source, gold.target) for gold in self.golds(corpus, split)]
-        return Store(self.encoder, pairs, choices, self.cache, progress)
+        return EmbeddingStore(self.encoder, pairs, choices, self.cache, progress)
 
-    def centred(self, corpus: str, choice: Choice, whitening: float = 0.0) -> Embeddings:
+    def get_centred_embeddings(
+        self, corpus: str, choice: EncoderChoice, whitening: float = 0.0
+    ) -> Embeddings:
         """Those of a test set, around its own centre, held for the next cell."""
         if (corpus, choice, whitening) not in self._centred:
             embeddings = self.store(corpus, "test", [choice])[choice]
-            centred = Centre.of([embeddings], whitening).centred(embeddings)
+            centred = Centre.fit([embeddings], whitening).apply(embeddings)
             self._centred[corpus, choice, whitening] = centred
         return self._centred[corpus, choice, whitening]
 
@@ -101,5 +103,5 @@ class Material:
             self._journals[corpus] = Journal(file, self.encoder_digest)
         return self._journals[corpus]
 
-    def base(self, choice: Choice) -> Settings:
+    def base(self, choice: EncoderChoice) -> Settings:
         return Settings(encoder=self.encoder.name, layer=choice.layer, pairing=choice.pairing)

@@ -11,14 +11,14 @@ from experiments.statistics import Statistics
 from experiments.system import System
 from experiments.transport import DISTORTIONS, MASS, Transported
 from otalign.ot import Balanced, Entropic, Exact, Partial, Problem, Unbalanced
-from otalign.settings import DISTORTION, FRACTION, SMOOTHING, THRESHOLDS, WHITENING
+from otalign.settings import DISTORTION, PROBLEMS, SMOOTHING, WHITENING
 
 TENTHS = tuple(k / 10 for k in range(1, 11))
 FINER = tuple(k / 20 for k in range(9))  # with neighbours counted, less distortion is wanted
 TAUS = (0.02, 0.06, *TENTHS)  # where nulls are many, the best tau is small
 
 
-def _transported(cost: str, fertility: str) -> tuple[Transported, ...]:
+def _transport_rows(cost: str, fertility: str) -> tuple[Transported, ...]:
     """The five transport rows of the paper under a cost and a fertility.
 
     Without entropy every word pair that has mass is linked: so, and not with a threshold, the figures of
@@ -49,7 +49,7 @@ def _transported(cost: str, fertility: str) -> tuple[Transported, ...]:
     )
 
 
-def _thresholded(cost: str) -> Transported:
+def _threshold_row(cost: str) -> Transported:
     return Transported(
         f"threshold-{cost}",
         f"Threshold on {cost} costs",
@@ -71,9 +71,9 @@ def _beyond(name: str, title: str, problem: Problem, **options) -> Transported:
 MAIN: tuple[System, ...] = (
     Statistics("fast-align", "fast-align"),
     Similarity("simalign", "SimAlign (IterMax)"),
-    _thresholded("cosine"),
-    _thresholded("euclidean"),
-    *_transported("cosine", "uniform"),
+    _threshold_row("cosine"),
+    _threshold_row("euclidean"),
+    *_transport_rows("cosine", "uniform"),
     # Not in the paper. First, what is ahead of it: whitened embeddings, and neighbours that count.
     _beyond("bot", "BOT", Balanced(), distortions=FINER),
     _beyond("pot", "POT", Partial(1), parameters=TENTHS),
@@ -82,12 +82,12 @@ MAIN: tuple[System, ...] = (
     Transported(
         "auto",
         "auto: one setting for all",
-        Partial(FRACTION),
+        Partial(1.0),
         Entropic(),
         whitening=WHITENING,
         smoothing=SMOOTHING,
         distortions=(DISTORTION,),
-        thresholds=(THRESHOLDS[Partial],),
+        thresholds=(PROBLEMS["pot"].threshold,),
     ),
     # Then what a threshold alone does for balanced transport, without entropy.
     Transported("bot-exact-threshold", "BOT exact, threshold tuned", Balanced(), Exact()),
@@ -95,13 +95,13 @@ MAIN: tuple[System, ...] = (
 APPENDIX: tuple[System, ...] = tuple(
     row
     for ground in (("cosine", "norm"), ("euclidean", "uniform"), ("euclidean", "norm"))
-    for row in _transported(*ground)
+    for row in _transport_rows(*ground)
 )
 APPENDED = frozenset(row.name for row in APPENDIX)
 ROWS = {row.name: row for row in (*MAIN, *APPENDIX)}
 
 
-def chosen(patterns: str) -> tuple[System, ...]:
+def select_rows(patterns: str) -> tuple[System, ...]:
     """The rows that a list with commas names: `main`, `all`, names, or patterns such as uot*."""
     names: list[str] = []
     for pattern in (part.strip() for part in patterns.split(",")):

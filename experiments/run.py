@@ -10,18 +10,18 @@ from typing import Any
 
 import otalign
 from experiments.cells import Cell, Cells
-from experiments.choice import Chosen, chosen
+from experiments.choice import EncoderSelection, choose_encoder_settings
 from experiments.columns import COLUMNS, DEVS, Column, dev_levels
-from experiments.material import Material, Source
+from experiments.material import Material, StudySource
 from experiments.rows import ROWS
 from experiments.system import Figures, System, Tuning
 from otalign.alignment import Alignment
 from otalign.metrics import Counts, count, scores, signature
-from otalign.tuning import Choice, Progress
-from otalign.tuning.store import unheard
+from otalign.tuning import EncoderChoice, Progress
+from otalign.tuning.store import no_progress
 
 CELLS = "cells"  # what progress as a whole is told of
-Heard = Callable[[Cell | Chosen], None]  # told of each cell, and of the choice, when it is made
+Heard = Callable[[Cell | EncoderSelection], None]  # told of each cell, and of the choice, when it is made
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class Study:
 
     material: Material
     cells: Cells
-    chosen: Chosen | None
+    chosen: EncoderSelection | None
 
     def cell(self, row: System, column: Column) -> Cell | None:
         """The cell, if it is made and still what would be made."""
@@ -44,15 +44,15 @@ class Study:
         """The rows that have a cell, in the order of the tables."""
         return [row for row in ROWS.values() if any(self.cell(row, column) for column in COLUMNS)]
 
-    def made(self, row: System) -> Iterator[Cell]:
+    def make_cells(self, row: System) -> Iterator[Cell]:
         """The cells of a row that are missing, as they are made. What levels have in common is made once."""
-        choice = self.chosen.choice if self.chosen else Choice(0)
+        choice = self.chosen.choice if self.chosen else EncoderChoice(0)
         for dev in DEVS:
             missing = [c for c in COLUMNS if c.dev == dev and not self.cell(row, c)]
             if not missing:
                 continue
             start = time.perf_counter()
-            tunings = row.tuned(self.material, dev, choice, dev_levels(dev))
+            tunings = row.tune(self.material, dev, choice, dev_levels(dev))
             seconds = time.perf_counter() - start
             predicted: dict[str, tuple[list[Alignment], float]] = {}
             for column in missing:
@@ -60,12 +60,12 @@ class Study:
                 same = json.dumps([column.corpus, tuning.settings])
                 if same not in predicted:
                     start = time.perf_counter()
-                    found = list(row.aligned(self.material, column.corpus, tuning))
+                    found = list(row.align(self.material, column.corpus, tuning))
                     predicted[same] = found, time.perf_counter() - start
                 alignments, took = predicted[same]
                 counts = count(alignments, self.material.golds(column.corpus, "test"), column.level)
                 cell = self._cell(row, column, tuning, counts, {"tuning": seconds, "test": took})
-                self.cells.put(row, column, cell, counts)
+                self.cells.write(row, column, cell, counts)
                 yield cell
 
     def key(self, row: System, column: Column) -> str:
@@ -104,26 +104,26 @@ class Study:
         )
 
 
-def unsupervised(
-    source: Source,
+def run_unsupervised(
+    source: StudySource,
     folder: Path,
     rows: Sequence[System],
-    choices: Sequence[Choice],
+    choices: Sequence[EncoderChoice],
     *,
-    progress: Progress = unheard,
+    progress: Progress = no_progress,
     heard: Heard = lambda _: None,
 ) -> Study:
     """The study with all cells of these rows made, at the best of the choices of layer and pairing."""
     top = max(choice.layer for choice in choices)
     material = Material(source, folder / "cache", top, progress)
-    best = chosen(material, choices) if any(row.embeds for row in rows) else None
+    best = choose_encoder_settings(material, choices) if any(row.embeds for row in rows) else None
     if best:
         heard(best)
     study = Study(material, Cells(folder / "cells"), best)
     done, total = sum(bool(study.cell(row, c)) for row in rows for c in COLUMNS), len(rows) * len(COLUMNS)
     progress(CELLS, done, total)
     for row in rows:
-        for cell in study.made(row):
+        for cell in study.make_cells(row):
             heard(cell)
             done += 1
             progress(CELLS, done, total)

@@ -14,12 +14,12 @@ from experiments.material import Material
 from experiments.system import Figures, Tuning, of_pairs
 from otalign.alignment import Alignment, Gold, Level
 from otalign.baselines import IterMax, SimAlign, similarity
-from otalign.baselines.simalign import distorted, link_entropy
+from otalign.baselines.simalign import apply_distortion, link_entropy
 from otalign.encoders import Embeddings
-from otalign.encoders.embeddings import in_numpy
+from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.whitening import Centre
 from otalign.metrics import Tally
-from otalign.tuning import Choice, Curve
+from otalign.tuning import Curve, EncoderChoice
 
 DISTORTIONS = tuple(k / 10 for k in range(11))
 
@@ -36,12 +36,12 @@ class Similarity:
 
     embeds = True
 
-    def tuned(
-        self, material: Material, corpus: str, choice: Choice, levels: tuple[Level, ...]
+    def tune(
+        self, material: Material, corpus: str, choice: EncoderChoice, levels: tuple[Level, ...]
     ) -> dict[Level, Tuning]:
         golds = material.golds(corpus, "dev")
         embeddings = material.store(corpus, "dev", [choice])[choice]
-        matrices = similarities(Centre.of([embeddings]).centred(embeddings))
+        matrices = similarities(Centre.fit([embeddings]).apply(embeddings))
         best: dict[Level, tuple[float, SimAlign, Figures]] = {}
         for k, distortion in enumerate(self.distortions):
             material.progress(f"{self.name}, {corpus} dev", k, len(self.distortions))
@@ -55,13 +55,15 @@ class Similarity:
         material.progress(f"{self.name}, {corpus} dev", len(self.distortions), len(self.distortions))
         return {level: self._tuning(material, choice, *best[level][1:]) for level in levels}
 
-    def aligned(self, material: Material, corpus: str, tuning: Tuning) -> Iterable[Alignment]:
+    def align(self, material: Material, corpus: str, tuning: Tuning) -> Iterable[Alignment]:
         said = tuning.settings
         system = SimAlign(self.matching, said["distortion"], said["threshold"])
-        matrices = similarities(material.centred(corpus, Choice(said["layer"], said["pairing"])))
+        matrices = similarities(
+            material.get_centred_embeddings(corpus, EncoderChoice(said["layer"], said["pairing"]))
+        )
         return of_pairs(material.golds(corpus, "test"), map(system.links, matrices))
 
-    def _tuning(self, material: Material, choice: Choice, system: SimAlign, dev: Figures) -> Tuning:
+    def _tuning(self, material: Material, choice: EncoderChoice, system: SimAlign, dev: Figures) -> Tuning:
         settings: dict[str, Any] = {
             "encoder": material.encoder.name,
             "layer": choice.layer,
@@ -78,7 +80,7 @@ class Similarity:
 def similarities(embeddings: Embeddings) -> list[np.ndarray]:
     """The matrices (n, m) of source, target, source, …"""
     places = range(0, len(embeddings.starts) - 1, 2)
-    return [similarity(in_numpy(embeddings[k]), in_numpy(embeddings[k + 1])) for k in places]
+    return [similarity(to_numpy(embeddings[k]), to_numpy(embeddings[k + 1])) for k in places]
 
 
 def curves(
@@ -93,7 +95,9 @@ def curves(
     for S in matrices:
         found = np.array(sorted(system.links(S)), dtype=np.intp).reshape(-1, 2).T
         # Rounding may leave an entropy a little above one, at which nothing is dropped.
-        entropy = np.minimum(link_entropy(distorted(S, system.distortion))[*found], 1) if S.size else []
+        entropy = (
+            np.minimum(link_entropy(apply_distortion(S, system.distortion))[*found], 1) if S.size else []
+        )
         links.append(found)
         entropies.append(np.asarray(entropy, dtype=float))
     thresholds = np.unique([*np.percentile(np.concatenate([*entropies, [1.0]]), percentiles), 1.0])
@@ -111,17 +115,17 @@ def curves(
 def _tally(first: np.ndarray, gold: Gold, level: Level, count: int) -> Tally:
     """Links and nulls of one pair at each of `count` thresholds, by the first that keeps each cell (n, m)."""
 
-    def kept(firsts: np.ndarray) -> np.ndarray:
+    def keep_links(firsts: np.ndarray) -> np.ndarray:
         return np.cumsum(np.bincount(firsts.reshape(-1), minlength=count + 1))[:count]
 
     pairs = gold.pairs(level)
     true = np.array(sorted(pairs), dtype=np.intp).reshape(-1, 2).T
-    correct, predicted, total = kept(first[*true]), kept(first), len(pairs)
+    correct, predicted, total = keep_links(first[*true]), keep_links(first), len(pairs)
     for side in (0, 1):
         words = first.min(axis=1 - side, initial=count)
         null = np.ones(len(words), dtype=bool)
         null[true[side]] = False
-        correct = correct + null.sum() - kept(words[null])
-        predicted = predicted + len(words) - kept(words)
+        correct = correct + null.sum() - keep_links(words[null])
+        predicted = predicted + len(words) - keep_links(words)
         total += int(null.sum())
     return Tally(correct, predicted, total)

@@ -11,7 +11,7 @@ from experiments.material import Material
 from experiments.system import Tuning, of_pairs
 from otalign.alignment import Alignment, Level
 from otalign.baselines import FastAlign, Symmetrisation
-from otalign.tuning import Choice
+from otalign.tuning import EncoderChoice
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,14 @@ class Statistics:
 
     embeds = False
 
-    def tuned(
-        self, material: Material, corpus: str, choice: Choice, levels: tuple[Level, ...]
+    def tune(
+        self, material: Material, corpus: str, choice: EncoderChoice, levels: tuple[Level, ...]
     ) -> dict[Level, Tuning]:
         """There is nothing to tune, so it is the same for all levels."""
         settings = {"system": "fast-align", **asdict(self.options), "symmetrisation": self.symmetrisation}
         return dict.fromkeys(levels, Tuning(settings, dict(settings), None))
 
-    def aligned(self, material: Material, corpus: str, tuning: Tuning) -> Iterable[Alignment]:
+    def align(self, material: Material, corpus: str, tuning: Tuning) -> Iterable[Alignment]:
         (front,) = {column.dev for column in COLUMNS if column.corpus == corpus}
         tests = material.golds(corpus, "test")
         golds = [*material.golds(front, "train"), *material.golds(front, "dev"), *tests]
@@ -42,5 +42,5 @@ class Statistics:
             material.progress(f"{self.name}, {corpus}", done, 2 * self.options.iterations - 1)
 
         trained = self.options.train([(gold.source, gold.target) for gold in golds], progress)
-        links = trained.aligned.symmetrised(self.symmetrisation)
+        links = trained.aligned.symmetrise(self.symmetrisation)
         return of_pairs(tests, links[-len(tests) :])

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn
 
-from experiments import Source
+from experiments import StudySource
 from otalign.atomic import write_atomic
 from otalign.cli.corpora import DataFolder
 from otalign.cli.results import make_writable
@@ -56,15 +56,15 @@ def supervised(
 
     Example: python -m experiments supervised --encoder bert-base-uncased --data corpora/ --jobs 4 -o results/
     """
-    from experiments.supervised import Ground, Precision, chosen, figures, tables
-    from experiments.supervised import supervised as studied
+    from experiments.supervised import Ground, Precision, figures, select_rows, tables
+    from experiments.supervised import run_supervised as studied
 
-    wanted = chosen(rows)
+    wanted = select_rows(rows)
     if precision not in (None, *get_args(Precision)):
         raise ValueError(f"--precision must be one of {', '.join(get_args(Precision))}, got {precision!r}")
     make_writable(output)
-    ground = Ground.of(Source(encoder, data, limit, device), output, precision)  # pyright: ignore[reportArgumentType]
-    with resumable(), _told() as heard:
+    ground = Ground.of(StudySource(encoder, data, limit, device), output, precision)  # pyright: ignore[reportArgumentType]
+    with resumable(), _show_progress() as heard:
         found = studied(ground, wanted, seeds=seeds, workers=jobs, heard=heard)
     say_what_is_written(tables.write(found, output), lambda: figures.write(found, output / "figures"))
     log = output / "failed.txt"
@@ -77,7 +77,7 @@ def supervised(
 
 
 @contextmanager
-def _told() -> "Iterator[Callable[[Result | Failure, int, int], None]]":
+def _show_progress() -> "Iterator[Callable[[Result | Failure, int, int], None]]":
     """A line for each model on the error stream, and under them a bar if it is a terminal."""
     screen = Console(stderr=True, highlight=False, soft_wrap=True)
     bar = Progress(

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from experiments.material import Material
 from otalign.alignment import Alignment, Gold, Level, Link, Pairs
 from otalign.metrics.counts import harmonic_mean
-from otalign.tuning import Choice
+from otalign.tuning import EncoderChoice
 
 
 @dataclass(frozen=True)
@@ -51,13 +51,13 @@ class System(Protocol):
         """Whether its figures depend on the encoder."""
         ...
 
-    def tuned(
-        self, material: Material, corpus: str, choice: Choice, levels: tuple[Level, ...]
+    def tune(
+        self, material: Material, corpus: str, choice: EncoderChoice, levels: tuple[Level, ...]
     ) -> dict[Level, Tuning]:
         """The best on the dev set of a corpus, at each level."""
         ...
 
-    def aligned(self, material: Material, corpus: str, tuning: Tuning) -> Iterable[Alignment]:
+    def align(self, material: Material, corpus: str, tuning: Tuning) -> Iterable[Alignment]:
         """The test set of a corpus, as tuned."""
         ...
 

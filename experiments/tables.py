@@ -25,7 +25,7 @@ MEASURES: dict[str, Value] = {
 
 def write(study: Study, folder: Path) -> list[Path]:
     """table.md, table.csv and table.json, of all cells that are there."""
-    texts = {"md": markdown(study), "csv": comma_separated(study), "json": as_json(study)}
+    texts = {"md": markdown(study), "csv": write_csv(study), "json": as_json(study)}
     return layout.written(folder, "table", texts)
 
 
@@ -73,7 +73,7 @@ def _table(study: Study, rows: Sequence[System], value: Value, with_paper: bool 
     return layout.table([*(column.heading for column in COLUMNS), "mean"], lines)
 
 
-def comma_separated(study: Study) -> str:
+def write_csv(study: Study) -> str:
     """A line for each cell."""
     text = io.StringIO()
     names = (
@@ -109,7 +109,7 @@ def as_json(study: Study) -> str:
         cells = [study.cell(row, column) for column in COLUMNS]
         found: dict[str, Any] = {"row": row.name, "title": row.title, "main": row.name not in APPENDED}
         found["paper_f1"] = dict(zip((c.key for c in COLUMNS), paper.F1.get(row.name, ()), strict=False))
-        rows.append(found | {"cells": [_told(cell) for cell in cells if cell]})
+        rows.append(found | {"cells": [_describe_cell(cell) for cell in cells if cell]})
     source = study.material.source
     about = {
         "version": otalign.__version__,
@@ -121,5 +121,5 @@ def as_json(study: Study) -> str:
     return json.dumps(about | {"rows": rows}, indent=2, allow_nan=False) + "\n"
 
 
-def _told(cell: Cell) -> dict[str, Any]:
+def _describe_cell(cell: Cell) -> dict[str, Any]:
     return {key: value for key, value in cell.to_dict().items() if key not in ("row", "key")}

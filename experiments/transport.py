@@ -10,14 +10,12 @@ from dataclasses import dataclass, replace
 
 from experiments.material import Material
 from experiments.system import Figures, Tuning
-from otalign.aligner import alignments
+from otalign.aligner import Aligner, EmbeddedPairs
 from otalign.alignment import Alignment, Level
 from otalign.ot import Entropic, Partial, Problem, Solver, Unbalanced
-from otalign.scoring.cost import Cost
-from otalign.scoring.fertility import Fertility
-from otalign.settings import Settings
-from otalign.text.words import joined
-from otalign.tuning import THRESHOLDS, Choice, Grid, Tuned, tune
+from otalign.settings import Cost, Fertility, Settings
+from otalign.text.words import join_words
+from otalign.tuning import THRESHOLDS, EncoderChoice, SearchGrid, TuningResult, tune
 
 DISTORTIONS = tuple(k / 10 for k in range(11))
 MASS = (1e-6,)  # a threshold that keeps all that has mass, but not the dust of rounding
@@ -44,28 +42,30 @@ class Transported:
 
     embeds = True
 
-    def tuned(
-        self, material: Material, corpus: str, choice: Choice, levels: tuple[Level, ...]
+    def tune(
+        self, material: Material, corpus: str, choice: EncoderChoice, levels: tuple[Level, ...]
     ) -> dict[Level, Tuning]:
         pairs = len(material.golds(corpus, "dev"))
         found: dict[Level, Tuning] = {}
         for level, best in self._best(material, corpus, choice, levels).items():
             dev = Figures(best.best.precision, best.best.recall, pairs)
-            found[level] = Tuning(best.settings.to_dict(), best.settings.fields(), dev)
+            found[level] = Tuning(best.settings.to_dict(), best.settings.signature_fields(), dev)
         return found
 
-    def aligned(self, material: Material, corpus: str, tuning: Tuning) -> Iterable[Alignment]:
+    def align(self, material: Material, corpus: str, tuning: Tuning) -> Iterable[Alignment]:
         settings = Settings.from_dict(tuning.settings)
-        choice = Choice(settings.layer, settings.pairing)
-        embeddings = material.centred(corpus, choice, settings.whitening)
-        pairs = [(joined(gold.source), joined(gold.target)) for gold in material.golds(corpus, "test")]
-        return alignments(pairs, embeddings, settings)
+        choice = EncoderChoice(settings.layer, settings.pairing)
+        embeddings = material.get_centred_embeddings(corpus, choice, settings.whitening)
+        pairs = [
+            (join_words(gold.source), join_words(gold.target)) for gold in material.golds(corpus, "test")
+        ]
+        return Aligner(material.encoder, settings).align_chunk(EmbeddedPairs(pairs, embeddings))
 
     def _best(
-        self, material: Material, corpus: str, choice: Choice, levels: tuple[Level, ...]
-    ) -> dict[Level, Tuned]:
+        self, material: Material, corpus: str, choice: EncoderChoice, levels: tuple[Level, ...]
+    ) -> dict[Level, TuningResult]:
         sought = self.distortions or self._sought(material, corpus, choice, levels)
-        base = material.base(choice).changed(
+        base = material.base(choice).replace(
             cost=self.cost,
             fertility=self.fertility,
             whitening=self.whitening,
@@ -75,8 +75,10 @@ class Transported:
         )
         golds, store = material.golds(corpus, "dev"), material.store(corpus, "dev", [choice])
 
-        def search(distortions: Iterable[float], parameters: Iterable[float]) -> dict[Level, Tuned]:
-            grid = Grid(tuple(parameters), tuple(dict.fromkeys(distortions)), thresholds=self.thresholds)
+        def search(distortions: Iterable[float], parameters: Iterable[float]) -> dict[Level, TuningResult]:
+            grid = SearchGrid(
+                tuple(parameters), tuple(dict.fromkeys(distortions)), thresholds=self.thresholds
+            )
             told = f"{self.name}, {corpus} dev"
             return tune(
                 golds,
@@ -97,7 +99,7 @@ class Transported:
         return {level: max(coarse[level], fine[level], key=lambda tuned: tuned.f1) for level in levels}
 
     def _sought(
-        self, material: Material, corpus: str, choice: Choice, levels: tuple[Level, ...]
+        self, material: Material, corpus: str, choice: EncoderChoice, levels: tuple[Level, ...]
     ) -> tuple[float, ...]:
         """The distortions that are best for unbalanced transport, at the levels, with few parameters."""
         seeker = replace(

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from otalign.alignment import Alignment, Gold, Link, Links
+from otalign.alignment import Alignment, Gold, Link, WordlessLinks
 
 # What every text format can hold: no blank, line end, byte order mark, nor half of a surrogate pair.
 # Letters that other tools take for blanks or line ends are in, and digits and signs that formats use.
@@ -30,8 +30,8 @@ def golds(draw, possible: bool = True) -> Gold:
     return Gold(tuple(source), tuple(target), draw(links), draw(links) if possible else frozenset())
 
 
-plain_alignments = golds(possible=False).map(lambda gold: gold.alignment("s"))
-links_without_words = golds().map(lambda gold: Links(gold.sure, gold.possible))
+plain_alignments = golds(possible=False).map(lambda gold: gold.alignment("sure"))
+links_without_words = golds().map(lambda gold: WordlessLinks(gold.sure, gold.possible))
 
 
 @st.composite

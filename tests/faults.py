@@ -15,7 +15,7 @@ from unittest.mock import patch
 import numpy as np
 
 from otalign.alignment import Alignment, Link
-from otalign.encoders import Prepared
+from otalign.encoders import PreparedPairs
 from otalign.text.words import Sentence
 
 PAIRS = [(f"{k} " + "the old car " * (k % 7), f"a car {k}") for k in range(60)]
@@ -101,10 +101,10 @@ class FaultyReader:
     fault: Fault
     at: int
 
-    def prepared(self, pairs: list[tuple[Sentence, Sentence]], pairing: str) -> Prepared:
+    def prepared(self, pairs: list[tuple[Sentence, Sentence]], pairing: str) -> PreparedPairs:
         if any(source.words[0] == str(self.at) for source, _ in pairs):
             self.fault.strike()
-        return Prepared([], np.zeros(2 * len(pairs) + 1, int))
+        return PreparedPairs([], np.zeros(2 * len(pairs) + 1, int))
 
 
 def run_command(loading: Loading, *arguments: str) -> None:

@@ -55,10 +55,10 @@ def take(browser: Browser, folder: Path) -> None:
 
 def take_page(browser: Browser, aligner: Aligner, folder: Path) -> None:
     """Write the pictures of the server's page into a folder."""
-    from otalign.server.app import app_for
+    from otalign.server.app import make_app
     from tests.server.running import served
 
-    with served(app_for(aligner)) as server:
+    with served(make_app(aligner)) as server:
         for name, width, height, scheme, problem in (
             ("serve.png", 1200, 720, "light", "uot"),
             ("serve-phone.png", 360, 740, "dark", "bot"),

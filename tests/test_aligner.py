@@ -22,7 +22,7 @@ from otalign.encoders import prefetch as ahead
 from otalign.encoders import whitening as centring
 from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced
 from otalign.settings import Settings
-from otalign.text.words import Sentence, split, tokenized
+from otalign.text.words import Sentence, split, tokenize
 from tests import plain_aligner
 from tests.encoders import tiny
 
@@ -54,7 +54,7 @@ def bert(tiny_model):
 @pytest.fixture(scope="session")
 def aligner(bert) -> Aligner:
     """One with a kept mean, so that every pair has one answer."""
-    return Aligner.load(bert, layer=2, device="cpu").centred_on(PAIRS)
+    return Aligner.load(bert, layer=2, device="cpu").fit_centre(PAIRS)
 
 
 def close(found: Alignment, expected: Alignment):
@@ -133,7 +133,7 @@ def test_spans_are_where_the_words_stand_in_the_text(aligner):
     alignment = aligner.align(*texts)
     sides = (alignment.source, alignment.source_spans), (alignment.target, alignment.target_spans)
     for text, (words, spans) in zip(texts, sides, strict=True):
-        assert tuple(text[start:end] for start, end in spans) == words == tokenized(text).words
+        assert tuple(text[start:end] for start, end in spans) == words == tokenize(text).words
 
 
 def test_alignments_come_in_order_and_are_those_of_one_pair_at_a_time(aligner, monkeypatch):
@@ -158,8 +158,9 @@ def test_workers_do_not_run_the_script_that_asks_for_them(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "print('run')\n"
-        "from otalign import Aligner, ahead\n"
-        "ahead.TASK_PAIRS = 1\n"
+        "from otalign import Aligner\n"
+        "from otalign.encoders import prefetch\n"
+        "prefetch.TASK_PAIRS = 1\n"
         "for found in Aligner.load().align_many([('A dog', 'A dog')] * 4, workers=2):\n"
         "    print(found.pharaoh())\n"
     )
@@ -217,7 +218,7 @@ def test_a_stream_is_centred_on_its_first_words(bert, monkeypatch):
     found = [next(stream)]
     assert len(taken) == 4, "24 words a chunk: two chunks"
     found += stream
-    kept = plain.centred_on(pairs[:4])
+    kept = plain.fit_centre(pairs[:4])
     for one, other in zip(found, kept.align_many(pairs), strict=True):
         close(one, other)
 
@@ -226,21 +227,21 @@ def test_the_mean_is_that_of_all_words(bert):
     plain = Aligner.load(bert, layer=2, device="cpu")
     vectors = plain.encoder.embed(PAIRS, "joint").vectors
     np.testing.assert_allclose(
-        plain.centred_on(PAIRS).centre.mean, vectors.astype(float).mean(axis=0), atol=1e-12
+        plain.fit_centre(PAIRS).centre.mean, vectors.astype(float).mean(axis=0), atol=1e-12
     )
 
 
 def test_without_a_kept_mean_the_pairs_at_hand_are_centred_on_themselves(bert):
     plain = Aligner.load(bert, layer=2, device="cpu")
     together = list(plain.align_many(PAIRS))
-    for found, expected in zip(plain.centred_on(PAIRS).align_many(PAIRS), together, strict=True):
+    for found, expected in zip(plain.fit_centre(PAIRS).align_many(PAIRS), together, strict=True):
         close(found, expected)
-    close(plain.align(*PAIRS[0]), plain.centred_on(PAIRS[:1]).align(*PAIRS[0]))
+    close(plain.align(*PAIRS[0]), plain.fit_centre(PAIRS[:1]).align(*PAIRS[0]))
 
 
 def test_a_mean_of_no_words_is_refused(bert):
     with pytest.raises(ValueError, match="pairs must have words"):
-        Aligner.load(bert, device="cpu").centred_on([("", "")])
+        Aligner.load(bert, device="cpu").fit_centre([("", "")])
 
 
 @pytest.mark.parametrize("problem", PROBLEMS)
@@ -261,7 +262,7 @@ def test_a_pair_of_single_words_is_linked(bert, problem, cost, fertility):
     aligner = Aligner.load(bert, device="cpu", problem=problem, cost=cost, fertility=fertility)
     for source, target in [("car", "house"), ("car", "car")]:
         for pairing in ("joint", "separate"):
-            changed = Aligner(aligner.encoder, aligner.settings.changed(pairing=pairing))
+            changed = Aligner(aligner.encoder, aligner.settings.replace(pairing=pairing))
             assert [link[:2] for link in changed.align(source, target).links] == [(0, 0)]
 
 
@@ -285,7 +286,7 @@ def test_words_that_are_all_the_same_are_linked_in_order(tiny_model, cost):
         )
         assert {(k, k) for k in range(size)} <= aligner.align(words, words).pairs
         assert (0, size - 1) not in aligner.align(words, words).pairs
-        flat = Aligner(aligner.encoder, aligner.settings.changed(distortion=0, smoothing=0))
+        flat = Aligner(aligner.encoder, aligner.settings.replace(distortion=0, smoothing=0))
         assert len(flat.align(words, words).links) == size * size
 
 
@@ -361,7 +362,7 @@ def test_embeddings_in_torch_are_aligned_as_those_in_numpy(bert, problem, cost):
     for one, other in zip(found.align_many(pairs), expected.align_many(pairs), strict=True):
         close(one, other)
     np.testing.assert_allclose(
-        found.centred_on(pairs).centre.mean, expected.centred_on(pairs).centre.mean, atol=1e-7
+        found.fit_centre(pairs).centre.mean, expected.fit_centre(pairs).centre.mean, atol=1e-7
     )
 
 
@@ -379,7 +380,7 @@ def test_a_saved_aligner_aligns_as_before_without_the_folder_it_came_from(bert, 
     elsewhere = shutil.copytree(bert, tmp_path / "model")
     made = Aligner.load(
         elsewhere, layer=1, device="cpu", pairing="separate", problem=Partial(0.8), threshold=0.25
-    ).centred_on(PAIRS)
+    ).fit_centre(PAIRS)
     expected = list(made.align_many(PAIRS))
     made.save(tmp_path / "saved" / "here")
     shutil.rmtree(elsewhere)
@@ -392,7 +393,7 @@ def test_a_saved_aligner_aligns_as_before_without_the_folder_it_came_from(bert, 
 
 
 def test_a_saved_aligner_over_an_exported_encoder_aligns_as_before(exported, tmp_path):
-    made = Aligner.load(exported("bert", 2), problem=Balanced()).centred_on(PAIRS)
+    made = Aligner.load(exported("bert", 2), problem=Balanced()).fit_centre(PAIRS)
     for _ in range(2):  # over itself, too
         made.save(tmp_path / "saved")
         alike(made, again := Aligner.load(tmp_path / "saved"))
@@ -410,7 +411,7 @@ def test_an_aligner_can_be_saved_where_it_was_loaded_from(bert, tmp_path):
     folder = shutil.copytree(bert, tmp_path / "model")
     made = Aligner.load(folder, layer=2, device="cpu")
     made.save(folder)
-    kept = Aligner.load(folder, device="cpu").centred_on(PAIRS)
+    kept = Aligner.load(folder, device="cpu").fit_centre(PAIRS)
     kept.save(folder)
     alike(kept, Aligner.load(folder, device="cpu"))
 
@@ -430,7 +431,7 @@ def test_an_aligner_is_not_saved_beside_an_encoder_that_would_be_loaded_instead(
 def test_settings_that_are_given_go_before_those_that_are_saved(aligner, tmp_path):
     aligner.save(tmp_path)
     changed = Aligner.load(tmp_path, device="cpu", threshold=0.7, cost="euclidean")
-    assert changed.settings == aligner.settings.changed(threshold=0.7, cost="euclidean")
+    assert changed.settings == aligner.settings.replace(threshold=0.7, cost="euclidean")
     np.testing.assert_array_equal(changed.centre.mean, aligner.centre.mean.astype(np.float32))
     other = Aligner.load(tmp_path, device="cpu", problem=Balanced())
     assert other.settings.threshold == Settings(encoder="", layer=0, problem=Balanced()).threshold
@@ -445,7 +446,7 @@ def test_a_mean_that_is_of_other_embeddings_is_not_taken(aligner, tmp_path, chan
 def test_an_aligner_that_does_not_centre_does_not_use_a_mean(bert, aligner):
     without = Aligner.load(bert, layer=2, device="cpu", centring=False)
     for found, expected in zip(
-        without.centred_on(PAIRS).align_many(PAIRS), without.align_many(PAIRS), strict=True
+        without.fit_centre(PAIRS).align_many(PAIRS), without.align_many(PAIRS), strict=True
     ):
         assert found == expected
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otalign.alignment import Alignment, Gold, Link, Links, Phrase
+from otalign.alignment import Alignment, Gold, Link, Phrase, WordlessLinks
 from tests.drawn_alignments import alignments, golds
 
 SOURCE = ("He", "bought", "a", "used", "car")
@@ -102,17 +102,17 @@ def test_of_duplicates_the_heaviest_stays():
 
 @given(golds())
 def test_the_levels_of_gold_are_nested_and_its_sets_apart(gold):
-    assert gold.alignment("s").pairs == gold.sure == gold.pairs("s")
-    assert gold.alignment("s+p").pairs == gold.sure | gold.possible
+    assert gold.alignment("sure").pairs == gold.sure == gold.pairs("sure")
+    assert gold.alignment("possible").pairs == gold.sure | gold.possible
     assert not gold.sure & gold.possible
     assert gold.transposed().transposed() == gold
-    assert gold.transposed().alignment("s+p") == gold.alignment("s+p").transposed()
+    assert gold.transposed().alignment("possible") == gold.alignment("possible").transposed()
 
 
 def test_what_is_sure_and_possible_is_sure():
     both = frozenset({(0, 0), (1, 1)})
     assert Gold(SOURCE, TARGET, frozenset({(0, 0)}), both).possible == {(1, 1)}
-    assert Links(frozenset({(0, 0)}), both) == Links(frozenset({(0, 0)}), frozenset({(1, 1)}))
+    assert WordlessLinks(frozenset({(0, 0)}), both) == WordlessLinks(frozenset({(0, 0)}), frozenset({(1, 1)}))
 
 
 @pytest.mark.parametrize(
@@ -138,7 +138,7 @@ def test_what_is_sure_and_possible_is_sure():
             lambda: EXAMPLE.from_dict(EXAMPLE.to_dict() | {"target_nulls": [0]}),
             r"target_nulls must be .*\[6\]",
         ),
-        (lambda: Gold(SOURCE, TARGET, frozenset()).alignment("p"), "level must be 's' .*got 'p'"),  # type: ignore
+        (lambda: Gold(SOURCE, TARGET, frozenset()).alignment("p"), "level must be 'sure' .*got 'p'"),  # type: ignore
     ],
 )
 def test_what_cannot_be_is_named(make, message):

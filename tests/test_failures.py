@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from otalign.encoders import prefetch as ahead
-from otalign.engines import Folder, Form
+from otalign.engines import Folder, OutputFormat
 from otalign.failures import capture
 from tests.faults import PAIRS, Fault, FaultyReader, Loading, Panic, Plain, run_command
 
@@ -234,7 +234,7 @@ def test_records_are_all_in_run_json_at_the_end_and_good_in_each_state_of_the_jo
     for length in sorted(draw.sample(range(len(journal) + 1), 20)):  # killed or cut off there
         folder = restore(tmp_path / str(length), {**expected, ".shards.jsonl": journal[:length]})
         (folder / "run.json").write_text(json.dumps(begun))
-        kept = Folder(folder, Form("jsonl")).begin(begun, resume=True)
+        kept = Folder(folder, OutputFormat("jsonl")).begin(begun, resume=True)
         assert len(kept.whole) == journal[: length + 1].count(b"}")
         assert len(kept.whole) + len(kept.damaged) == SHARDS
         shutil.rmtree(folder)
@@ -300,7 +300,7 @@ def test_a_worker_that_fails_to_prepare_pairs_is_named(monkeypatch, tmp_path, ki
     monkeypatch.setattr(ahead, "TASK_PAIRS", 25)
     reader = FaultyReader(Fault(kind, tmp_path / "graves"), at=41)
     with pytest.raises(ChildProcessError, match=said):
-        list(ahead.prepared(PAIRS, reader, "joint", 1, 1000))  # pyright: ignore[reportArgumentType]
+        list(ahead.prepare_ahead(PAIRS, reader, "joint", 1, 1000))  # pyright: ignore[reportArgumentType]
 
 
 # Errors on their way
@@ -347,7 +347,7 @@ def test_by_ray_it_is_the_same(cluster, shards, expected, tmp_path):
     assert rc == 2
     assert "part-000004.jsonl (lines 49–60) failed 3 times, the last at line 60: Panic: " in one_line(said)
 
-    with Folder(folder, Form("jsonl")).lock():
+    with Folder(folder, OutputFormat("jsonl")).lock():
         rc, said = shards(Loading(), folder, *options, "--resume")
         assert (rc, "another run is writing into" in one_line(said)) == (2, True)
 

@@ -38,7 +38,7 @@ def test_the_card_tells_what_was_measured(name):
     measured = Measured.of(models.folder(name))
     assert f"**{100 * measured.mean:.1f}**" in CARDS[name]
     for corpus in dict.fromkeys(column.split()[0] for column in measured.f1):
-        levels = [measured.f1.get(f"{corpus} {level}") for level in ("s", "s+p")]
+        levels = [measured.f1.get(f"{corpus} {level}") for level in ("sure", "possible")]
         row = " / ".join(f"{100 * f1:.1f}" for f1 in levels if f1 is not None)
         assert f"| {row} |" in CARDS[name], corpus
 

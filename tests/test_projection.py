@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otalign.alignment import Alignment, Link
-from otalign.projection import Labelled, projected, projected_spans, tagged_spans, tags_of
+from otalign.projection import Labelled, project_tags, projected_spans, tagged_spans, tags_of
 from tests.drawn_alignments import alignments
 
 POLICIES = ("run", "cover")
@@ -41,7 +41,7 @@ def test_an_identity_carries_labels_to_themselves(case, policy):
     assert (list(found.spans), found.lost) == (spans, ())
     for ends in (False, True):
         tags = tags_of(spans, count, ends)
-        assert projected(tags, identity(count), policy).tags == tags
+        assert project_tags(tags, identity(count), policy).tags == tags
 
 
 @given(cases())
@@ -72,7 +72,7 @@ def test_spans_that_are_apart_stay_apart_and_in_order_of_the_target(case):
 def test_tags_are_valid_and_say_what_the_spans_say(case, ends):
     alignment, spans, policy = case
     tags = tags_of(spans, len(alignment.source), ends)
-    made = projected(tags, alignment, policy)
+    made = project_tags(tags, alignment, policy)
     assert len(made.tags) == len(alignment.target)
     before = "O"
     for tag in made.tags:
@@ -131,8 +131,11 @@ def test_tags_that_begin_without_b_are_read():
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (lambda: projected(["O"], identity(2)), "tags must be one for each of the 2 words, got 1"),
-        (lambda: projected(["NOUN", "O"], identity(2)), "tags must be O, B-…, I-…, E-… or S-…, got 'NOUN'"),
+        (lambda: project_tags(["O"], identity(2)), "tags must be one for each of the 2 words, got 1"),
+        (
+            lambda: project_tags(["NOUN", "O"], identity(2)),
+            "tags must be O, B-…, I-…, E-… or S-…, got 'NOUN'",
+        ),
         (lambda: projected_spans([(1, 3, "X")], identity(2)), "within the source's 2 words, got"),
         (lambda: projected_spans([(1, 1, "X")], identity(2)), "0 ≤ start < end"),
         (lambda: projected_spans([], identity(2), "any"), "policy must be one of 'run', 'cover', got 'any'"),

@@ -12,7 +12,7 @@ from otalign.metrics import Counts, Grouping, breakdown, scores
 from otalign.render.canvas import FAINT, INK, blank
 
 BINS = 8
-SURE = tuple(column for column in COLUMNS if column.level == "s")
+SURE = tuple(column for column in COLUMNS if column.level == "sure")
 WITHOUT_MSR = tuple(column for column in SURE if column.corpus != "msr-rte")
 LABELS: dict[Grouping, str] = {
     "null_rate": "Null words in the gold (% of the words)",
@@ -21,7 +21,7 @@ LABELS: dict[Grouping, str] = {
 
 
 @dataclass(frozen=True)
-class Line:
+class PlotLine:
     """How a row is drawn: kinds of transport by colour and mark, exact ones dashed.
 
     Those that are far below the others leave them too little room to be told apart.
@@ -37,13 +37,13 @@ class Line:
 
 # Colours of Okabe and Ito, which the colour-blind can tell apart.
 LINES = (
-    Line("uot-sinkhorn", "UOT", "#009E73", "^"),
-    Line("pot-sinkhorn", "POT", "#D55E00", "s"),
-    Line("bot-sinkhorn", "BOT", "#0072B2", "o"),
-    Line("pot-exact", "POT exact", "#D55E00", "s", "--"),
-    Line("bot-exact", "BOT exact", "#0072B2", "o", "--", far_below=True),
-    Line("simalign", "SimAlign", INK, "D", ":"),
-    Line("fast-align", "fast-align", FAINT, "x", ":", far_below=True),
+    PlotLine("uot-sinkhorn", "UOT", "#009E73", "^"),
+    PlotLine("pot-sinkhorn", "POT", "#D55E00", "s"),
+    PlotLine("bot-sinkhorn", "BOT", "#0072B2", "o"),
+    PlotLine("pot-exact", "POT exact", "#D55E00", "s", "--"),
+    PlotLine("bot-exact", "BOT exact", "#0072B2", "o", "--", far_below=True),
+    PlotLine("simalign", "SimAlign", INK, "D", ":"),
+    PlotLine("fast-align", "fast-align", FAINT, "x", ":", far_below=True),
 )
 BETTER = tuple(line for line in LINES if not line.far_below)
 
@@ -54,32 +54,32 @@ class Panel:
 
     title: str
     columns: tuple[Column, ...]
-    lines: tuple[Line, ...]
+    lines: tuple[PlotLine, ...]
 
 
 LEADER = {"arrowstyle": "-", "linewidth": 0.4, "shrinkA": 1, "shrinkB": 3}  # from a line's end to its name
 
 Points = list[tuple[float, float]]
-Pooled = Callable[[Line, Sequence[Column]], list[Counts]]  # what was counted over test sets, by each seed
+Pooled = Callable[[PlotLine, Sequence[Column]], list[Counts]]  # what was counted over test sets, by each seed
 
 
 def by_null_rate(study: Study) -> Any | None:
     """Over all test sets; and, of the better systems, without MSR-RTE, which has by far the most nulls."""
     panels = [Panel("All corpora", SURE, LINES), Panel("Without MSR-RTE", WITHOUT_MSR, BETTER)]
-    return figure("null_rate", panels, _pooled(study))
+    return figure("null_rate", panels, _make_pooling(study))
 
 
 def by_phrase_share(study: Study) -> Any | None:
     panels = [Panel("All corpora", SURE, LINES), Panel("The better systems", SURE, BETTER)]
-    return figure("phrase_share", panels, _pooled(study))
+    return figure("phrase_share", panels, _make_pooling(study))
 
 
-def _pooled(study: Study) -> Pooled:
-    def pooled(line: Line, columns: Sequence[Column]) -> list[Counts]:
+def _make_pooling(study: Study) -> Pooled:
+    def pooled(line: PlotLine, columns: Sequence[Column]) -> list[Counts]:
         row = ROWS[line.row]
         if not all(study.cell(row, column) for column in SURE):
             return []
-        return [Counts.joined(study.counts(row, column) for column in columns)]
+        return [Counts.concatenate(study.counts(row, column) for column in columns)]
 
     return pooled
 
@@ -113,7 +113,7 @@ def _points(seeds: Sequence[Counts], by: Grouping) -> Points:
     ]
 
 
-def _draw(ax: Any, lines: dict[Line, Points]) -> None:
+def _draw(ax: Any, lines: dict[PlotLine, Points]) -> None:
     for line, points in lines.items():
         style = {"color": line.colour, "linestyle": line.dashes, "marker": line.marker}
         ax.plot(*zip(*points, strict=True), **style, linewidth=1.3, markersize=3.5)

@@ -11,14 +11,13 @@ from experiments.peers.queries import QueryBatch, batch, by_pairs, queries
 from experiments.peers.semi_crf import SemiCrf
 from experiments.peers.settings import Peer
 from experiments.peers.span_prediction import QueryTensors, SpanPrediction
-from otalign.alignment import Gold, Level
+from otalign.alignment import LEVELS, Gold, Level
 from otalign.encoders.transformers import Transformers
-from otalign.scoring.strengths import Tile
-from otalign.text.words import joined
-from otalign.training.batches import Batch, PairSet, pooled
+from otalign.scoring import PairBatch
+from otalign.text.words import join_words
+from otalign.training.batches import PairSet, TrainingBatch, pool_by_size
 from otalign.training.model import Learner, Tensors
 from otalign.training.reading import ShuffledSet
-from otalign.training.store import LEVELS
 
 
 class SemiCrfModel(Learner):
@@ -34,11 +33,11 @@ class SemiCrfModel(Learner):
         return self.head(self._tile(batch), batch.links[LEVELS.index(self.level)])
 
     @torch.inference_mode()
-    def weights(self, batch: Batch) -> tuple[Tile, dict[Level, Any]]:
+    def weights(self, batch: TrainingBatch) -> tuple[PairBatch, dict[Level, Any]]:
         tile = self._tile(self.tensors(batch, self.device))
         return tile, {self.level: self.head.weights(tile)}
 
-    def _tile(self, batch: Tensors) -> Tile:
+    def _tile(self, batch: Tensors) -> PairBatch:
         return batch.tile(self.states(batch.inputs).float())
 
 
@@ -58,10 +57,10 @@ class SpanModel(Learner):
         return self.head(self.states(queries.inputs), queries)
 
     @torch.inference_mode()
-    def weights(self, batch: QueryBatch) -> tuple[Tile, dict[Level, Any]]:
+    def weights(self, batch: QueryBatch) -> tuple[PairBatch, dict[Level, Any]]:
         found = self.head.weights(batch, self._read)
         is_word = (np.arange(size) < batch.lengths[:, k, None] for k, size in enumerate(found.shape[1:]))
-        return Tile(None, None, *is_word), {self.level: found}
+        return PairBatch(None, None, *is_word), {self.level: found}
 
     def _read(self, queries: QueryBatch) -> tuple[Tensor, QueryTensors]:
         asked = self.tensors(queries, self.device)
@@ -73,7 +72,7 @@ class QuerySet(ShuffledSet):
 
     def __init__(self, golds: Sequence[Gold], encoder: Transformers, level: Level):
         self.golds, self.pad = golds, encoder.pad
-        pairs = [(joined(gold.source), joined(gold.target)) for gold in golds]
+        pairs = [(join_words(gold.source), join_words(gold.target)) for gold in golds]
         self.queries = list(queries(pairs, encoder))
         self.sizes = np.array([len(query.ids) for query in self.queries])
         self.lengths = np.array([gold.shape for gold in golds], dtype=np.int64).reshape(-1, 2)
@@ -88,11 +87,11 @@ class QuerySet(ShuffledSet):
     def batch(self, examples: np.ndarray) -> QueryBatch:
         return batch([self.queries[k] for k in examples], self.lengths, self.links, self.pad)
 
-    def shuffled(self, size: int, random: np.random.Generator) -> list[np.ndarray]:
+    def shuffle(self, size: int, random: np.random.Generator) -> list[np.ndarray]:
         """The numbers of all queries once, `size` at a time, at random but that those of like length come
         together."""
         order = random.permutation(len(self))
-        return pooled(order, self.sizes[order], size, random)
+        return pool_by_size(order, self.sizes[order], size, random)
 
     def by_length(self, subwords: int) -> Iterator[QueryBatch]:
         """All queries of all pairs, the longest first, those of a pair together."""

@@ -71,7 +71,7 @@ def queries(pairs: Sequence[tuple[Sentence, Sentence]], encoder: Encoder) -> Ite
         for side in (0, 1):
             asked, other = both[side], both[1 - side]
             for word, (start, end) in enumerate(zip(*bounds[side], strict=True)):
-                question = _marked(asked.ids, start, end, mark or [encoder.subworder.unknown])
+                question = _mark(asked.ids, start, end, mark or [encoder.subworder.unknown])
                 for window in _inputs(question, other.ids, bounds[1 - side], encoder):
                     yield Query(pair, side, word, *window)
 
@@ -140,7 +140,7 @@ class _Marked:
         return self.ids[first : first + size]
 
 
-def _marked(ids: list[int], start: int, end: int, mark: list[int]) -> _Marked:
+def _mark(ids: list[int], start: int, end: int, mark: list[int]) -> _Marked:
     whole = [*ids[:start], *mark, *ids[start : end + 1], *mark, *ids[end + 1 :]]
     return _Marked(whole, start, end + 1 + 2 * len(mark))
 
@@ -157,14 +157,14 @@ def _inputs(
         whole = np.flatnonzero((starts >= first) & (ends < first + width))
         if not len(whole):
             continue
-        made, types = _framed(asked, ids[first : first + width], frame)
+        made, types = _frame(asked, ids[first : first + width], frame)
         moved = len(frame.ids[0]) + len(asked) + len(frame.ids[1]) - first
         yield made, types, int(whole[0]), starts[whole] + moved, ends[whole] + moved
         if first + width >= len(ids):
             return
 
 
-def _framed(one: list[int], other: list[int], frame: Frame) -> tuple[list[int], list[int]]:
+def _frame(one: list[int], other: list[int], frame: Frame) -> tuple[list[int], list[int]]:
     ids = list(chain(frame.ids[0], one, frame.ids[1], other, frame.ids[2]))
     parts = [(type_,) * len(side) for type_, side in zip(frame.sentence_types, (one, other), strict=True)]
     return ids, list(chain(frame.types[0], parts[0], frame.types[1], parts[1], frame.types[2]))

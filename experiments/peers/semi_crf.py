@@ -21,7 +21,7 @@ from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
 from experiments.peers.semi_markov import NEVER, Path, best_path, log_partition, path_score
-from otalign.scoring.strengths import Tile
+from otalign.scoring import PairBatch
 
 LONGEST = 3  # words of a span
 SIZE = 256  # of a span's vector, and of what is made of two
@@ -32,7 +32,7 @@ TIE = 0.01  # by which the one of two equally good gold paths is better
 
 
 class SemiCrf(nn.Module):
-    """From the words of pairs (`Tile`) to a loss, or to links."""
+    """From the words of pairs (`PairBatch`) to a loss, or to links."""
 
     def __init__(self, size: int):
         super().__init__()
@@ -44,7 +44,7 @@ class SemiCrf(nn.Module):
         self.score = nn.Sequential(nn.PReLU(), nn.Dropout(DROPOUT), nn.Linear(SIZE, 1))
         self.moves = nn.Parameter(torch.zeros(2 * FARTHEST + 4))  # by distance, and where there is a null
 
-    def forward(self, tile: Tile, links: Tensor) -> Tensor:
+    def forward(self, tile: PairBatch, links: Tensor) -> Tensor:
         """The negative log-likelihood of gold links (B, N, M) per word, of both directions together."""
         forward, backward = self._both(tile)
         lost = self._lost(forward, tile.is_source, links, tile.is_target)
@@ -52,19 +52,19 @@ class SemiCrf(nn.Module):
         return lost.sum() / (tile.is_source.sum() + tile.is_target.sum())
 
     @torch.no_grad()
-    def weights(self, tile: Tile) -> Tensor:
+    def weights(self, tile: PairBatch) -> Tensor:
         """1 where there is a link, else 0, (B, N, M)."""
         (n, m), pairs = (tile.X.shape[1], tile.Y.shape[1]), len(tile.X)
         found = torch.zeros(pairs, n, m)
         step = max(1, CELLS // (n * m))
         for first in range(0, pairs, step):
-            part = Tile(*(of[first : first + step] for of in tile))
+            part = PairBatch(*(of[first : first + step] for of in tile))
             forward, backward = self._both(part)
-            both = self._found(forward, part.is_source, m) & self._found(backward, part.is_target, n).mT
+            both = self._decode(forward, part.is_source, m) & self._decode(backward, part.is_target, n).mT
             found[first : first + step] = both
         return found
 
-    def _both(self, tile: Tile) -> tuple[Tensor, Tensor]:
+    def _both(self, tile: PairBatch) -> tuple[Tensor, Tensor]:
         """The scores of the spans of each side with those of the other, (B, N, S, S · M + 1)."""
         S, T = self._spans(tile.X), self._spans(tile.Y)
         directions = (S, T, tile.is_target), (T, S, tile.is_source)
@@ -78,8 +78,8 @@ class SemiCrf(nn.Module):
         above, below = torch.zeros_like(words), torch.zeros_like(raised)
         made = []
         for before in range(LONGEST):
-            above, below = above + _moved(raised * words, before), below + _moved(raised, before)
-            made.append(torch.cat([_moved(words, before), words, above / below], -1))
+            above, below = above + _shift(raised * words, before), below + _shift(raised, before)
+            made.append(torch.cat([_shift(words, before), words, above / below], -1))
         return self.span(torch.stack(made, 2))
 
     def _scores(self, own: Tensor, other: Tensor, is_other: Tensor) -> Tensor:
@@ -99,7 +99,7 @@ class SemiCrf(nn.Module):
             gold = gold_path(links, is_own, is_other)
             return log_partition(scores, transitions, lengths) - path_score(scores, transitions, gold)
 
-    def _found(self, scores: Tensor, is_own: Tensor, others: int) -> Tensor:
+    def _decode(self, scores: Tensor, is_own: Tensor, others: int) -> Tensor:
         path = best_path(scores, self._transitions(others), is_own.sum(1))
         return path_links(path, others)
 
@@ -121,10 +121,10 @@ def gold_path(links: Tensor, is_own: Tensor, is_other: Tensor) -> Path:
     blocks = gained.new_full((batch, n, LONGEST, m, LONGEST), NEVER)
     rows = torch.zeros_like(gained)
     for size in range(LONGEST):
-        rows = rows + _moved(gained, size)
+        rows = rows + _shift(gained, size)
         total = torch.zeros_like(gained)
         for width in range(LONGEST):
-            total = total + _moved(rows.mT, width).mT
+            total = total + _shift(rows.mT, width).mT
             blocks[:, :, size, :, width] = total + TIE * size
     nulls = -TIE * torch.arange(LONGEST, device=links.device).expand(batch, n, LONGEST)
     scores = torch.cat([blocks.flatten(3), nulls[..., None]], 3)
@@ -158,7 +158,7 @@ def _is_label(is_other: Tensor) -> Tensor:
     return F.pad(there, (0, 1), value=True)
 
 
-def _moved(of: Tensor, steps: int) -> Tensor:
+def _shift(of: Tensor, steps: int) -> Tensor:
     """What stands so many words before each, (B, N, …); 0 before the first."""
     steps = min(steps, of.shape[1])
     return F.pad(of[:, : of.shape[1] - steps], (0, 0, steps, 0))

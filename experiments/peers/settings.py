@@ -31,10 +31,10 @@ class PeerSettings:
         if not 0 <= self.threshold <= 1:
             raise ValueError(f"threshold must be from 0 to 1, got {self.threshold}")
 
-    def changed(self, **changes: Any) -> "PeerSettings":
+    def replace(self, **changes: Any) -> "PeerSettings":
         return replace(self, **changes)
 
-    def fields(self) -> dict[str, object]:
+    def signature_fields(self) -> dict[str, object]:
         """What a signature tells."""
         return asdict(self)
 
@@ -47,7 +47,7 @@ def is_peer(folder: str | Path | None) -> bool:
     return folder is not None and (Path(folder) / PEER).is_file()
 
 
-def saved_settings(folder: Path) -> PeerSettings:
+def load_settings(folder: Path) -> PeerSettings:
     """Those of the trained peer in a folder."""
     if not is_peer(folder):
         raise ValueError(f"{folder} must be the folder of a trained peer, but it holds no {PEER}")

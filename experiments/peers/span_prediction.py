@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from experiments.peers.queries import QueryBatch
-from otalign.encoders.embeddings import in_numpy
+from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.encoder import INPUTS
 
 NEVER = -1e4
@@ -70,8 +70,8 @@ class SpanPrediction(nn.Module):
         self, batch: QueryBatch, read: Callable[[QueryBatch], tuple[Tensor, QueryTensors]]
     ) -> np.ndarray:
         """Of the word pairs of a batch, (B, N, M), from the states that are read of its queries."""
-        spans = [in_numpy(self.best_spans(*read(part))) for part in batch.parts()]
-        return averaged(np.concatenate(spans), batch)
+        spans = [to_numpy(self.best_spans(*read(part))) for part in batch.parts()]
+        return average_directions(np.concatenate(spans), batch)
 
     @torch.no_grad()
     def best_spans(self, states: Tensor, queries: QueryTensors) -> Tensor:
@@ -94,7 +94,7 @@ class SpanPrediction(nn.Module):
         return made[0], made[1]
 
 
-def averaged(spans: np.ndarray, batch: QueryBatch) -> np.ndarray:
+def average_directions(spans: np.ndarray, batch: QueryBatch) -> np.ndarray:
     """The mean of the two directions for each word pair, (B, N, M), from the `best_spans` of all queries of
     the batch's pairs. Of windows, the surest counts."""
     n, m = batch.lengths.max(axis=0)

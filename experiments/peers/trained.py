@@ -18,15 +18,17 @@ from torch import nn
 import otalign
 from experiments.peers.queries import QueryBatch, batch, by_pairs, queries
 from experiments.peers.semi_crf import SemiCrf
-from experiments.peers.settings import PEER, Peer, PeerSettings, saved_settings
+from experiments.peers.settings import PEER, Peer, PeerSettings, load_settings
 from experiments.peers.span_prediction import QueryTensors, SpanPrediction
-from otalign.aligner import Pair, Text, chunks, signature
+from otalign.aligner import format_signature, split_into_chunks
 from otalign.alignment import Alignment, Link
 from otalign.arrays import is_finite
 from otalign.atomic import write_atomic
 from otalign.encoders.transformers import Transformers
+from otalign.scoring import PairBatch, split_into_batches
 from otalign.scoring.extraction import DIGITS
-from otalign.scoring.strengths import Tile, tiles
+from otalign.scoring.learned import BUDGET
+from otalign.text.words import Pair, Text
 from otalign.untrusted import one_line
 
 WEIGHTS = "peer.safetensors"
@@ -57,9 +59,9 @@ class TrainedPeer:
         """The one in a folder; a threshold goes before the one that its dev set has chosen."""
         from safetensors.torch import load_file
 
-        settings = saved_settings(Path(folder))
+        settings = load_settings(Path(folder))
         if threshold is not None:
-            settings = settings.changed(threshold=threshold)
+            settings = settings.replace(threshold=threshold)
         encoder = Transformers(
             str(folder), settings.layer, device=device, threads=threads, batch_size=batch_size
         )
@@ -91,7 +93,7 @@ class TrainedPeer:
     @property
     def signature(self) -> str:
         """`key:value|…`: all that must be told of a result for it to be got again."""
-        return signature(self.settings.fields())
+        return format_signature(self.settings.signature_fields())
 
     def align(self, source: Text, target: Text) -> Alignment:
         """The alignment of one pair: two texts, or two lists of words."""
@@ -100,7 +102,7 @@ class TrainedPeer:
 
     def align_many(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[Alignment]:
         """The alignments of any number of pairs, in order, as they are asked for, a chunk held at a time."""
-        for chunk in chunks(pairs):
+        for chunk in split_into_chunks(pairs):
             for pair, weights in zip(chunk, self._weights(chunk), strict=True):
                 yield _alignment(pair, weights, self.settings.threshold)
 
@@ -126,8 +128,8 @@ Weighed = Iterator[tuple[Sequence[int], np.ndarray]]  # numbers of pairs, and th
 
 def crf_weights(encoder: Transformers, head: SemiCrf, pairs: Sequence[Pair]) -> Weighed:
     embeddings = encoder.embed(pairs, "joint")
-    for places, tile in tiles(embeddings):
-        yield places, head.weights(Tile(*(_tensor(part, head) for part in tile))).numpy()
+    for indices, pair_batch in split_into_batches(embeddings, BUDGET):
+        yield indices, head.weights(PairBatch(*(_tensor(part, head) for part in pair_batch))).numpy()
 
 
 def span_weights(encoder: Transformers, head: SpanPrediction, pairs: Sequence[Pair]) -> Weighed:

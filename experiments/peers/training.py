@@ -12,18 +12,18 @@ from experiments.peers.trained import TrainedPeer
 from otalign.alignment import Level
 from otalign.encoders.transformers import Transformers
 from otalign.training.beginning import Beginning
-from otalign.training.dev import DevSet, Score, best_scores
+from otalign.training.dev import DevScore, DevSet, best_scores
 from otalign.training.loop import Checkpoint, Epoch
 from otalign.training.recipe import PAPER, Recipe
-from otalign.training.sources import Source, check, check_fit
+from otalign.training.sources import CorpusSplits, check_fit, check_sources
 from otalign.tuning.calibration import best_threshold
-from otalign.tuning.store import Progress, unheard
+from otalign.tuning.store import Progress, no_progress
 
 # The recipes of the peers, with the paper's early stopping. A step of span prediction counts queries, one
 # for each word: an epoch of it is as long as twenty or more of the others, and it is fine-tuned as for SQuAD.
 RECIPES: dict[Peer, Recipe] = {
-    "semi-crf": PAPER.changed(learning_rate=1e-4, head_pace=10.0, optimizer="adamw", batch_size=32),
-    "span-prediction": PAPER.changed(learning_rate=5e-5, optimizer="adamw", epochs=3, decay=True),
+    "semi-crf": PAPER.replace(learning_rate=1e-4, head_pace=10.0, optimizer="adamw", batch_size=32),
+    "span-prediction": PAPER.replace(learning_rate=5e-5, optimizer="adamw", epochs=3, decay=True),
 }
 
 
@@ -35,7 +35,7 @@ class PeerTraining:
     recipe: Recipe
     level: Level
     epochs: list[Epoch]
-    dev: dict[str, dict[Level, Score]]
+    dev: dict[str, dict[Level, DevScore]]
 
     @property
     def f1(self) -> float:
@@ -45,21 +45,21 @@ class PeerTraining:
 
 def train_peer(
     encoder: str,
-    sources: Mapping[str, Source],
+    sources: Mapping[str, CorpusSplits],
     peer: Peer,
     recipe: Recipe,
     *,
-    level: Level = "s",
+    level: Level = "sure",
     device: str | None = None,
     half: bool = False,
     accumulate: int = 1,
     checkpoint: Checkpoint | None = None,
-    progress: Progress = unheard,
+    progress: Progress = no_progress,
     heard: Callable[[Epoch], None] = lambda epoch: None,
 ) -> PeerTraining:
     """A peer trained on all sources together, on the links of a level, with the threshold that is best on
     their dev sets."""
-    check(sources)
+    check_sources(sources)
     golds = [gold for source in sources.values() for gold in source.train]
     begun = Beginning(
         encoder, recipe, device, progress, f"{encoder} {[*sources]} {golds} {peer} {recipe} {level}"
@@ -74,7 +74,7 @@ def train_peer(
     }
     pairs = examples(peer, golds, base, level, recipe.both_directions)
     options = {"half": half, "accumulate": accumulate, "checkpoint": checkpoint}
-    epochs = begun.trained(model, pairs, devs, heard=heard, **options)
+    epochs = begun.train(model, pairs, devs, heard=heard, **options)
     curves = {name: dev.curves(model) for name, dev in devs.items()}
     threshold = best_threshold(curves.values(), level)
     assert threshold is not None

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.columns import Column
-from experiments.figures.lines import SURE, WITHOUT_MSR, Line, Panel, Pooled, figure
+from experiments.figures.lines import SURE, WITHOUT_MSR, Panel, PlotLine, Pooled, figure
 from experiments.supervised.rows import ROWS, UNION
 from experiments.supervised.study import Supervised
 from otalign.metrics import Counts
@@ -15,12 +15,12 @@ from otalign.metrics.reliability import Reliability
 from otalign.render.canvas import FAINT, blank, save
 
 LINES = (
-    Line("learned-further", "learned", "#CC79A7", "D"),
-    Line("uot", "UOT", "#009E73", "^"),
-    Line("pot", "POT", "#D55E00", "s"),
-    Line("bot", "BOT", "#0072B2", "o"),
+    PlotLine("learned-further", "learned", "#CC79A7", "D"),
+    PlotLine("uot", "UOT", "#009E73", "^"),
+    PlotLine("pot", "POT", "#D55E00", "s"),
+    PlotLine("bot", "BOT", "#0072B2", "o"),
 )
-LEVELS = {"s": ("S", "#0072B2", "o"), "s+p": ("S+P", "#D55E00", "s")}
+LEVELS = {"s": ("S", "#0072B2", "o"), "possible": ("S+P", "#D55E00", "s")}
 FEW = 20  # in a bin: too few for a share that means anything
 
 
@@ -28,26 +28,26 @@ def write(study: Supervised, folder: Path) -> list[Path]:
     """What can be drawn of the results that are there."""
     by_nulls = [Panel("All corpora", SURE, LINES), Panel("Without MSR-RTE", WITHOUT_MSR, LINES)]
     drawn = {
-        "supervised-f1-by-null-rate": figure("null_rate", by_nulls, _pooled(study)),
-        "supervised-f1-by-phrase-share": figure("phrase_share", by_nulls[:1], _pooled(study)),
+        "supervised-f1-by-null-rate": figure("null_rate", by_nulls, _make_pooling(study)),
+        "supervised-f1-by-phrase-share": figure("phrase_share", by_nulls[:1], _make_pooling(study)),
         "reliability": reliability(study),
     }
     folder.mkdir(parents=True, exist_ok=True)
     return [path for name, one in drawn.items() if one for path in save(one, folder / name)]
 
 
-def _pooled(study: Supervised) -> Pooled:
-    def pooled(line: Line, columns: Sequence[Column]) -> list[Counts]:
+def _make_pooling(study: Supervised) -> Pooled:
+    def pooled(line: PlotLine, columns: Sequence[Column]) -> list[Counts]:
         row, counts = ROWS[line.row], study.ground.results.counts
         return [
-            Counts.joined(counts(study.by_seed(row, column)[seed], column) for column in columns)
+            Counts.concatenate(counts(study.group_results(row, column)[seed], column) for column in columns)
             for seed in study.whole_seeds(row, SURE)
         ]
 
     return pooled
 
 
-def relied_on(study: Supervised, level: str, what: str) -> list[Reliability]:
+def collect_reliability(study: Supervised, level: str, what: str) -> list[Reliability]:
     """What the models of all corpora together say at a level, seed by seed."""
     return [
         Reliability.from_dict(one.reliability[level][what])
@@ -58,13 +58,13 @@ def relied_on(study: Supervised, level: str, what: str) -> list[Reliability]:
 
 def reliability(study: Supervised) -> Any | None:
     """How often links and nulls are so that are held to be so likely, all seeds together."""
-    if not any(relied_on(study, level, "links") for level in LEVELS):
+    if not any(collect_reliability(study, level, "links") for level in LEVELS):
         return None
     drawn, axes = blank(7.6, 3.8, 2)
     for ax, what in zip(axes, ("links", "nulls"), strict=True):
         ax.plot([0, 100], [0, 100], color=FAINT, linestyle=":", linewidth=0.8)
         for level, (name, colour, marker) in LEVELS.items():
-            pooled = reduce(add, relied_on(study, level, what))
+            pooled = reduce(add, collect_reliability(study, level, what))
             enough = pooled.counts >= FEW
             points = 100 * pooled.probability[enough], 100 * pooled.share[enough]
             ax.plot(*points, color=colour, marker=marker, linewidth=1.3, markersize=3.5, label=name)

@@ -10,11 +10,11 @@ import torch
 
 import otalign
 from experiments.columns import COLUMNS, DEVS
-from experiments.material import Material, Source
-from experiments.supervised.jobs import Place
+from experiments.material import Material, StudySource
+from experiments.supervised.jobs import ResultKey
 from experiments.supervised.results import Result, Results
 from experiments.supervised.rows import ROWS
-from otalign.training import Source as Learnt
+from otalign.training import CorpusSplits as Learnt
 
 Precision = Literal["float32", "bfloat16"]
 
@@ -23,21 +23,21 @@ Precision = Literal["float32", "bfloat16"]
 class Ground:
     """A plain value, the gold included, that is sent to every worker."""
 
-    source: Source
+    source: StudySource
     folder: Path
     precision: Precision
     encoder: str  # its name, and …
     encoder_digest: str  # … what is in its files
 
     @classmethod
-    def of(cls, source: Source, folder: Path, precision: Precision | None = None) -> "Ground":
+    def of(cls, source: StudySource, folder: Path, precision: Precision | None = None) -> "Ground":
         """That there is all that is needed is found out here, before the work."""
         if source.device not in (None, "cpu", "cuda"):
             raise ValueError(f"device must be cpu or cuda, got {source.device!r}")
         if source.device == "cuda" and not torch.cuda.is_available():
             raise ValueError("device must be one that torch can use here, got 'cuda'")
         on_gpu = source.device != "cpu" and torch.cuda.is_available()
-        on_cpu = Source(source.encoder, source.data, source.limit, "cpu")
+        on_cpu = StudySource(source.encoder, source.data, source.limit, "cpu")
         material = Material(on_cpu, folder, 0)
         ground = cls(
             source,
@@ -49,7 +49,7 @@ class Ground:
         for corpus in {column.corpus for column in COLUMNS}:
             ground.material.golds(corpus, "test")
         for corpus in DEVS:
-            ground.learnt(corpus)
+            ground.get_splits(corpus)
         return ground
 
     @cached_property
@@ -60,18 +60,18 @@ class Ground:
     def results(self) -> Results:
         return Results(self.folder / "runs")
 
-    def learnt(self, corpus: str) -> Learnt:
+    def get_splits(self, corpus: str) -> Learnt:
         return Learnt(self.material.golds(corpus, "train"), self.material.golds(corpus, "dev"))
 
-    def size(self, place: Place) -> int:
+    def size(self, place: ResultKey) -> int:
         """The pairs that it is trained on."""
         return sum(len(self.material.golds(corpus, "train")) for corpus in place.corpora)
 
-    def result(self, place: Place) -> Result | None:
+    def result(self, place: ResultKey) -> Result | None:
         """If it is made and still what would be made."""
         return self.results.get(place, self.key(place))
 
-    def key(self, place: Place) -> str:
+    def key(self, place: ResultKey) -> str:
         """A digest of all that decides a result."""
         row = ROWS[place.row]
         splits = [(corpus, split) for corpus in place.corpora for split in ("train", "dev")]

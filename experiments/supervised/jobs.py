@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from experiments.columns import COLUMNS, DEVS, Column, dev_levels
-from experiments.supervised.rows import FIRST, REFIT_ROW, ROWS, Row
+from experiments.supervised.rows import FIRST, REFIT_ROW, ROWS, SupervisedRow
 
 ALL, BOTH = "all", "both"  # of the corpora; of the levels
 
 
-class Place(NamedTuple):
+class ResultKey(NamedTuple):
     """Of a trained model in the study."""
 
     row: str
@@ -37,46 +37,46 @@ class Place(NamedTuple):
 class Job:
     """Models that are made one after the other by one worker, each of them with what those before it gave."""
 
-    places: tuple[Place, ...]
-    after: Place | None = None  # has to be made before: it says what is best, or is gone on from
+    places: tuple[ResultKey, ...]
+    after: ResultKey | None = None  # has to be made before: it says what is best, or is gone on from
     kept: bool = False  # whether others go on from its models
 
 
-def places(row: Row, seeds: int | None = None) -> tuple[Place, ...]:
+def places(row: SupervisedRow, seeds: int | None = None) -> tuple[ResultKey, ...]:
     """All of a row, seed by seed; none of a row that is made of others."""
     if row.better_of:
         return ()
     on = (ALL,) if row.together else DEVS
     return tuple(
-        Place(row.name, corpus, level, seed)
+        ResultKey(row.name, corpus, level, seed)
         for seed in range(1, (seeds or row.seeds) + 1)
         for corpus in on
         for level in (dev_levels(corpus) if row.by_level else (BOTH,))
     )
 
 
-def ordered(wanted: Collection[Place], size: Callable[[Place], int]) -> list[Job]:
+def order_jobs(wanted: Collection[ResultKey], size: Callable[[ResultKey], int]) -> list[Job]:
     """The jobs that make these places, the more urgent first, and then the larger ones."""
-    families: dict[Place, list[Place]] = {}
+    families: dict[ResultKey, list[ResultKey]] = {}
     for place in wanted:
         families.setdefault(_head(place), []).append(place)
 
-    def urgency(head: Place) -> tuple[int, bool, int, int]:
+    def urgency(head: ResultKey) -> tuple[int, bool, int, int]:
         kind = FIRST.index(head.row) if head.row in FIRST else len(FIRST) + list(ROWS).index(head.row)
         return kind, head.seed > 1, -size(head), head.seed
 
     return [job for head in sorted(families, key=urgency) for job in _family(head, families[head])]
 
 
-def _head(place: Place) -> Place:
+def _head(place: ResultKey) -> ResultKey:
     """The place whose model it is made of; its own if of none."""
     before = ROWS[place.row].after
-    return Place(before, ALL, BOTH, place.seed) if before else place
+    return ResultKey(before, ALL, BOTH, place.seed) if before else place
 
 
-def _family(head: Place, wanted: Sequence[Place]) -> Iterator[Job]:
+def _family(head: ResultKey, wanted: Sequence[ResultKey]) -> Iterator[Job]:
     """The head with what is made of it on all corpora, and then, corpus by corpus, what goes on from that."""
-    apart: dict[tuple[str, str], list[Place]] = {}
+    apart: dict[tuple[str, str], list[ResultKey]] = {}
     for place in wanted:
         if place != head and not ROWS[place.row].together:
             apart.setdefault((place.corpus, place.level), []).append(place)
@@ -89,7 +89,7 @@ def _family(head: Place, wanted: Sequence[Place]) -> Iterator[Job]:
         yield Job(tuple(sorted(of, key=lambda place: ROWS[place.row].refit)), head)
 
 
-def chooser(place: Place) -> Place | None:
+def chooser(place: ResultKey) -> ResultKey | None:
     """The place whose choice among the tries this one takes over."""
     return place._replace(seed=1) if place.seed > 1 and len(ROWS[place.row].tries) > 1 else None
 
@@ -113,6 +113,6 @@ class Waiting:
                 return self.left.pop(k)
         return None
 
-    def finished(self, job: Job) -> None:
+    def finish(self, job: Job) -> None:
         """Well or not: where a choice is missing after all, those that wait for it will say so."""
         self.unmade -= set(job.places)

@@ -17,17 +17,16 @@ from experiments.peers.settings import PeerSettings
 from experiments.peers.trained import TrainedPeer
 from experiments.peers.training import PeerTraining, train_peer
 from experiments.supervised.ground import Ground
-from experiments.supervised.jobs import ALL, BOTH, Job, Place, chooser
+from experiments.supervised.jobs import ALL, BOTH, Job, ResultKey, chooser
 from experiments.supervised.results import Result
 from experiments.supervised.rows import FURTHER_ROW, REFIT_ROW, ROWS, UNION, Try
 from experiments.supervised.sureness import reliability
-from otalign.aligner import Aligner, saved_settings
+from otalign.aligner import Aligner, load_settings
 from otalign.metrics import Counts, count, scores, signature
-from otalign.settings import Learned, Links
+from otalign.settings import Learned
 from otalign.training import Checkpoint, Trained, refit, train
-from otalign.tuning import suited
+from otalign.tuning import calibrate
 
-LINKS: dict[str, Links] = {"s": "sure", "s+p": "possible"}
 APART = 60.0  # seconds at least between two checkpoints of a model: on a GPU, some are trained sooner
 RELIED_ON = "mtref"  # the test set on which it is seen whether probabilities mean what they say
 
@@ -36,7 +35,7 @@ RELIED_ON = "mtref"  # the test set on which it is seen whether probabilities me
 class Failure:
     """A place that nothing came of, and why."""
 
-    place: Place
+    place: ResultKey
     error: str
     trace: str = ""
 
@@ -64,10 +63,10 @@ def results(job: Job, ground: Ground) -> Iterator[Result | Failure]:
             yield made
 
 
-def _steps(job: Job, ground: Ground) -> Iterator[tuple[Place, Callable[[], Result | None]]]:
+def _steps(job: Job, ground: Ground) -> Iterator[tuple[ResultKey, Callable[[], Result | None]]]:
     first, *others = job.places
     if not others and not job.kept and not ROWS[first.row].after:
-        yield first, lambda: _result(first, ground, _made(first, ground, ground.source.encoder))
+        yield first, lambda: _result(first, ground, _train_best(first, ground, ground.source.encoder))
         return
     family = _Family(ground, first.seed, job.kept)
     for place in job.places:
@@ -79,21 +78,21 @@ class _Family:
     dev sets too. What others go on from is kept in a folder, so that what was interrupted can go on."""
 
     def __init__(self, ground: Ground, seed: int, kept: bool):
-        self.ground, self.head, self.kept = ground, Place(UNION, ALL, BOTH, seed), kept
+        self.ground, self.head, self.kept = ground, ResultKey(UNION, ALL, BOTH, seed), kept
         self.folder = ground.results.folder / f"{UNION}_{seed}_{ground.key(self.head)[:12]}.model"
         self.refit = self.folder / "refit"
-        self.made: dict[Place, Made] = {}
+        self.made: dict[ResultKey, Made] = {}
 
-    def result(self, place: Place) -> Result | None:
+    def result(self, place: ResultKey) -> Result | None:
         """New, or nothing if there is one, and the model too if others go on from it."""
         folder = {UNION: self.folder, REFIT_ROW: self.refit}.get(place.row) if self.kept else None
-        if self.ground.result(place) and (folder is None or _is_saved(folder)):
+        if self.ground.result(place) and (folder is None or _has_model(folder)):
             return None
         row = ROWS[place.row]
-        chosen = self._trained(self.head if row.together else place._replace(row=FURTHER_ROW))
+        chosen = self._train_family(self.head if row.together else place._replace(row=FURTHER_ROW))
         if not row.refit:
             return _result(place, self.ground, chosen)
-        encoder = self.ground.source.encoder if row.together else self._saved(self.refit)
+        encoder = self.ground.source.encoder if row.together else self._get_model(self.refit)
         made = _refit(place, self.ground, encoder, chosen)
         if folder:
             made.trained.aligner.save(folder)
@@ -102,24 +101,24 @@ class _Family:
     def forget(self) -> None:
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _trained(self, place: Place) -> Made:
+    def _train_family(self, place: ResultKey) -> Made:
         """The head, or what goes on from it: here, and once."""
         if place not in self.made:
-            encoder = self.ground.source.encoder if place == self.head else self._saved(self.folder)
-            self.made[place] = _made(place, self.ground, encoder)
+            encoder = self.ground.source.encoder if place == self.head else self._get_model(self.folder)
+            self.made[place] = _train_best(place, self.ground, encoder)
             if place == self.head and self.kept:
                 self.forget()
                 self.made[place].trained.aligner.save(self.folder)
         return self.made[place]
 
-    def _saved(self, folder: Path) -> str:
-        if not _is_saved(folder):
+    def _get_model(self, folder: Path) -> str:
+        if not _has_model(folder):
             raise ValueError("the model that it goes on from could not be trained")
         return str(folder)
 
 
-def _is_saved(folder: Path) -> bool:
-    return saved_settings(folder) is not None  # they are written last
+def _has_model(folder: Path) -> bool:
+    return load_settings(folder) is not None  # they are written last
 
 
 def forget(jobs: Iterable[Job], ground: Ground) -> None:
@@ -134,10 +133,10 @@ def forget(jobs: Iterable[Job], ground: Ground) -> None:
             _Family(ground, seed, True).forget()
 
 
-def _refit(place: Place, ground: Ground, encoder: str, made: Made) -> Made:
+def _refit(place: ResultKey, ground: Ground, encoder: str, made: Made) -> Made:
     start = time.perf_counter()
     assert isinstance(made.trained, Trained)
-    sources = {corpus: ground.learnt(corpus) for corpus in place.corpora}
+    sources = {corpus: ground.get_splits(corpus) for corpus in place.corpora}
     half, checkpoint = ground.precision == "bfloat16", _checkpoint(place, ground, encoder)
     trained = refit(
         encoder, sources, made.trained, device=ground.source.device, half=half, checkpoint=checkpoint
@@ -146,7 +145,7 @@ def _refit(place: Place, ground: Ground, encoder: str, made: Made) -> Made:
     return replace(made, trained=trained, seconds=seconds, begun=begun)
 
 
-def _made(place: Place, ground: Ground, encoder: str) -> Made:
+def _train_best(place: ResultKey, ground: Ground, encoder: str) -> Made:
     """The best of what is to be tried at a place, by its dev F1."""
     start, tried, best, begun = time.perf_counter(), [], None, []
     for number, one in _tries(place, ground):
@@ -155,9 +154,9 @@ def _made(place: Place, ground: Ground, encoder: str) -> Made:
         fit: Any = train_peer if isinstance(one.problem, str) else train
         trained = fit(
             encoder,
-            {corpus: ground.learnt(corpus) for corpus in place.corpora},
+            {corpus: ground.get_splits(corpus) for corpus in place.corpora},
             one.problem,
-            ROWS[place.row].recipe.changed(learning_rate=one.learning_rate, seed=place.seed),
+            ROWS[place.row].recipe.replace(learning_rate=one.learning_rate, seed=place.seed),
             level=None if place.level == BOTH else place.level,  # pyright: ignore[reportArgumentType]
             device=ground.source.device,
             half=ground.precision == "bfloat16",
@@ -172,7 +171,7 @@ def _made(place: Place, ground: Ground, encoder: str) -> Made:
     return Made(*best, tried, time.perf_counter() - start, tuple(begun))
 
 
-def _checkpoint(place: Place, ground: Ground, encoder: str, number: int = 0) -> Checkpoint:
+def _checkpoint(place: ResultKey, ground: Ground, encoder: str, number: int = 0) -> Checkpoint:
     """Where one of the tries at a place goes on after it was interrupted, or failed when it was tested."""
     digest = sha256(f"{ground.key(place)} {encoder} {number}".encode()).hexdigest()
     folder = ground.results.folder
@@ -180,7 +179,7 @@ def _checkpoint(place: Place, ground: Ground, encoder: str, number: int = 0) -> 
     return Checkpoint(folder / f"{'_'.join(map(str, place))}_{digest[:12]}.pt", APART)
 
 
-def _tries(place: Place, ground: Ground) -> list[tuple[int, Try]]:
+def _tries(place: ResultKey, ground: Ground) -> list[tuple[int, Try]]:
     """All of a row for its first seed; for the others, the one that was best there."""
     tries = list(enumerate(ROWS[place.row].tries))
     before = chooser(place)
@@ -192,7 +191,7 @@ def _tries(place: Place, ground: Ground) -> list[tuple[int, Try]]:
     return [tries[first.chosen]]
 
 
-def _result(place: Place, ground: Ground, made: Made) -> Result | None:
+def _result(place: ResultKey, ground: Ground, made: Made) -> Result | None:
     """The model tested, and written down; nothing if it is there already."""
     if ground.result(place):
         return None
@@ -207,7 +206,7 @@ def _result(place: Place, ground: Ground, made: Made) -> Result | None:
         place,
         made.chosen,
         _problem(trained),
-        row.recipe.changed(learning_rate=row.tries[made.chosen].learning_rate, seed=place.seed).to_dict(),
+        row.recipe.replace(learning_rate=row.tries[made.chosen].learning_rate, seed=place.seed).to_dict(),
         made.tried,
         [epoch.to_dict() for epoch in trained.epochs],
         {name: {k: score._asdict() for k, score in of.items()} for name, of in trained.dev.items()},
@@ -216,7 +215,7 @@ def _result(place: Place, ground: Ground, made: Made) -> Result | None:
         round(made.seconds + time.perf_counter() - start, 2),
         ground.key(place),
     )
-    ground.results.put(result, [counts for counts, _ in counted.values()])
+    ground.results.write(result, [counts for counts, _ in counted.values()])
     for checkpoint in made.begun:
         checkpoint.remove()
     return result
@@ -235,14 +234,16 @@ def _for_column(trained: Trained | PeerTraining, column: Column, tuned: bool) ->
         return aligner  # of one level and one dev set, those of the column
     settings = aligner.settings
     if isinstance(settings.problem, Learned):
-        settings = settings.changed(links=LINKS[column.level], threshold=None)
+        settings = settings.replace(links=column.level, threshold=None)
         if tuned:
             levels = trained.dev[column.dev]  # where no link is merely possible, the levels are one
-            settings = settings.changed(threshold=(levels.get(column.level) or levels["s"]).threshold)
+            settings = settings.replace(threshold=(levels.get(column.level) or levels["sure"]).threshold)
     return replace(aligner, settings=settings)
 
 
-def _figures(place: Place, column: Column, counts: Counts, aligner: Aligner | TrainedPeer) -> dict[str, Any]:
+def _figures(
+    place: ResultKey, column: Column, counts: Counts, aligner: Aligner | TrainedPeer
+) -> dict[str, Any]:
     more = {"row": place.row, "corpus": column.corpus, "split": "test", "tuned_on": f"{column.dev} dev"}
     if not ROWS[place.row].tuned:
         del more["tuned_on"]
@@ -250,17 +251,17 @@ def _figures(place: Place, column: Column, counts: Counts, aligner: Aligner | Tr
         **scores(counts, ["precision", "recall", "f1"]),
         "pairs": len(counts),
         "threshold": aligner.settings.threshold,
-        "signature": signature(counts, more=more | aligner.settings.fields()),
+        "signature": signature(counts, more=more | aligner.settings.signature_fields()),
     }
 
 
 def _reliability(trained: Trained | PeerTraining, ground: Ground) -> dict[str, Any]:
     """Of the aligner calibrated on that corpus alone, as its thresholds are chosen for it alone."""
     assert isinstance(trained.aligner, Aligner)
-    aligner, _ = suited(trained.aligner, {RELIED_ON: ground.material.golds(RELIED_ON, "dev")})
+    aligner, _ = calibrate(trained.aligner, {RELIED_ON: ground.material.golds(RELIED_ON, "dev")})
     golds, found = ground.material.golds(RELIED_ON, "test"), {}
     for column in (c for c in COLUMNS if c.corpus == RELIED_ON):
-        settings = aligner.settings.changed(links=LINKS[column.level])
+        settings = aligner.settings.replace(links=column.level)
         of_level = reliability(replace(aligner, settings=settings), golds, column.level)
         found[column.level] = {what: one.to_dict() for what, one in of_level.items()}
     return found

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from experiments.columns import Column
-from experiments.supervised.jobs import Place
+from experiments.supervised.jobs import ResultKey
 from otalign.atomic import open_atomic, write_atomic
 from otalign.metrics import Counts
 
@@ -23,7 +23,7 @@ from otalign.metrics import Counts
 class Result:
     """What came of a training. Figures are shares, as JSON holds them."""
 
-    place: Place
+    place: ResultKey
     chosen: int  # which of the row's tries
     problem: dict[str, Any]
     recipe: dict[str, Any]
@@ -46,8 +46,8 @@ class Result:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Result":
-        place = Place(*(data[name] for name in Place._fields))
-        return cls(place, **{name: value for name, value in data.items() if name not in Place._fields})
+        place = ResultKey(*(data[name] for name in ResultKey._fields))
+        return cls(place, **{name: value for name, value in data.items() if name not in ResultKey._fields})
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Results:
     folder: Path
     _read: dict[Path, Result] = field(default_factory=dict)
 
-    def get(self, place: Place, key: str) -> Result | None:
+    def get(self, place: ResultKey, key: str) -> Result | None:
         file = self._file(place, key)
         if file not in self._read and file.is_file():
             self._read[file] = Result.from_dict(json.loads(file.read_text(encoding="utf-8")))
@@ -71,7 +71,7 @@ class Results:
         parts = dict(zip(keys, np.split(table.astype(np.int64), ends[:-1]), strict=True))
         return Counts(parts[column.key], column.level)
 
-    def put(self, result: Result, counts: Sequence[Counts]) -> None:
+    def write(self, result: Result, counts: Sequence[Counts]) -> None:
         """The counts first, those of all columns in their order: a result that is there is whole."""
         file = self._file(result.place, result.key)
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -80,6 +80,6 @@ class Results:
                 np.save(table, np.concatenate([one.table for one in counts]).astype(np.int32))
         write_atomic(file, json.dumps(result.to_dict(), indent=2, allow_nan=False) + "\n")
 
-    def _file(self, place: Place, key: str) -> Path:
+    def _file(self, place: ResultKey, key: str) -> Path:
         name = "_".join(map(str, place))
         return self.folder / f"{name}_{key[:12]}.json"

@@ -33,7 +33,7 @@ TRIES: dict[str, tuple[Try, ...]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class SupervisedRow:
     """A system. One that is `after` another is made of its models. One that is the `better_of` others has no
     models of its own: for each dev set and level it is the one that is best there."""
 
@@ -51,27 +51,27 @@ class Row:
     better_of: tuple[str, ...] = ()
 
 
-def _by_level(name: str, title: str, seeds: int) -> Row:
+def _by_level(name: str, title: str, seeds: int) -> SupervisedRow:
     """One that learns a level at a time, by the recipe of what it tries."""
     tries = TRIES[name]
     problem = tries[0].problem
     recipe = RECIPES[problem] if isinstance(problem, str) else recipe_for(problem)
-    return Row(name=name, title=title, tries=tries, recipe=recipe, seeds=seeds, by_level=True)
+    return SupervisedRow(name=name, title=title, tries=tries, recipe=recipe, seeds=seeds, by_level=True)
 
 
 # The study tells what gold alone gives, without augmentation.
-PLAIN, PLAIN_FURTHER = (recipe.changed(augmentation=NO_AUGMENTATION) for recipe in (Recipe(), FURTHER))
+PLAIN, PLAIN_FURTHER = (recipe.replace(augmentation=NO_AUGMENTATION) for recipe in (Recipe(), FURTHER))
 
 
-def _learned(name: str, title: str, seeds: int, recipe: Recipe = PLAIN, **options) -> Row:
+def _learned_row(name: str, title: str, seeds: int, recipe: Recipe = PLAIN, **options) -> SupervisedRow:
     tries = (Try(Learned(), recipe.learning_rate),)
-    return Row(name=name, title=title, tries=tries, recipe=recipe, seeds=seeds, **options)
+    return SupervisedRow(name=name, title=title, tries=tries, recipe=recipe, seeds=seeds, **options)
 
 
-def _ablated(name: str, title: str, **changes) -> Row:
+def _ablation_row(name: str, title: str, **changes) -> SupervisedRow:
     """The row of the union with one thing changed."""
-    recipe = PLAIN.changed(**changes)
-    return _learned(f"ablation-{name}", title, 2, recipe, together=True, tested=False)
+    recipe = PLAIN.replace(**changes)
+    return _learned_row(f"ablation-{name}", title, 2, recipe, together=True, tested=False)
 
 
 UNION, FURTHER_ROW, REFIT_ROW = "learned-union", "learned-further", "learned-refit"
@@ -81,14 +81,16 @@ MAIN = (
     _by_level("bot", "BOT", 3),
     _by_level("pot", "POT", 3),
     _by_level("uot", "UOT", 5),
-    _learned("learned", "Learned, each corpus alone", 3),
-    _learned(UNION, "Learned, all corpora", 5, together=True),
-    _learned(
+    _learned_row("learned", "Learned, each corpus alone", 3),
+    _learned_row(UNION, "Learned, all corpora", 5, together=True),
+    _learned_row(
         "learned-one", "Learned, all corpora, one threshold", 5, together=True, tuned=False, after=UNION
     ),
-    _learned(FURTHER_ROW, "Learned, all corpora, then each", 5, PLAIN_FURTHER, by_level=True, after=UNION),
-    _learned(REFIT_ROW, "Learned, all corpora, dev sets too", 5, together=True, refit=True, after=UNION),
-    _learned(
+    _learned_row(
+        FURTHER_ROW, "Learned, all corpora, then each", 5, PLAIN_FURTHER, by_level=True, after=UNION
+    ),
+    _learned_row(REFIT_ROW, "Learned, all corpora, dev sets too", 5, together=True, refit=True, after=UNION),
+    _learned_row(
         "learned-further-refit",
         "Learned, all corpora, then each, dev sets too",
         5,
@@ -97,8 +99,8 @@ MAIN = (
         refit=True,
         after=UNION,
     ),
-    _learned("learned-best", "Learned, the better of the two on dev", 5, better_of=(UNION, FURTHER_ROW)),
-    _learned(
+    _learned_row("learned-best", "Learned, the better of the two on dev", 5, better_of=(UNION, FURTHER_ROW)),
+    _learned_row(
         "learned-best-refit",
         "Learned, the better of the two on dev, dev sets too",
         5,
@@ -107,18 +109,18 @@ MAIN = (
     ),
 )
 ABLATION = (
-    _ablated("competition", "without competition", without=("competition",)),
-    _ablated("prices", "without prices", without=("prices",)),
-    _ablated("neighbours", "without neighbours", without=("neighbours",)),
-    _ablated("layers", "the last layer alone", layers=1),
-    _ablated("average", "weights not averaged", average=0.0),
-    _ablated("directions", "one direction", both_directions=False),
+    _ablation_row("competition", "without competition", without=("competition",)),
+    _ablation_row("prices", "without prices", without=("prices",)),
+    _ablation_row("neighbours", "without neighbours", without=("neighbours",)),
+    _ablation_row("layers", "the last layer alone", layers=1),
+    _ablation_row("average", "weights not averaged", average=0.0),
+    _ablation_row("directions", "one direction", both_directions=False),
 )
 ROWS = {row.name: row for row in (*MAIN, *ABLATION)}
 FIRST = (UNION, "uot", "bot", "pot", "learned", "semi-crf", "span-prediction")  # whose jobs come first
 
 
-def chosen(patterns: str) -> tuple[str, ...]:
+def select_rows(patterns: str) -> tuple[str, ...]:
     """The names of the rows that a list with commas names: `main`, `all`, names, or patterns such as uot*."""
     names: set[str] = set()
     for pattern in (part.strip() for part in patterns.split(",")):

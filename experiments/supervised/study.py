@@ -5,11 +5,11 @@ from dataclasses import dataclass, replace
 
 from experiments.columns import COLUMNS, DEVS, Column, dev_levels
 from experiments.supervised.ground import Ground
-from experiments.supervised.jobs import ordered, places
+from experiments.supervised.jobs import order_jobs, places
 from experiments.supervised.making import Failure, forget
 from experiments.supervised.results import Result
-from experiments.supervised.rows import ROWS, Row
-from experiments.supervised.workers import done
+from experiments.supervised.rows import ROWS, SupervisedRow
+from experiments.supervised.workers import run_jobs
 
 Heard = Callable[[Result | Failure, int, int], None]  # told of each, how many are over, and of how many
 
@@ -22,13 +22,13 @@ class Supervised:
     seeds: int | None  # of all rows, where each has not its own number
     failures: tuple[Failure, ...] = ()
 
-    def of_row(self, row: Row) -> Iterator[Result]:
+    def of_row(self, row: SupervisedRow) -> Iterator[Result]:
         """Seed by seed."""
         if row.better_of:
             yield from self._better(row)
         yield from filter(None, map(self.ground.result, places(row, self.seeds)))
 
-    def _better(self, row: Row) -> Iterator[Result]:
+    def _better(self, row: SupervisedRow) -> Iterator[Result]:
         """For each seed, dev set and level, that of the rows with the highest F1 there, if all are made."""
         known = {
             (one.place.row, one.place.seed, corpus, level): _on(one, corpus, level, row)
@@ -43,21 +43,21 @@ class Supervised:
                 if None not in those:
                     yield max(filter(None, those), key=lambda one: one.dev_f1)
 
-    def rows(self) -> list[Row]:
+    def rows(self) -> list[SupervisedRow]:
         """Those that have a result, in the order of the tables."""
         return [row for row in ROWS.values() if any(self.of_row(row))]
 
-    def by_seed(self, row: Row, column: Column) -> dict[int, Result]:
+    def group_results(self, row: SupervisedRow, column: Column) -> dict[int, Result]:
         """The results of a row that were tested on a column."""
         return {one.place.seed: one for one in self.of_row(row) if column.key in one.test}
 
-    def whole_seeds(self, row: Row, columns: Collection[Column] = COLUMNS) -> list[int]:
+    def whole_seeds(self, row: SupervisedRow, columns: Collection[Column] = COLUMNS) -> list[int]:
         """The seeds that have all of the columns."""
-        known = [set(self.by_seed(row, column)) for column in columns]
+        known = [set(self.group_results(row, column)) for column in columns]
         return sorted(set.intersection(*known))
 
 
-def _on(result: Result, corpus: str, level: str, row: Row) -> Result:
+def _on(result: Result, corpus: str, level: str, row: SupervisedRow) -> Result:
     """What a result says of a dev set at a level and the columns that it decides for, as of another row."""
     columns = [column for column in COLUMNS if (column.dev, column.level) == (corpus, level)]
     return replace(
@@ -69,7 +69,7 @@ def _on(result: Result, corpus: str, level: str, row: Row) -> Result:
     )
 
 
-def supervised(
+def run_supervised(
     ground: Ground,
     rows: Collection[str],
     *,
@@ -79,11 +79,11 @@ def supervised(
 ) -> Supervised:
     """The study with all models of these rows made. What fails is told, and keeps nothing else from being."""
     wanted = [place for name in rows for place in places(ROWS[name], seeds)]
-    jobs = ordered([place for place in wanted if not ground.result(place)], ground.size)
+    jobs = order_jobs([place for place in wanted if not ground.result(place)], ground.size)
     missing = {place for job in jobs for place in job.places if not ground.result(place)}
     total = len(missing | set(wanted))
     failures: list[Failure] = []
-    for over, made in enumerate(done(jobs, ground, workers), total - len(missing) + 1):
+    for over, made in enumerate(run_jobs(jobs, ground, workers), total - len(missing) + 1):
         if isinstance(made, Failure):
             failures.append(made)
         heard(made, over, total)

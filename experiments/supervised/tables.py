@@ -10,10 +10,10 @@ from statistics import mean, stdev
 import otalign
 from experiments import layout, paper
 from experiments.columns import COLUMNS, dev_levels
-from experiments.supervised.figures import relied_on
+from experiments.supervised.figures import collect_reliability
 from experiments.supervised.making import RELIED_ON
 from experiments.supervised.results import Result
-from experiments.supervised.rows import ROWS, UNION, Row
+from experiments.supervised.rows import ROWS, UNION, SupervisedRow
 from experiments.supervised.study import Supervised
 
 Figures = dict[int, dict[str, float]]  # in percent, by seed and by the key of a column
@@ -23,7 +23,7 @@ TEST_COLUMNS = {column.key: column.heading for column in COLUMNS}
 
 def write(study: Supervised, folder: Path) -> list[Path]:
     """supervised.md, .csv and .json, of all results that are there."""
-    texts = {"md": markdown(study), "csv": comma_separated(study), "json": as_json(study)}
+    texts = {"md": markdown(study), "csv": write_csv(study), "json": as_json(study)}
     return layout.written(folder, "supervised", texts)
 
 
@@ -64,7 +64,7 @@ def _about(study: Supervised) -> str:
     )
 
 
-def _test(study: Supervised, row: Row, measure: str) -> Figures:
+def _test(study: Supervised, row: SupervisedRow, measure: str) -> Figures:
     found: Figures = {}
     for one in study.of_row(row):
         figures = {key: 100 * of[measure] for key, of in one.test.items()}
@@ -72,7 +72,7 @@ def _test(study: Supervised, row: Row, measure: str) -> Figures:
     return found
 
 
-def _dev(study: Supervised, row: Row) -> Figures:
+def _dev(study: Supervised, row: SupervisedRow) -> Figures:
     found: Figures = {}
     for one in study.of_row(row):
         for corpus, levels in one.dev.items():
@@ -82,7 +82,10 @@ def _dev(study: Supervised, row: Row) -> Figures:
 
 
 def _table(
-    rows: Sequence[Row], figures: Callable[[Row], Figures], columns: dict[str, str], with_paper: bool = False
+    rows: Sequence[SupervisedRow],
+    figures: Callable[[SupervisedRow], Figures],
+    columns: dict[str, str],
+    with_paper: bool = False,
 ) -> str:
     of_rows = {row.name: _spreads(figures(row), columns) for row in rows}
     best = layout.best([[middle for middle, _ in of] for of in of_rows.values()])
@@ -111,7 +114,7 @@ def _spreads(figures: Figures, columns: Iterable[str]) -> list[tuple[float | Non
     return [(mean(of) if of else None, stdev(of) if len(of) > 1 else None) for of in of_columns]
 
 
-def _choices(study: Supervised, rows: Sequence[Row]) -> str:
+def _choices(study: Supervised, rows: Sequence[SupervisedRow]) -> str:
     """The problem and the learning rate for each dev set and level."""
     lines = []
     for row in rows:
@@ -121,7 +124,7 @@ def _choices(study: Supervised, rows: Sequence[Row]) -> str:
     return layout.table(DEV_COLUMNS.values(), lines) if lines else "Nothing."
 
 
-def _choice(row: Row, first: Result | None) -> str:
+def _choice(row: SupervisedRow, first: Result | None) -> str:
     if first is None:
         return layout.MISSING
     problem, rate = row.tries[first.chosen]
@@ -135,7 +138,7 @@ def _errors(study: Supervised) -> str:
     lines = []
     for level in dev_levels(RELIED_ON):
         kinds = ("links", "all cells", "nulls")
-        errors = [[100 * one.error for one in relied_on(study, level, what)] for what in kinds]
+        errors = [[100 * one.error for one in collect_reliability(study, level, what)] for what in kinds]
         lines.append((level.upper(), [f"{mean(of):.2f}" if of else layout.MISSING for of in errors]))
     return (
         f"## Calibration\nThe expected calibration error in percent of {ROWS[UNION].title}, on the "
@@ -144,7 +147,7 @@ def _errors(study: Supervised) -> str:
     )
 
 
-def comma_separated(study: Supervised) -> str:
+def write_csv(study: Supervised) -> str:
     """A line for each figure: of a dev set, or of a test set."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

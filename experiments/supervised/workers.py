@@ -14,7 +14,7 @@ from experiments.supervised.results import Result
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
-def done(jobs: Sequence[Job], ground: Ground, workers: int = 1) -> Iterator[Result | Failure]:
+def run_jobs(jobs: Sequence[Job], ground: Ground, workers: int = 1) -> Iterator[Result | Failure]:
     """What comes of the jobs, as it comes."""
     waiting = Waiting(jobs)
     if workers > 1:
@@ -22,10 +22,10 @@ def done(jobs: Sequence[Job], ground: Ground, workers: int = 1) -> Iterator[Resu
         return
     for job in waiting:
         yield from results(job, ground)
-        waiting.finished(job)
+        waiting.finish(job)
 
 
-class Worker:
+class JobWorker:
     """A process of its own, and the job that it is at."""
 
     def __init__(self, ground: Ground):
@@ -54,9 +54,9 @@ class Worker:
 
 
 def _shared(waiting: Waiting, ground: Ground, workers: int) -> Iterator[Result | Failure]:
-    crew: list[Worker] = []
+    crew: list[JobWorker] = []
     try:
-        crew += [Worker(ground) for _ in range(workers)]
+        crew += [JobWorker(ground) for _ in range(workers)]
         while True:
             for worker in crew:
                 if worker.job is None and (job := waiting.next()):
@@ -74,9 +74,9 @@ def _shared(waiting: Waiting, ground: Ground, workers: int) -> Iterator[Result |
                     yield from _lost(worker, ground)
                     worker.stop()
                     crew.remove(worker)
-                    crew += [Worker(ground)] if waiting.left else []
+                    crew += [JobWorker(ground)] if waiting.left else []
                 if said is None:
-                    waiting.finished(worker.job)
+                    waiting.finish(worker.job)
                     worker.job = None
                 else:
                     yield said
@@ -85,7 +85,7 @@ def _shared(waiting: Waiting, ground: Ground, workers: int) -> Iterator[Result |
             worker.stop()
 
 
-def _lost(worker: Worker, ground: Ground) -> Iterator[Failure]:
+def _lost(worker: JobWorker, ground: Ground) -> Iterator[Failure]:
     """What a worker that died leaves undone."""
     worker.process.join()
     assert worker.job is not None

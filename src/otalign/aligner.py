@@ -1,15 +1,17 @@
-"""The aligner: sentences → words → embeddings → costs and masses → plan → links, for a pair or a stream.
+"""The aligner: an encoder, a scorer and a threshold.
 
-An aligner is an encoder, `Settings` and, if kept, the middle of embeddings to centre on, and a head if it
-was trained. Saved, it is a folder: `otalign.json`, `mean.npy`, `stretch.npy` if it whitens,
-`head.safetensors`, and the files of the encoder unless its name on the Hugging Face hub is enough.
+Sentences become words, words become vectors, vectors become scores, and scores above the threshold become
+links. Saved, an aligner is a folder: `otalign.json`, `mean.npy` and `stretch.npy` if embeddings are centred
+and whitened, `head.safetensors` if it was trained, and the encoder's files unless a name on the Hugging Face
+hub is enough.
 """
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol, Unpack
 
 import numpy as np
 
@@ -18,58 +20,102 @@ from otalign import encoders, models
 from otalign.alignment import Alignment
 from otalign.atomic import write_atomic
 from otalign.encoders import Embeddings, Encoder, Pairing, Precision
-from otalign.encoders import prefetch as ahead
-from otalign.encoders.whitening import Centre, centred
+from otalign.encoders.prefetch import prepare_ahead
+from otalign.encoders.whitening import Centre, centre_stream
 from otalign.models import SETTINGS
-from otalign.scoring import extraction as extract
-from otalign.scoring import heads as heads
-from otalign.scoring.extraction import Found, Links
-from otalign.scoring.heads import Head, LearnedTransport
-from otalign.scoring.strengths import LEARNED, TRANSPORT, Tile, tiles
-from otalign.scoring.weights import Array, Weights, weights
-from otalign.settings import Learned, Settings
-from otalign.text.words import Pair, Text, sentence
+from otalign.scoring import (
+    BatchLinks,
+    Head,
+    LinkScores,
+    PairBatch,
+    PairLinks,
+    Scorer,
+    extract_links,
+    load_head,
+    make_scorer,
+    split_into_batches,
+)
+from otalign.scoring.heads import HEAD_FILE
+from otalign.settings import (
+    PARAMETERS,
+    AnySettings,
+    LearnedSettings,
+    Settings,
+    SettingsOptions,
+    build_problem,
+    read_settings,
+)
+from otalign.text.words import Pair, Text, to_sentence
 from otalign.untrusted import read_array, read_json
 
-CHUNK_PAIRS, CHUNK_WORDS = 1024, 16_384  # at most, embedded together: enough to find pairs of like length
+Array = Any
+
+CHUNK_PAIRS, CHUNK_WORDS = 1024, 16_384  # embedded at a time on a CPU: enough to find pairs of similar length
 MEAN, STRETCH = "mean.npy", "stretch.npy"
-CENTRED_BY = ("layer", "pairing", "centring", "whitening")  # what a kept centre depends on
+CENTRE_SETTINGS = ("layer", "pairing", "centring", "whitening")  # settings that a kept centre depends on
 
 
 class Method(Protocol):
-    """Whatever aligns pairs: `Aligner` and the baselines, so that who uses one need not know which it is."""
+    """A method that aligns sentence pairs: `Aligner` or a baseline."""
 
     @property
     def signature(self) -> str:
-        """`key:value|…`: all that must be told of a result for it to be got again."""
+        """All settings that are needed to reproduce a result, as `key:value|…`."""
         ...
 
-    def align(self, source: Text, target: Text) -> Alignment: ...
+    def align(self, source: Text, target: Text) -> Alignment:
+        """Align one pair."""
+        ...
 
     def align_many(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[Alignment]:
-        """The alignments of the pairs, in order, one for each."""
+        """Align pairs; the alignments come in their order."""
         ...
+
+
+class EmbeddedPairs(NamedTuple):
+    """A chunk of sentence pairs with the embeddings of source, target, source, target, …"""
+
+    pairs: Iterable[Pair]
+    embeddings: Embeddings
+
+
+class ScoredAlignment(NamedTuple):
+    """An alignment with the scores of all word pairs, not only of its links."""
+
+    alignment: Alignment
+    scores: Array  # (n, m)
+    converged: bool | None  # whether the transport problem converged; None without one
 
 
 @dataclass(frozen=True, eq=False)
 class Aligner:
-    """Aligns the words of two sentences. Nothing in it changes, so many threads may share one.
+    """Aligns the words of two sentences. It is immutable, so threads may share it.
 
-    Without a kept `centre`, embeddings are centred on the pairs at hand: those given to one call.
+    Attributes:
+        encoder: Encoder of the words.
+        settings: All other settings.
+        centre: Mean that embeddings are centred on. Without one, and with centring, each call centres on the
+            pairs that it is given.
+        head: Trained layers, if the aligner was trained.
+
+    Example:
+        >>> aligner = Aligner.load()
+        >>> aligner.align("He bought a used car.", "He purchased a car.").pharaoh()
+        '0-0 1-1 2-2 4-3 5-4'
     """
 
     encoder: Encoder
-    settings: Settings
+    settings: AnySettings
     centre: Centre | None = None
     head: Head | None = None
 
     def __post_init__(self):
-        learned = isinstance(self.settings.problem, Learned)
-        if learned != isinstance(self.head, LearnedTransport):
-            had = "has learned its transport" if self.head else "was not trained for 'learned'"
-            raise ValueError(
-                f"problem must be one that suits an aligner that {had}, got {self.settings.problem!r}"
-            )
+        _ = self.scorer  # raises an error if settings and head do not belong together
+
+    @cached_property
+    def scorer(self) -> Scorer:
+        """What scores links and nulls."""
+        return make_scorer(self.settings, self.head)
 
     @classmethod
     def load(
@@ -81,21 +127,32 @@ class Aligner:
         threads: int | None = None,
         batch_size: int | None = None,
         precision: Precision = "float32",
-        **settings: Any,
+        **options: Unpack[SettingsOptions],
     ) -> "Aligner":
-        """The aligner that comes with the package, by name or the default, or one that is in a folder, or one
-        over an encoder: a folder, or a name on the Hugging Face hub.
+        """Load an aligner.
 
-        `settings` are those of `Settings`, and go before what the folder says. `batch_size` counts the
-        subwords, padding included, that the encoder sees at once; None suits the device. `precision` is that
-        in which it works: float32, or bfloat16, which a GPU is several times faster in.
+        Args:
+            model: Name of an aligner that comes with the package, folder of an aligner, or an encoder: its
+                folder, or its name on the Hugging Face hub. The default is the aligner of the package.
+            layer: Encoder layer; 0 is the embedding layer. The default depends on the model.
+            device: Device of torch, such as `cuda`. The default is the best that is available.
+            threads: Number of CPU threads. The default is all.
+            batch_size: Subwords, including padding, that the encoder reads at a time.
+            precision: Precision of the encoder; `bfloat16` is several times faster on a GPU.
+            **options: Settings that differ from the saved ones or from the defaults; see `Settings`. The
+                problem may be given by name, as in `problem="uot", tau=0.4`.
+
+        Returns:
+            The aligner.
+
+        Raises:
+            ValueError: If the model is not one, or an option does not apply to it.
+            OSError: If the model cannot be read.
         """
-        model = _found(model)
-        saved = saved_settings(Path(model))
-        if saved and not encoders.is_in(Path(model)):
-            model, folder = saved.encoder, Path(model)
-        else:
-            folder = Path(model)
+        model = _find_model(model)
+        folder, saved = Path(model), load_settings(Path(model))
+        if saved and not encoders.has_encoder(folder):
+            model = saved.encoder
         if saved and layer is None:
             layer = saved.layer
         if saved and saved.trained and layer != saved.layer:
@@ -103,24 +160,25 @@ class Aligner:
         encoder = encoders.load(
             model, layer, device=device, threads=threads, batch_size=batch_size, precision=precision
         )
-        settings["layer"] = encoder.layer
-        if saved and isinstance(saved.problem, Learned):
-            _check_learned(model, saved, settings)
-        chosen = saved.changed(**settings) if saved else Settings(encoder=encoder.name, **settings)
-        alike = saved and all(getattr(saved, name) == getattr(chosen, name) for name in CENTRED_BY)
-        centre = _saved_centre(folder, encoder.size) if alike else None
-        return cls(encoder, chosen, centre, heads.load(folder, encoder.size))
+        base = saved or Settings(encoder=encoder.name, layer=encoder.layer)
+        settings = _change_settings(base.replace(layer=encoder.layer), options, str(model))
+        same_centre = saved and all(
+            getattr(saved, name) == getattr(settings, name) for name in CENTRE_SETTINGS
+        )
+        centre = _load_centre(folder, encoder.size) if same_centre else None
+        return cls(encoder, settings, centre, load_head(folder, encoder.size))
 
     def save(self, folder: str | Path) -> None:
-        """Write a folder that `load` takes."""
+        """Write the aligner to a folder that `load` reads."""
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         self.encoder.save(folder)
-        for name, array in zip((MEAN, STRETCH), _arrays(self.centre), strict=True):
-            (folder / name).unlink(missing_ok=True)  # that of another aligner, saved here before
+        arrays = (self.centre.mean, self.centre.stretch) if self.centre else (None, None)
+        for name, array in zip((MEAN, STRETCH), arrays, strict=True):
+            (folder / name).unlink(missing_ok=True)  # of an aligner that was saved here before
             if array is not None:
                 np.save(folder / name, array.astype(np.float32))
-        (folder / heads.FILE).unlink(missing_ok=True)
+        (folder / HEAD_FILE).unlink(missing_ok=True)
         if self.head:
             self.head.save(folder)
         settings = self.settings.to_dict() | {"version": otalign.__version__}
@@ -129,48 +187,88 @@ class Aligner:
 
     @property
     def signature(self) -> str:
-        """`key:value|…`: all that must be told of a result for it to be got again."""
-        return signature(self.settings.fields())
+        """All settings that are needed to reproduce a result, as `key:value|…`."""
+        return format_signature(self.settings.signature_fields())
 
-    def centred_on(self, pairs: Iterable[tuple[Text, Text]]) -> "Aligner":
-        """The same aligner with the centre of these pairs kept, to align with and to save."""
-        stream = embedded(pairs, self.encoder, self.settings.pairing)
+    def fit_centre(self, pairs: Iterable[tuple[Text, Text]]) -> "Aligner":
+        """Return the aligner with the centre of these pairs kept, to align with it and to save it."""
+        stream = embed_pairs(pairs, self.encoder, self.settings.pairing)
         parts = (embeddings for _, embeddings in stream)
-        return replace(self, centre=Centre.of(parts, self.settings.whitening))
+        return Aligner(self.encoder, self.settings, Centre.fit(parts, self.settings.whitening), self.head)
 
     def align(self, source: Text, target: Text) -> Alignment:
-        """The alignment of one pair: two texts, or two lists of words."""
+        """Align two sentences.
+
+        Args:
+            source: A text, its words, or a `Sentence`.
+            target: Likewise.
+
+        Returns:
+            The alignment.
+        """
         (alignment,) = self.align_many([(source, target)])
         return alignment
 
     def align_many(self, pairs: Iterable[tuple[Text, Text]], *, workers: int = 0) -> Iterator[Alignment]:
-        """The alignments of any number of pairs, in order, as they are asked for, a chunk held at a time.
+        """Align any number of sentence pairs, with little memory.
 
-        So many worker processes find words and subwords ahead of a GPU; on a CPU they help nothing.
+        Args:
+            pairs: Source and target of each pair. They are read as alignments are asked for.
+            workers: Processes that tokenize ahead of a GPU. On a CPU they do not help.
+
+        Yields:
+            The alignments, in the order of the pairs.
         """
-        for chunk, embeddings in self.embedded(pairs, workers):
-            yield from alignments(chunk, embeddings, self.settings, self.head)
+        for chunk in self.embed(pairs, workers):
+            yield from self.align_chunk(chunk)
 
-    def embedded(
-        self, pairs: Iterable[tuple[Text, Text]], workers: int = 0
-    ) -> Iterator[tuple[Iterable[Pair], Embeddings]]:
-        """The pairs as sentences with their embeddings, a chunk at a time, centred if they are to be."""
-        stream = embedded(pairs, self.encoder, self.settings.pairing, workers)
-        return centred(stream, self.centre, self.settings.whitening) if self.settings.centring else stream
+    def embed(self, pairs: Iterable[tuple[Text, Text]], workers: int = 0) -> Iterator[EmbeddedPairs]:
+        """Embed pairs chunk by chunk, centred if the settings say so."""
+        return self.centre_chunks(embed_pairs(pairs, self.encoder, self.settings.pairing, workers))
 
-    def tiles(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[tuple[list[int], Tile, Head | None]]:
-        """The words of pairs in tiles, each with the pairs' places among all and the head beside it. A pair
-        without words on one side is in none."""
-        first = 0
-        for _, embeddings in self.embedded(pairs):
-            head = self.head and self.head.beside(embeddings.vectors)
-            for places, tile in tiles(embeddings):
-                yield [first + k for k in places], tile, head
-            first += len(embeddings.shapes)
+    def centre_chunks(self, chunks: Iterator[EmbeddedPairs]) -> Iterator[EmbeddedPairs]:
+        """Centre chunks, whose arrays are changed, if the settings say so."""
+        if not self.settings.centring:
+            return chunks
+        stream = centre_stream(chunks, self.centre, self.settings.whitening)
+        return (EmbeddedPairs(*chunk) for chunk in stream)
+
+    def align_chunk(self, chunk: EmbeddedPairs) -> Iterator[Alignment]:
+        """Align the pairs of a chunk."""
+        shapes = chunk.embeddings.shapes.tolist()
+        found: list[tuple[BatchLinks, int] | None] = [None] * len(shapes)  # links of a batch, and a row of it
+        for indices, batch, scores in self.score_embeddings(chunk.embeddings):
+            links = extract_links(scores, batch, self.settings.threshold)
+            for row, k in enumerate(indices):
+                found[k] = links, row
+        for pair, shape, place in zip(chunk.pairs, shapes, found, strict=True):
+            yield _make_alignment(pair, place[0].get(place[1]) if place else PairLinks.empty(*shape))
+
+    def align_with_scores(self, chunk: EmbeddedPairs) -> Iterator[ScoredAlignment]:
+        """Align the pairs of a chunk, and return the scores of all word pairs too."""
+        shapes = chunk.embeddings.shapes.tolist()
+        found: list[tuple[PairLinks, Array, bool | None]] = [
+            (PairLinks.empty(*shape), np.zeros(shape), None) for shape in shapes
+        ]
+        for indices, batch, scores in self.score_embeddings(chunk.embeddings):
+            links = extract_links(scores, batch, self.settings.threshold)
+            converged = [None] * len(indices) if scores.converged is None else scores.converged.tolist()
+            for k, pair_links, cells, solved in zip(indices, links, scores.links, converged, strict=True):
+                n, m = shapes[k]
+                found[k] = pair_links, cells[:n, :m], solved
+        for pair, (links, cells, converged) in zip(chunk.pairs, found, strict=True):
+            yield ScoredAlignment(_make_alignment(pair, links), cells, converged)
+
+    def score_embeddings(self, embeddings: Embeddings) -> Iterator[tuple[list[int], PairBatch, LinkScores]]:
+        """Score pairs in batches; each comes with the indices of its pairs. A pair with an empty side is in
+        none."""
+        scorer = self.scorer.to_device(embeddings.vectors)
+        for indices, batch in split_into_batches(embeddings, scorer.budget):
+            yield indices, batch, scorer.score(batch)
 
 
-def _found(model: str | Path | None) -> str | Path:
-    """The folder of an aligner that comes with the package, unless there is one of this name at hand."""
+def _find_model(model: str | Path | None) -> str | Path:
+    """Return the folder of an aligner of the package, unless the working folder has one of that name."""
     if model is None or (model in models.names() and not Path(model).is_dir()):
         model = models.folder(models.DEFAULT if model is None else str(model))
     if Path(model).resolve().parent == models.HOME.resolve():
@@ -178,105 +276,74 @@ def _found(model: str | Path | None) -> str | Path:
     return model
 
 
-def _check_learned(model: str | Path, saved: Settings, wanted: Mapping[str, Any]) -> None:
-    """That nothing is asked of a trained aligner which its training has decided."""
-    for name, value in wanted.items():
-        if name not in ("links", "threshold") and value != getattr(saved, name):
-            raise ValueError(
-                f"{name} must be left out for {model}: it has learned its transport; only links and "
-                f"threshold can be chosen. For another {name}, give an encoder that was not trained to align"
-            )
+def _change_settings(base: AnySettings, options: SettingsOptions, model: str) -> AnySettings:
+    changes: dict[str, Any] = {**options}
+    if isinstance(base, LearnedSettings):
+        for name, value in changes.items():
+            if name not in ("links", "threshold") and value != getattr(base, name, None):
+                raise ValueError(
+                    f"{name} must be left out for {model}: it has learned its transport; only links and "
+                    f"threshold can be chosen. For another {name}, give an encoder that was not trained"
+                )
+        return base.replace(**changes)
+    if changes.pop("links", "sure") != "sure":
+        raise ValueError("links must be 'sure' unless the aligner has learned which are, got 'possible'")
+    parameters = {name: changes.pop(name) for name in PARAMETERS if name in changes}
+    for name in parameters:  # a parameter alone selects its problem
+        changes.setdefault("problem", PARAMETERS[name].name)
+    if "problem" in changes:
+        changes["problem"] = build_problem(changes["problem"], **parameters)
+    return base.replace(**changes)
 
 
-def alignments(
-    pairs: Iterable[Pair], embeddings: Embeddings, settings: Settings, head: Head | None = None
-) -> Iterator[Alignment]:
-    """The alignments of pairs whose embeddings are at hand, centred if they are to be."""
-    shapes = embeddings.shapes.tolist()
-    found: list[tuple[Links, int] | None] = [None] * len(shapes)  # and in which row; a pair may be in no tile
-    for places, tile, here in _tiles(embeddings, settings, head):
-        links = extract.links(here, tile, settings.threshold)
-        for row, k in enumerate(places):
-            found[k] = links, row
-    for pair, shape, place in zip(pairs, shapes, found, strict=True):
-        yield _alignment(pair, place[0].of(place[1]) if place else Found.nothing(*shape))
-
-
-def weighed(
-    pairs: Iterable[Pair], embeddings: Embeddings, settings: Settings, head: Head | None = None
-) -> Iterator[tuple[Alignment, Array, bool | None]]:
-    """These alignments, each with the weights (n, m) of all its cells, also of those that are no links, and
-    whether its transport problem converged; None if it had none."""
-    shapes = embeddings.shapes.tolist()
-    found: list[tuple[Found, Array, bool | None]] = [
-        (Found.nothing(*shape), np.zeros(shape), None) for shape in shapes
-    ]
-    for places, tile, here in _tiles(embeddings, settings, head):
-        links = extract.links(here, tile, settings.threshold)
-        converged = [None] * len(places) if here.converged is None else here.converged.tolist()
-        for k, of_pair, cells, solved in zip(places, links, here.links, converged, strict=True):
-            n, m = shapes[k]
-            found[k] = of_pair, cells[:n, :m], solved
-    for pair, (links, cells, converged) in zip(pairs, found, strict=True):
-        yield _alignment(pair, links), cells, converged
-
-
-def _tiles(
-    embeddings: Embeddings, settings: Settings, head: Head | None
-) -> Iterator[tuple[list[int], Tile, Weights]]:
-    """The pairs in tiles, with their places and weights."""
-    head = head and head.beside(embeddings.vectors)
-    most = LEARNED if isinstance(head, LearnedTransport) else TRANSPORT
-    for places, tile in tiles(embeddings, most):
-        yield places, tile, weights(tile, settings, head)
-
-
-def _alignment(pair: Pair, found: Found) -> Alignment:
+def _make_alignment(pair: Pair, found: PairLinks) -> Alignment:
     source, target = pair
     links, nulls = found
-    return Alignment.trusted(source.words, target.words, links, source.spans, target.spans, *nulls)
+    return Alignment.from_valid(source.words, target.words, links, source.spans, target.spans, *nulls)
 
 
-def chunks(pairs: Iterable[tuple[Text, Text]], most_words: int | None = None) -> Iterator[list[Pair]]:
-    """The pairs as sentences, so many at a time as are embedded together: those that suit a CPU, or have no
-    more than so many words."""
-    most_pairs = CHUNK_PAIRS if most_words is None else most_words
-    most_words = CHUNK_WORDS if most_words is None else most_words
+def split_into_chunks(
+    pairs: Iterable[tuple[Text, Text]], max_words: int | None = None
+) -> Iterator[list[Pair]]:
+    """Split pairs into chunks that are embedded together.
+
+    Args:
+        pairs: Source and target of each pair.
+        max_words: Words of a chunk at most; None for as many pairs as suit a CPU.
+    """
+    max_pairs = CHUNK_PAIRS if max_words is None else max_words
+    max_words = CHUNK_WORDS if max_words is None else max_words
     chunk, words = [], 0
     for source, target in pairs:
-        pair = sentence(source), sentence(target)
+        pair = to_sentence(source), to_sentence(target)
         chunk.append(pair)
         words += len(pair[0].spans) + len(pair[1].spans)
-        if len(chunk) >= most_pairs or words >= most_words:
+        if len(chunk) >= max_pairs or words >= max_words:
             yield chunk
             chunk, words = [], 0
     if chunk:
         yield chunk
 
 
-def embedded(
+def embed_pairs(
     pairs: Iterable[tuple[Text, Text]], encoder: Encoder, pairing: Pairing, workers: int = 0
-) -> Iterator[tuple[Iterable[Pair], Embeddings]]:
-    """The pairs as sentences with their embeddings, a chunk at a time, not centred."""
+) -> Iterator[EmbeddedPairs]:
+    """Embed pairs chunk by chunk, without centring."""
     if workers:
-        at_once = encoder.words_at_once or CHUNK_WORDS
-        for chunk, prepared in ahead.prepared(pairs, encoder.reader, pairing, workers, at_once):
-            yield chunk, encoder.embed_prepared(prepared)
+        max_words = encoder.words_at_once or CHUNK_WORDS
+        for chunk, prepared in prepare_ahead(pairs, encoder.reader, pairing, workers, max_words):
+            yield EmbeddedPairs(chunk, encoder.embed_batches(prepared))
         return
-    for chunk in chunks(pairs, encoder.words_at_once):
-        yield chunk, encoder.embed(chunk, pairing)
+    for chunk in split_into_chunks(pairs, encoder.words_at_once):
+        yield EmbeddedPairs(chunk, encoder.embed(chunk, pairing))
 
 
-def signature(told: Mapping[str, object]) -> str:
-    """What is told, and the version, on a line."""
-    return "|".join(f"{key}:{value}" for key, value in {**told, "version": otalign.__version__}.items())
+def format_signature(fields: Mapping[str, object]) -> str:
+    """Format fields and the version of otalign as `key:value|…`."""
+    return "|".join(f"{key}:{value}" for key, value in {**fields, "version": otalign.__version__}.items())
 
 
-def _arrays(centre: Centre | None) -> tuple[np.ndarray | None, np.ndarray | None]:
-    return (None, None) if centre is None else (centre.mean, centre.stretch)
-
-
-def _saved_centre(folder: Path, size: int | None) -> Centre | None:
+def _load_centre(folder: Path, size: int | None) -> Centre | None:
     if not (folder / MEAN).is_file():
         return None
     mean = read_array(folder / MEAN, (size,))
@@ -284,14 +351,18 @@ def _saved_centre(folder: Path, size: int | None) -> Centre | None:
     return Centre(mean, read_array(folder / STRETCH, (len(mean), len(mean))) if whitens else None)
 
 
-def saved_settings(folder: Path) -> Settings | None:
-    """Those of the aligner in a folder, if there is one."""
+def load_settings(folder: Path) -> AnySettings | None:
+    """Return the settings of the aligner in a folder, or None if there is none.
+
+    Raises:
+        ValueError: If the file is not one that `Aligner.save` writes.
+    """
     file = folder / SETTINGS
     if not file.is_file():
         return None
     try:
         data = read_json(file)
         data.pop("version", None)
-        return Settings.from_dict(data)
+        return read_settings(data)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{file} is not what Aligner.save writes: {error}") from error

@@ -14,7 +14,8 @@ from typing import Any, Literal, NamedTuple, SupportsIndex, get_args, overload
 
 from otalign.text.words import check_unicode
 
-Level = Literal["s", "s+p"]
+Level = Literal["sure", "possible"]  # possible links include the sure ones
+LEVELS: tuple[Level, ...] = get_args(Level)
 Pairs = frozenset[tuple[int, int]]
 Span = tuple[int, int]
 
@@ -55,18 +56,23 @@ class Alignment:
     def __post_init__(self):
         # A frozen dataclass is filled through object.__setattr__.
         for side in ("source", "target"):
-            words = _words(side, getattr(self, side))
+            words = _check_words(side, getattr(self, side))
             object.__setattr__(self, side, words)
-            for name, made in ((f"{side}_spans", _span), (f"{side}_null_confidence", _confidence)):
+            for name, made in (
+                (f"{side}_spans", _check_span),
+                (f"{side}_null_confidence", _check_confidence),
+            ):
                 values = getattr(self, name)
                 if values is not None:
-                    object.__setattr__(self, name, _for_each_word(name, values, made, len(words)))
-        object.__setattr__(self, "links", _normalised(self.links, self.shape))
+                    object.__setattr__(self, name, _check_per_word(name, values, made, len(words)))
+        object.__setattr__(self, "links", _normalize_links(self.links, self.shape))
 
     @classmethod
-    def trusted(cls, *values: Any) -> "Alignment":
-        """Of values, in the order of the fields, that are already as the checks leave them: these take longer
-        than a GPU takes to find the links."""
+    def from_valid(cls, *values: Any) -> "Alignment":
+        """Make an alignment of values that need no check, in the order of the fields.
+
+        The checks take longer than a GPU takes to find the links.
+        """
         made = object.__new__(cls)
         made.__dict__.update(zip(cls.__dataclass_fields__, values, strict=True))
         return made
@@ -92,11 +98,11 @@ class Alignment:
     @property
     def source_coverage(self) -> float:
         """The share of source words that are linked; 1 for an empty sentence, which leaves none out."""
-        return _share_linked(self.source, self.source_nulls)
+        return _compute_coverage(self.source, self.source_nulls)
 
     @property
     def target_coverage(self) -> float:
-        return _share_linked(self.target, self.target_nulls)
+        return _compute_coverage(self.target, self.target_nulls)
 
     @cached_property
     def phrases(self) -> tuple[Phrase, ...]:
@@ -118,7 +124,7 @@ class Alignment:
         """The links as `0-0 1-2 …`."""
         return " ".join(f"{i}-{j}" for i, j, _ in self.links)
 
-    def transposed(self) -> "Alignment":
+    def transpose(self) -> "Alignment":
         """The same alignment seen from the other side."""
         return Alignment(
             self.target,
@@ -171,11 +177,13 @@ class Alignment:
 
     def __repr__(self) -> str:
         n, m = self.shape
-        parts = [_listed(f"{self.source[i]}–{self.target[j]}" for i, j, _ in self.links) or "no links"]
+        parts = [
+            _join_shortened(f"{self.source[i]}–{self.target[j]}" for i, j, _ in self.links) or "no links"
+        ]
         if self.source_nulls:
-            parts.append("source nulls: " + _listed(self.source[i] for i in self.source_nulls))
+            parts.append("source nulls: " + _join_shortened(self.source[i] for i in self.source_nulls))
         if self.target_nulls:
-            parts.append("target nulls: " + _listed(self.target[j] for j in self.target_nulls))
+            parts.append("target nulls: " + _join_shortened(self.target[j] for j in self.target_nulls))
         return f"Alignment({n}×{m}: {'; '.join(parts)})"
 
 
@@ -200,7 +208,7 @@ _OPTIONAL = ("source_spans", "target_spans", "source_null_confidence", "target_n
 
 
 @dataclass(frozen=True)
-class Links:
+class WordlessLinks:
     """Sure and possible links whose words are elsewhere. A link given as both is sure."""
 
     sure: Pairs
@@ -221,12 +229,12 @@ class Gold:
     possible: Pairs = frozenset()
 
     def __post_init__(self):
-        object.__setattr__(self, "source", _words("source", self.source))
-        object.__setattr__(self, "target", _words("target", self.target))
+        object.__setattr__(self, "source", _check_words("source", self.source))
+        object.__setattr__(self, "target", _check_words("target", self.target))
         sure, possible = (
             frozenset((index(i), index(j)) for i, j in pairs) for pairs in (self.sure, self.possible)
         )
-        _in_range(sure | possible, self.shape)
+        _check_range(sure | possible, self.shape)
         object.__setattr__(self, "sure", sure)
         object.__setattr__(self, "possible", possible - sure)
 
@@ -235,15 +243,15 @@ class Gold:
         return len(self.source), len(self.target)
 
     def pairs(self, level: Level) -> Pairs:
-        """The links of a level: the sure ones ("s"), or with the possible ones ("s+p")."""
+        """Return the links of a level; possible links include the sure ones."""
         if level not in get_args(Level):
-            raise ValueError(f"level must be 's' (sure) or 's+p' (sure and possible), got {level!r}")
-        return self.sure if level == "s" else self.sure | self.possible
+            raise ValueError(f"level must be 'sure' or 'possible', got {level!r}")
+        return self.sure if level == "sure" else self.sure | self.possible
 
     def alignment(self, level: Level) -> Alignment:
         return Alignment(self.source, self.target, tuple(Link(*pair) for pair in self.pairs(level)))
 
-    def transposed(self) -> "Gold":
+    def transpose(self) -> "Gold":
         """The same links seen from the other side."""
         sure, possible = (frozenset((j, i) for i, j in pairs) for pairs in (self.sure, self.possible))
         return Gold(self.target, self.source, sure, possible)
@@ -263,7 +271,7 @@ class Gold:
         return cls(data["source"], data["target"], sure, possible)
 
 
-def _words(name: str, words: Sequence[str]) -> tuple[str, ...]:
+def _check_words(name: str, words: Sequence[str]) -> tuple[str, ...]:
     if isinstance(words, str) or not all(isinstance(word, str) for word in words):
         raise TypeError(f"{name} must be words, a sequence of str, got {words!r}; split a sentence at blanks")
     for word in words:
@@ -271,31 +279,31 @@ def _words(name: str, words: Sequence[str]) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _for_each_word(name: str, values: Iterable, made, count: int) -> tuple:
+def _check_per_word(name: str, values: Iterable, made, count: int) -> tuple:
     values = tuple(made(value) for value in values)
     if len(values) != count:
         raise ValueError(f"{name} must have one entry for each of the {count} words, got {len(values)}")
     return values
 
 
-def _span(span: Sequence[int]) -> Span:
+def _check_span(span: Sequence[int]) -> Span:
     start, end = map(index, span)
     if not 0 <= start <= end:
         raise ValueError(f"a span must be (start, end) with 0 ≤ start ≤ end, got {(start, end)}")
     return start, end
 
 
-def _confidence(value: float) -> float:
+def _check_confidence(value: float) -> float:
     if not 0 <= value <= 1:
         raise ValueError(f"the confidence of a null must be between 0 and 1, got {value}")
     return float(value)
 
 
-def _normalised(links: Iterable[Sequence[float]], shape: tuple[int, int]) -> tuple[Link, ...]:
+def _normalize_links(links: Iterable[Sequence[float]], shape: tuple[int, int]) -> tuple[Link, ...]:
     """The links as plain numbers, sorted, each pair once with its largest weight."""
     # After sorting, the heaviest of equal pairs comes last, and the last one stays in a dict.
     heaviest = {link[:2]: link for link in sorted(_link(*link) for link in links)}
-    _in_range(heaviest, shape)
+    _check_range(heaviest, shape)
     for i, j, weight in heaviest.values():
         if not math.isfinite(weight):
             raise ValueError(f"the weight of a link must be finite, got {weight} for {i}-{j}")
@@ -306,17 +314,17 @@ def _link(source: Any, target: Any, weight: Any = 1.0) -> Link:
     return Link(index(source), index(target), float(weight))
 
 
-def _in_range(pairs: Iterable[tuple[int, int]], shape: tuple[int, int]) -> None:
+def _check_range(pairs: Iterable[tuple[int, int]], shape: tuple[int, int]) -> None:
     n, m = shape
     for i, j in pairs:
         if not (0 <= i < n and 0 <= j < m):
             raise ValueError(f"link {i}-{j} (from 0) is out of range for {n} source and {m} target words")
 
 
-def _share_linked(words: Sequence[str], nulls: Sequence[int]) -> float:
+def _compute_coverage(words: Sequence[str], nulls: Sequence[int]) -> float:
     return 1 - len(nulls) / len(words) if words else 1.0
 
 
-def _listed(words: Iterable[str]) -> str:
+def _join_shortened(words: Iterable[str]) -> str:
     words = list(words)
     return ", ".join(words[:SHOWN]) + (f", … {len(words) - SHOWN} more" if len(words) > SHOWN else "")

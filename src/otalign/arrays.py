@@ -10,14 +10,22 @@ import array_api_compat
 import numpy as np
 from array_api_compat import device, is_numpy_array, is_torch_array
 
-__all__ = ["array_namespace", "beside", "device", "is_finite", "is_numpy_array", "is_torch_array", "memory"]
+__all__ = [
+    "array_namespace",
+    "device",
+    "get_gpu_memory",
+    "is_finite",
+    "is_numpy_array",
+    "is_torch_array",
+    "to_device_of",
+]
 
 
 def array_namespace(*arrays: Any) -> Any:
     return np if all(map(is_numpy_array, arrays)) else array_api_compat.array_namespace(*arrays)
 
 
-def beside(x: np.ndarray, other: Any) -> Any:
+def to_device_of(x: np.ndarray, other: Any) -> Any:
     """A NumPy array in the library and at the place of another. A GPU gets it without being waited for."""
     xp, at = array_namespace(other), device(other)
     if getattr(other, "is_cuda", False):
@@ -31,8 +39,8 @@ def is_finite(x: Any) -> bool:
     return bool(xp.all(xp.isfinite(x)))
 
 
-def memory(x: Any) -> int | None:
-    """Bytes that the GPU has on which an array lies, if it lies on one whose memory is known."""
+def get_gpu_memory(x: Any) -> int | None:
+    """Return the bytes of memory of the GPU that holds an array; None if no GPU holds it."""
     if not getattr(x, "is_cuda", False):
         return None
     import torch

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from otalign.alignment import Alignment
 
 
-class Column(NamedTuple):
+class GlossColumn(NamedTuple):
     """Neighbouring words of one phrase, on one side or both; without a phrase, one null word."""
 
     source: tuple[int, ...]
@@ -25,15 +25,15 @@ class _Run(NamedTuple):
     phrase: int | None
 
 
-def columns(alignment: Alignment, saving: Callable[[Column], float]) -> tuple[Column, ...]:
+def columns(alignment: Alignment, saving: Callable[[GlossColumn], float]) -> tuple[GlossColumn, ...]:
     """The columns from left to right; `saving` says what it is worth that a column has both sides."""
     source = _runs(len(alignment.source), [phrase.source for phrase in alignment.phrases])
     target = _runs(len(alignment.target), [phrase.target for phrase in alignment.phrases])
-    made: list[Column] = []
+    made: list[GlossColumn] = []
     i = j = 0
     for meet_i, meet_j in [*_meetings(source, target, saving), (len(source), len(target))]:
-        made += [Column(run.words, (), run.phrase) for run in source[i:meet_i]]
-        made += [Column((), run.words, run.phrase) for run in target[j:meet_j]]
+        made += [GlossColumn(run.words, (), run.phrase) for run in source[i:meet_i]]
+        made += [GlossColumn((), run.words, run.phrase) for run in target[j:meet_j]]
         if meet_i < len(source):
             made.append(_met(source[meet_i], target[meet_j]))
         i, j = meet_i + 1, meet_j + 1
@@ -48,12 +48,12 @@ def _runs(count: int, phrases: Sequence[Sequence[int]]) -> list[_Run]:
     return [_Run(tuple(words), key if key >= 0 else None) for key, words in groups]
 
 
-def _met(source: _Run, target: _Run) -> Column:
-    return Column(source.words, target.words, source.phrase)
+def _met(source: _Run, target: _Run) -> GlossColumn:
+    return GlossColumn(source.words, target.words, source.phrase)
 
 
 def _meetings(
-    source: Sequence[_Run], target: Sequence[_Run], saving: Callable[[Column], float]
+    source: Sequence[_Run], target: Sequence[_Run], saving: Callable[[GlossColumn], float]
 ) -> list[tuple[int, int]]:
     """Where runs of one phrase meet, in order on both sides: the heaviest common subsequence."""
     worth = {

@@ -41,7 +41,7 @@ class Carried(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Projection:
+class SpanProjection:
     """Spans that were carried over, in the order of the target, and those that have no counterpart."""
 
     carried: tuple[Carried, ...]
@@ -61,7 +61,7 @@ class ProjectedTags:
     lost: tuple[Labelled, ...]
 
 
-def projected(tags: Sequence[str], alignment: Alignment, policy: Policy = "run") -> ProjectedTags:
+def project_tags(tags: Sequence[str], alignment: Alignment, policy: Policy = "run") -> ProjectedTags:
     """Tags of the target words from those of the source words: BIO, or BIOES if E- or S- is among them."""
     if len(tags) != len(alignment.source):
         raise ValueError(f"tags must be one for each of the {len(alignment.source)} words, got {len(tags)}")
@@ -75,7 +75,7 @@ def projected_spans(
     alignment: Alignment,
     policy: Policy = "run",
     unit: Unit = "words",
-) -> Projection:
+) -> SpanProjection:
     """The spans of the target for labelled spans (start, end, label) of the source, both in words or both in
     characters of their texts. A word belongs to a span of characters if any part of it does."""
     for name, value, known in (("policy", policy, get_args(Policy)), ("unit", unit, get_args(Unit))):
@@ -84,20 +84,20 @@ def projected_spans(
     given = [Labelled(*span) for span in spans]
     _check(given, alignment, unit)
     words = given if unit == "words" else [_in_words(span, alignment) for span in given]
-    reached = [_reached(span, alignment) for span in words]
+    reached = [_find_targets(span, alignment) for span in words]
     found: dict[int, Carried] = {}
     for k in sorted(range(len(given)), key=lambda k: (-sum(reached[k].values()), words[k])):
         apart = [found[other] for other in found if _are_apart(words[other], words[k])]
         taken = {word for one in apart for word in range(one.target.start, one.target.end)}
         free = {word: weight for word, weight in reached[k].items() if word not in taken}
-        if made := _made(free, taken, alignment, policy):
+        if made := _make_span(free, taken, alignment, policy):
             target = Labelled(*made, given[k].label)
             found[k] = Carried(given[k], target, sum(free.get(word, 0.0) for word in range(*made)))
     carried = [found[k] for k in sorted(found)]
     if unit == "characters":
         carried = [one._replace(target=_in_characters(one.target, alignment)) for one in carried]
     lost = tuple(span for k, span in enumerate(given) if k not in found)
-    return Projection(tuple(sorted(carried, key=lambda one: (one.target, one.source))), lost)
+    return SpanProjection(tuple(sorted(carried, key=lambda one: (one.target, one.source))), lost)
 
 
 def tagged_spans(tags: Sequence[str]) -> Iterator[Labelled]:
@@ -151,7 +151,7 @@ def _in_characters(span: Labelled, alignment: Alignment) -> Labelled:
     return Labelled(places[span.start][0], places[span.end - 1][1], span.label)
 
 
-def _reached(span: Labelled, alignment: Alignment) -> dict[int, float]:
+def _find_targets(span: Labelled, alignment: Alignment) -> dict[int, float]:
     """The target words that a span's words are linked with, and the weight of the links to each."""
     reached: dict[int, float] = {}
     for i, j, weight in alignment.links:
@@ -164,7 +164,7 @@ def _are_apart(one: Labelled, other: Labelled) -> bool:
     return one.end <= other.start or other.end <= one.start
 
 
-def _made(free: dict[int, float], taken: set[int], alignment: Alignment, policy: Policy) -> Span | None:
+def _make_span(free: dict[int, float], taken: set[int], alignment: Alignment, policy: Policy) -> Span | None:
     """The span over the words that are free, as the policy has it; words that are taken always end it."""
     passed = set(alignment.target_nulls) if policy == "run" else set(range(len(alignment.target)))
     passed -= taken

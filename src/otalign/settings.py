@@ -1,19 +1,132 @@
-"""All that decides an alignment but the encoder's weights: one value, to print, to save, to get again."""
+"""Settings of an aligner, and the registry of transport problems.
 
-from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal, get_args
+`Settings` describes an aligner that solves a transport problem; `LearnedSettings` one whose scores were
+learned. Both are frozen values that can be printed, saved and loaded again.
+"""
 
+import dataclasses
+from dataclasses import asdict, dataclass, fields
+from typing import Any, ClassVar, Literal, Self, TypedDict, get_args
+
+from otalign.alignment import Level
 from otalign.encoders import Pairing
 from otalign.ot import Balanced, Entropic, Exact, Partial, Problem, Solver, Unbalanced
 
 Cost = Literal["cosine", "euclidean"]
 Fertility = Literal["uniform", "norm"]
-Links = Literal["sure", "possible"]  # of a trained aligner: those that are sure, or all that are possible
+ProblemName = Literal["bot", "pot", "uot", "none"]
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """The number that a transport problem leaves to its user."""
+
+    name: str
+    default: float
+    minimum: float
+    maximum: float
+    description: str
+    fields: tuple[str, ...]  # fields of the problem that hold it
+
+
+@dataclass(frozen=True)
+class ProblemSpec:
+    """A transport problem as Python, the command line, tuning, the server and its page offer it."""
+
+    name: ProblemName
+    type: type
+    description: str
+    threshold: float  # default threshold of links
+    parameter: Parameter | None = None
+
+    def build(self, value: float | None = None) -> Problem | None:
+        """Return the problem with a value of its parameter, or with the default value."""
+        if self.parameter is None:
+            return None if self.type is type(None) else self.type()
+        return self.type(self.parameter.default if value is None else value)
+
+    def replace(self, problem: Any, value: float) -> Problem:
+        """Return a copy of a problem with another value of its parameter."""
+        assert self.parameter is not None
+        return dataclasses.replace(problem, **dict.fromkeys(self.parameter.fields, value))
+
+    def value(self, problem: Problem | None) -> float | None:
+        """Return the value of the parameter, or None if the problem has none."""
+        return None if self.parameter is None else getattr(problem, self.parameter.fields[0])
+
+
+# Defaults were chosen on the pooled dev sets of the corpora with MiniLM-L6 (layer 4) and MPNet-base
+# (layer 5), encoded jointly. Thresholds are halfway between the best values of the two (docs/results.md).
+PROBLEMS: dict[str, ProblemSpec] = {
+    spec.name: spec
+    for spec in (
+        ProblemSpec("bot", Balanced, "Balanced: every word is linked, with all of its mass.", 0.48),
+        ProblemSpec(
+            "pot",
+            Partial,
+            "Partial: a fraction of the shorter sentence is linked.",
+            0.34,
+            Parameter("fraction", 1.0, 1e-3, 1.0, "Fraction of the shorter sentence to link.", ("fraction",)),
+        ),
+        ProblemSpec(
+            "uot",
+            Unbalanced,
+            "Unbalanced: words may stay without a link, at a penalty.",
+            0.36,
+            Parameter(
+                "tau", 0.8, 1e-3, 1e3, "Penalty for words without a link.", ("tau_source", "tau_target")
+            ),
+        ),
+        ProblemSpec("none", type(None), "No transport: a threshold on the similarity of words.", 0.71),
+    )
+}
+PARAMETERS: dict[str, ProblemSpec] = {
+    spec.parameter.name: spec for spec in PROBLEMS.values() if spec.parameter
+}
+SOLVERS = {"entropic": Entropic, "exact": Exact}
+WHITENING, SMOOTHING, DISTORTION = 0.5, 0.15, 0.2
+
+
+def find_spec(problem: Problem | None) -> ProblemSpec:
+    """Return the registry's entry of a problem.
+
+    Raises:
+        TypeError: If it is not a transport problem.
+    """
+    for spec in PROBLEMS.values():
+        if type(problem) is spec.type:
+            return spec
+    raise TypeError(f"problem must be Balanced, Partial, Unbalanced or None, got {problem!r}")
+
+
+def build_problem(problem: Problem | str | None, **parameters: float | None) -> Problem | None:
+    """Return a transport problem given by its name, or as a value.
+
+    Args:
+        problem: A name in `PROBLEMS`, or the problem itself, which is returned as it is.
+        **parameters: Parameters by name, such as `tau=0.4`. Those that are None are not given.
+
+    Raises:
+        ValueError: If the name is unknown, or a parameter belongs to another problem.
+    """
+    given = {name: value for name, value in parameters.items() if value is not None}
+    if not isinstance(problem, str):
+        for name in given:
+            raise ValueError(f"{name} applies only to problem={PARAMETERS[name].name!r}; remove it")
+        return problem
+    if problem not in PROBLEMS:
+        raise ValueError(f"problem must be one of {', '.join(PROBLEMS)}, got {problem!r}")
+    spec = PROBLEMS[problem]
+    for name in given:
+        if spec.parameter is None or name != spec.parameter.name:
+            other = PARAMETERS[name].name
+            raise ValueError(f"{name} applies only to problem {other}; remove it or choose {other}")
+    return spec.build(next(iter(given.values()), None))
 
 
 @dataclass(frozen=True)
 class Learned:
-    """The transport that a head has learned, and the thresholds at which its links are best."""
+    """Transport that a trained head has learned, with the best thresholds of its two levels of links."""
 
     sure: float = 0.5
     possible: float = 0.5
@@ -24,22 +137,43 @@ class Learned:
                 raise ValueError(f"{name} must be from 0 to 1, got {value}")
 
 
-PROBLEMS = {"bot": Balanced, "pot": Partial, "uot": Unbalanced, "learned": Learned}
-SOLVERS = {"entropic": Entropic, "exact": Exact}
+class SettingsOptions(TypedDict, total=False):
+    """Keyword arguments of `Aligner.load` that change the settings; see `Settings`."""
 
-# Chosen on the pooled dev sets of the corpora with MiniLM-L6 (layer 4) and MPNet-base (layer 5), jointly
-# encoded; thresholds are halfway between the best for the one and for the other (docs/results.md).
-WHITENING, SMOOTHING, DISTORTION = 0.5, 0.15, 0.2
-TAU, FRACTION = 0.8, 1.0
-THRESHOLDS = {Balanced: 0.48, Partial: 0.34, Unbalanced: 0.36, type(None): 0.71}
+    pairing: Pairing
+    centring: bool
+    whitening: float
+    cost: Cost
+    smoothing: float
+    distortion: float
+    fertility: Fertility
+    problem: Problem | ProblemName | None
+    tau: float
+    fraction: float
+    solver: Solver
+    threshold: float
+    links: Level
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How an aligner goes from sentences to links. A problem of None is a threshold on the costs alone.
+    """Settings of an aligner that solves a transport problem. The defaults are for use without a dev set.
 
-    The defaults are for use without a dev set. A threshold that is not given is the one that suits the
-    problem; whitening that is not given is none without centring. `trained` says on what it was, if it was.
+    Attributes:
+        encoder: Name or folder of the encoder.
+        layer: Encoder layer; 0 is the embedding layer.
+        pairing: Whether the two sentences are encoded together (`joint`) or each alone (`separate`).
+        centring: Whether the mean embedding is subtracted.
+        whitening: How far the variances of all directions are made equal, from 0 to 1. The default is 0
+            without centring.
+        cost: Distance of two word vectors.
+        smoothing: Weight of the similarity of neighbouring words, from 0 to 1.
+        distortion: Penalty for words at different relative positions, from 0 to 1.
+        fertility: Mass of a word: uniform, or the norm of its vector.
+        problem: Transport problem; None applies the threshold to the similarity of words.
+        solver: Solver of the transport problem.
+        threshold: Minimum score of a link, from 0 to 1. The default depends on the problem.
+        trained: Description of the training data, if the encoder was fine-tuned.
     """
 
     encoder: str
@@ -51,114 +185,211 @@ class Settings:
     smoothing: float = SMOOTHING
     distortion: float = DISTORTION
     fertility: Fertility = "uniform"
-    problem: Problem | Learned | None = Partial(FRACTION)
-    solver: Solver = Entropic(tol=1e-3)  # by 1e-4, 5 links in 10,000 differ, and it takes twice as long
+    problem: Problem | None = Partial(1.0)
+    solver: Solver = Entropic(tol=1e-3)  # with 1e-4, 5 links in 10,000 differ, and it takes twice as long
     threshold: float = None  # pyright: ignore[reportAssignmentType]: set below
-    links: Links = "sure"
     trained: str | None = None
 
+    links: ClassVar[Level] = "sure"
+
     def __post_init__(self):
-        for name, type_ in (("pairing", Pairing), ("cost", Cost), ("fertility", Fertility), ("links", Links)):
-            value, known = getattr(self, name), get_args(type_)
-            if value not in known:
-                raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}")
-        for name, type_, said in (("encoder", str, "a name"), ("layer", int, "a number")):
-            if not isinstance(getattr(self, name), type_):
-                raise TypeError(f"{name} must be {said}, got {getattr(self, name)!r}")
-        if not isinstance(self.trained, str | None):
-            raise TypeError(f"trained must be a text or None, got {self.trained!r}")
-        if not isinstance(self.problem, Problem | Learned | None):
-            raise TypeError(f"problem must be Balanced, Partial, Unbalanced or None, got {self.problem!r}")
-        if self.links == "possible" and not isinstance(self.problem, Learned):
-            raise ValueError("links must be 'sure' unless the aligner has learned which are, got 'possible'")
+        _check_names(self)
+        for name, type_ in (("pairing", Pairing), ("cost", Cost), ("fertility", Fertility)):
+            _check_choice(name, getattr(self, name), get_args(type_))
+        spec = find_spec(self.problem)
         if not isinstance(self.solver, Solver):
             raise TypeError(f"solver must be Entropic or Exact, got {self.solver!r}")
-        if self.threshold is None:
-            object.__setattr__(self, "threshold", self._best_threshold)
-        if self.whitening is None:
-            object.__setattr__(self, "whitening", WHITENING if self.centring else 0.0)
         if not isinstance(self.centring, bool):
             raise TypeError(f"centring must be True or False, got {self.centring!r}")
+        if self.threshold is None:
+            object.__setattr__(self, "threshold", spec.threshold)
+        if self.whitening is None:
+            object.__setattr__(self, "whitening", WHITENING if self.centring else 0.0)
         for name in ("threshold", "whitening", "smoothing", "distortion"):
-            value = getattr(self, name)
-            if not isinstance(value, int | float):
-                raise TypeError(f"{name} must be a number, got {value!r}")
-            if not 0 <= value <= 1:
-                raise ValueError(f"{name} must be from 0 to 1, got {value}")
-
+            _check_share(name, getattr(self, name))
         if self.whitening and not self.centring:
             raise ValueError(f"whitening must be 0 without centring, got {self.whitening}")
 
-    @property
-    def transport(self) -> Problem | None:
-        """The problem, where it is one to be solved."""
-        if isinstance(self.problem, Learned):
-            raise ValueError("problem must be Balanced, Partial, Unbalanced or None here, got Learned()")
-        return self.problem
+    def replace(self, **changes: Any) -> "Settings":
+        """Return a copy with other values.
 
-    @property
-    def _best_threshold(self) -> float:
-        if isinstance(self.problem, Learned):
-            return getattr(self.problem, self.links)
-        return THRESHOLDS[type(self.problem)]
-
-    def changed(self, **changes: Any) -> "Settings":
-        """The same with other values; a problem of another kind, or other links, bring their own threshold,
-        and what is not to be centred is not whitened."""
-        other = type(changes.get("problem", self.problem)) is not type(self.problem)
-        if other or changes.get("links", self.links) != self.links:
+        Another kind of problem brings its default threshold, and without centring there is no whitening.
+        """
+        if type(changes.get("problem", self.problem)) is not type(self.problem):
             changes.setdefault("threshold", None)
         if changes.get("centring", self.centring) is False:
             changes.setdefault("whitening", None)
-        return replace(self, **changes)
+        return dataclasses.replace(self, **changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """What JSON can hold."""
-        said = {field.name: getattr(self, field.name) for field in fields(self)}
-        return said | {"problem": _named(self.problem, PROBLEMS), "solver": _named(self.solver, SOLVERS)}
+        """Return the settings as values that JSON can hold."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        spec = find_spec(self.problem)
+        problem = None if self.problem is None else {"name": spec.name, **asdict(self.problem)}
+        (solver,) = (name for name, type_ in SOLVERS.items() if type_ is type(self.solver))
+        return values | {"problem": problem, "solver": {"name": solver, **asdict(self.solver)}}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Settings":
-        """What `to_dict` gave."""
-        known = {field.name for field in fields(cls)}
-        for name in sorted(data.keys() - known):
-            raise ValueError(f"settings must be of {', '.join(sorted(known))}, got {name!r}")
-        parts = {name: _made(name, data[name], kinds) for name, kinds in KINDS.items() if name in data}
-        return cls(**(data | parts))
+        """Return the settings that `to_dict` wrote."""
+        _check_fields(data, cls, {"links"})
+        types: dict[str, Any] = {name: spec.type for name, spec in PROBLEMS.items() if name != "none"}
+        parts = {
+            name: _build_named(name, data[name], kinds)
+            for name, kinds in (("problem", types), ("solver", SOLVERS))
+            if name in data
+        }
+        return cls(**({key: value for key, value in data.items() if key != "links"} | parts))
 
-    def fields(self) -> dict[str, object]:
-        """What a signature tells of them, `key: value`, with the choices of problem and solver laid flat."""
-        if isinstance(self.problem, Learned):  # all else is in the weights
-            told: dict[str, object] = {name: getattr(self, name) for name in LEARNED_FIELDS}
-            return told | {"problem": "learned"}
-        told = {}
+    @property
+    def problem_name(self) -> str:
+        """Name of the transport problem."""
+        return find_spec(self.problem).name
+
+    def without_training(self) -> "Settings":
+        """Return settings that use the encoder without anything that was learned: these."""
+        return self
+
+    def get_options(self) -> dict[str, Any]:
+        """Return what users most often change, by the names of the command line and the server."""
+        options = {"problem": self.problem_name, "threshold": self.threshold, "distortion": self.distortion}
+        if isinstance(self.solver, Entropic) and self.problem is not None:
+            options["epsilon"] = self.solver.eps
+        spec = find_spec(self.problem)
+        if spec.parameter:
+            options[spec.parameter.name] = spec.value(self.problem)
+        return options
+
+    def signature_fields(self) -> dict[str, object]:
+        """Return the fields of a signature, with the parameters of problem and solver beside their names."""
+        result: dict[str, object] = {}
         for name, value in self.to_dict().items():
-            if name == "links" or (name == "trained" and value is None):
+            if name == "trained" and value is None:
                 continue
             if isinstance(value, dict):
-                told[name] = value.pop("name")
-                told |= value
+                result[name] = value.pop("name")
+                result |= value
             else:
-                told[name] = value
-        if told.get("tau_source") == told.get("tau_target"):
-            told = {"tau" if key == "tau_source" else key: told[key] for key in told if key != "tau_target"}
-        return told | {"problem": told["problem"] or "none"}
+                result[name] = value
+        if result.get("tau_source") == result.get("tau_target"):
+            result = {"tau" if k == "tau_source" else k: v for k, v in result.items() if k != "tau_target"}
+        return result | {"problem": result["problem"] or "none"}
 
 
-LEARNED_FIELDS = ("encoder", "layer", "pairing", "problem", "links", "threshold", "trained")
-KINDS: dict[str, dict[str, Any]] = {"problem": PROBLEMS, "solver": SOLVERS}
+@dataclass(frozen=True, kw_only=True)
+class LearnedSettings:
+    """Settings of an aligner whose transport was learned.
+
+    Attributes:
+        encoder: Name or folder of the encoder that was fine-tuned.
+        layer: Encoder layer; 0 is the embedding layer.
+        pairing: How the two sentences are encoded; `canonical` makes the links independent of which sentence
+            is the source.
+        problem: The best thresholds of both levels.
+        links: Links to return: the sure ones, or all possible ones.
+        threshold: Minimum probability of a link. The default is that of the level.
+        trained: Description of the training data.
+    """
+
+    encoder: str
+    layer: int
+    pairing: Pairing = "joint"
+    problem: Learned = Learned()
+    links: Level = "sure"
+    threshold: float = None  # pyright: ignore[reportAssignmentType]: set below
+    trained: str | None = None
+
+    centring: ClassVar[bool] = False
+    whitening: ClassVar[float] = 0.0
+
+    def __post_init__(self):
+        _check_names(self)
+        _check_choice("pairing", self.pairing, get_args(Pairing))
+        _check_choice("links", self.links, get_args(Level))
+        if self.threshold is None:
+            object.__setattr__(self, "threshold", getattr(self.problem, self.links))
+        _check_share("threshold", self.threshold)
+
+    def replace(self, **changes: Any) -> Self:
+        """Return a copy with other values; other links bring their own threshold."""
+        if changes.get("links", self.links) != self.links:
+            changes.setdefault("threshold", None)
+        return dataclasses.replace(self, **changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as values that JSON can hold."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return values | {"problem": {"name": LEARNED, **asdict(self.problem)}}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "LearnedSettings":
+        """Return the settings that `to_dict` wrote. Fields that only `Settings` has are ignored."""
+        _check_fields(data, cls, {field.name for field in fields(Settings)})
+        known = {field.name for field in fields(cls)}
+        problem = {"problem": _build_named("problem", data["problem"], {LEARNED: Learned})}
+        return cls(**({key: value for key, value in data.items() if key in known} | problem))
+
+    @property
+    def problem_name(self) -> str:
+        """The name `learned`."""
+        return LEARNED
+
+    def without_training(self) -> Settings:
+        """Return settings that use the encoder without anything that was learned."""
+        return Settings(encoder=self.encoder, layer=self.layer, pairing=self.pairing, centring=False)
+
+    def get_options(self) -> dict[str, Any]:
+        """Return what users may change, by the names of the command line and the server."""
+        return {"problem": LEARNED, "threshold": self.threshold, "links": self.links}
+
+    def signature_fields(self) -> dict[str, object]:
+        """Return the fields of a signature; all else that decides the links is in the weights."""
+        result: dict[str, object] = {field.name: getattr(self, field.name) for field in fields(self)}
+        return result | {"problem": LEARNED}
 
 
-def _named(value: Problem | Learned | Solver | None, kinds: dict[str, Any]) -> dict[str, Any] | None:
-    if value is None:
-        return None
-    (name,) = (name for name, kind in kinds.items() if isinstance(value, kind))
-    return {"name": name, **asdict(value)}
+LEARNED = "learned"
+AnySettings = Settings | LearnedSettings
 
 
-def _made(which: str, data: dict[str, Any] | None, kinds: dict[str, Any]) -> Any:
+def read_settings(data: dict[str, Any]) -> AnySettings:
+    """Return the settings of an aligner, as either `to_dict` wrote them."""
+    problem = data.get("problem")
+    learned = isinstance(problem, dict) and problem.get("name") == LEARNED
+    return (LearnedSettings if learned else Settings).from_dict(data)
+
+
+def _check_names(settings: AnySettings) -> None:
+    if not isinstance(settings.encoder, str):
+        raise TypeError(f"encoder must be a name, got {settings.encoder!r}")
+    if not isinstance(settings.layer, int):
+        raise TypeError(f"layer must be a number, got {settings.layer!r}")
+    if not isinstance(settings.trained, str | None):
+        raise TypeError(f"trained must be a text or None, got {settings.trained!r}")
+
+
+def _check_choice(name: str, value: object, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}")
+
+
+def _check_share(name: str, value: object) -> None:
+    if not isinstance(value, int | float):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name} must be from 0 to 1, got {value}")
+
+
+def _check_fields(data: dict[str, Any], cls: type, others: set[str]) -> None:
+    known = {field.name for field in fields(cls)}
+    for name in sorted(data.keys() - known - others):
+        raise ValueError(f"settings must be of {', '.join(sorted(known))}, got {name!r}")
+
+
+def _build_named(which: str, data: dict[str, Any] | None, types: dict[str, Any]) -> Any:
+    """Return the value that a dictionary with its `name` and its fields describes; None stays None."""
     if data is None:
         return None
-    if not isinstance(data, dict) or data.get("name") not in kinds:
-        raise ValueError(f"{which} must hold a name, one of {', '.join(kinds)}, got {data!r}")
-    return kinds[data["name"]](**{key: value for key, value in data.items() if key != "name"})
+    if not isinstance(data, dict) or data.get("name") not in types:
+        raise ValueError(f"{which} must hold a name, one of {', '.join(types)}, got {data!r}")
+    return types[data["name"]](**{key: value for key, value in data.items() if key != "name"})

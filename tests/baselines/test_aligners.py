@@ -8,9 +8,18 @@ import pytest
 import otalign
 from otalign import aligner as module
 from otalign.aligner import Aligner, Method
-from otalign.baselines import ArgMax, FastAlign, FastAligner, IterMax, Match, SimAlign, SimAligner, similarity
+from otalign.baselines import (
+    ArgMax,
+    FastAlign,
+    FastAligner,
+    IterMax,
+    MaximumMatching,
+    SimAlign,
+    SimAligner,
+    similarity,
+)
 from otalign.encoders import load
-from otalign.text.words import joined, tokenized
+from otalign.text.words import join_words, tokenize
 
 PAIRS = [
     ("He bought a used car.", "He purchased a second-hand car yesterday."),
@@ -28,14 +37,14 @@ def encoder(tiny_model):
 
 
 def words(pairs):
-    return [tuple(tokenized(side).words for side in pair) for pair in pairs]
+    return [tuple(tokenize(side).words for side in pair) for pair in pairs]
 
 
 @pytest.mark.parametrize("pairing", ["separate", "joint"])
 @pytest.mark.parametrize("centring", [False, True])
 @pytest.mark.parametrize("options", [SimAlign(), SimAlign(ArgMax(), 0.5, 0.99), SimAlign(IterMax(3))])
 def test_simalign_links_what_it_links_by_the_same_embeddings(encoder, options, pairing, centring):
-    embeddings = encoder.embed([tuple(map(tokenized, pair)) for pair in PAIRS], pairing)
+    embeddings = encoder.embed([tuple(map(tokenize, pair)) for pair in PAIRS], pairing)
     vectors = np.asarray(embeddings.vectors)
     vectors = vectors - vectors.mean(0, dtype=np.float64).astype(np.float32) if centring else vectors
     found = list(SimAligner(encoder, options, pairing, centring).align_many(PAIRS))
@@ -50,7 +59,7 @@ def test_simalign_links_what_it_links_by_the_same_embeddings(encoder, options, p
 
 def test_simalign_takes_the_heaviest_matching(encoder):
     pytest.importorskip("scipy", reason="Match() needs SciPy")
-    for alignment in SimAligner(encoder, SimAlign(Match())).align_many(PAIRS):
+    for alignment in SimAligner(encoder, SimAlign(MaximumMatching())).align_many(PAIRS):
         assert len(alignment.links) == min(alignment.shape)
 
 
@@ -76,7 +85,7 @@ def test_simalign_reads_no_further_than_it_is_asked(encoder, monkeypatch):
 
 
 def test_of_an_aligners_folder_simalign_takes_encoder_layer_and_mean(tiny_model, tmp_path):
-    aligner = Aligner.load(tiny_model("bert"), layer=1, device="cpu", pairing="joint").centred_on(PAIRS)
+    aligner = Aligner.load(tiny_model("bert"), layer=1, device="cpu", pairing="joint").fit_centre(PAIRS)
     aligner.save(tmp_path / "saved")
     plain = SimAligner.load(tmp_path / "saved", device="cpu")
     assert (plain.encoder.layer, plain.pairing, plain.centre) == (1, "separate", None)
@@ -89,18 +98,18 @@ def test_of_an_aligners_folder_simalign_takes_encoder_layer_and_mean(tiny_model,
 @pytest.mark.parametrize("how", ["intersection", "union", "grow-diag", "grow-diag-final-and"])
 def test_fast_align_links_what_it_learns_from_the_same_pairs(how):
     pairs, more = PAIRS * 3, words(PAIRS[::-1]) * 2
-    expected = FastAlign().train([*more, *words(pairs)]).aligned.symmetrised(how)[len(more) :]
+    expected = FastAlign().train([*more, *words(pairs)]).aligned.symmetrise(how)[len(more) :]
     found = list(FastAligner(symmetrisation=how, more=more).align_many(pairs))
     assert [alignment.pairs for alignment in found] == expected
     assert [(alignment.source, alignment.target) for alignment in found] == words(pairs)
     assert {link.weight for alignment in found for link in alignment.links} == {1.0}
-    assert found[0].source_spans == tokenized(PAIRS[0][0]).spans
+    assert found[0].source_spans == tokenize(PAIRS[0][0]).spans
 
 
 def test_fast_align_takes_lists_of_words_and_sentences():
     pairs = words(PAIRS)
     expected = [alignment.pairs for alignment in FastAligner().align_many(pairs)]
-    sentences = [tuple(map(joined, pair)) for pair in pairs]
+    sentences = [tuple(map(join_words, pair)) for pair in pairs]
     assert [alignment.pairs for alignment in FastAligner().align_many(sentences)] == expected
 
 

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otalign.baselines import FastAlign
-from otalign.baselines.cooccurrence import Grid, Vocabulary, meetings_of
+from otalign.baselines.cooccurrence import CooccurrenceGrid, Vocabulary, meetings_of
 from otalign.baselines.diagonal import Lengths, feature, partition, prior, weighted_feature
-from otalign.baselines.fast_align import Choices
+from otalign.baselines.fast_align import DirectionalLinks
 from otalign.baselines.model2 import digamma
 from tests.baselines import plain
 
@@ -91,11 +91,11 @@ def test_swapping_the_sentences_swaps_the_directions():
 def test_the_order_of_the_pairs_changes_nothing_and_the_same_input_gives_the_same():
     pairs = translated_pairs(150)
     first, again = FastAlign().train(pairs), FastAlign().train(pairs)
-    assert first.aligned.symmetrised() == again.aligned.symmetrised()
+    assert first.aligned.symmetrise() == again.aligned.symmetrise()
     assert (first.forward.table == again.forward.table).all()
     backwards = FastAlign().train(pairs[::-1])
     assert backwards.forward.tension == pytest.approx(first.forward.tension, rel=1e-9)
-    equal = zip(first.aligned.symmetrised(), backwards.aligned.symmetrised()[::-1], strict=True)
+    equal = zip(first.aligned.symmetrise(), backwards.aligned.symmetrise()[::-1], strict=True)
     assert sum(a == b for a, b in equal) >= len(pairs) - 2
 
 
@@ -114,7 +114,7 @@ def test_translations_are_learnt():
     pairs = translated_pairs(300)
     trained = FastAlign().train(pairs)
     found = right = 0
-    for (source, target), links in zip(pairs, trained.aligned.symmetrised("intersection"), strict=True):
+    for (source, target), links in zip(pairs, trained.aligned.symmetrise("intersection"), strict=True):
         found += len(links)
         right += sum(source[i][4:] == target[j][3:] for i, j in links)
     assert right / found > 0.98
@@ -132,7 +132,7 @@ def test_training_pairs_are_aligned_alike_later():
 
 def test_unknown_words_leave_the_known_ones_alone():
     trained = FastAlign().train(translated_pairs(300))
-    links = trained.align([(["word1", "word2", "new"], ["mot1", "mot2", "neuf"])]).symmetrised("intersection")
+    links = trained.align([(["word1", "word2", "new"], ["mot1", "mot2", "neuf"])]).symmetrise("intersection")
     assert {(0, 0), (1, 1)} <= links[0]
 
 
@@ -174,9 +174,9 @@ def test_closed_forms_are_the_sums_that_they_stand_for(n, m, tension):
 def test_a_prior_that_agrees_with_the_posterior_keeps_its_tension():
     lengths = Lengths.of([(3, 5, 5), (2, 7, 7), (4, 5, 5)])
     assert lengths.words == 49
-    assert lengths.fitted(6.0, lengths.mean_feature(6.0)) == pytest.approx(6.0)
-    assert lengths.fitted(6.0, 1.0) == 14.0
-    assert lengths.fitted(6.0, -1.0) == 0.1
+    assert lengths.fit_tension(6.0, lengths.mean_feature(6.0)) == pytest.approx(6.0)
+    assert lengths.fit_tension(6.0, 1.0) == 14.0
+    assert lengths.fit_tension(6.0, -1.0) == 0.1
 
 
 def test_digamma_is_the_slope_of_log_gamma():
@@ -189,7 +189,7 @@ def test_digamma_is_the_slope_of_log_gamma():
 @given(corpora)
 def test_every_cell_finds_its_meeting(pairs):
     source, target = (Vocabulary.of([pair[side] for pair in pairs]) for side in (0, 1))
-    grid = Grid.of(pairs, source, target)
+    grid = CooccurrenceGrid.of(pairs, source, target)
     meetings, cells = meetings_of(grid, len(target) + 1)
     assert len(meetings) == len({(s, t) for words in pairs for s in words[0] for t in words[1]})
     for block in grid.blocks(cells):
@@ -202,10 +202,10 @@ def test_every_cell_finds_its_meeting(pairs):
 
 
 def test_choices_are_a_sequence_of_link_sets():
-    choices = Choices([np.array([1, -1]), np.array([0])], "target")
+    choices = DirectionalLinks([np.array([1, -1]), np.array([0])], "target")
     assert choices[0] == {(1, 0)}
     assert list(choices[1:]) == [{(0, 0)}]
-    assert Choices([np.array([1, -1])], "source")[-1] == {(0, 1)}
+    assert DirectionalLinks([np.array([1, -1])], "source")[-1] == {(0, 1)}
 
 
 def test_bad_options_and_pairs_are_named():

@@ -9,7 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from otalign.baselines.simalign import ArgMax, IterMax, Match, SimAlign, distorted, link_entropy, similarity
+from otalign.baselines.simalign import (
+    ArgMax,
+    IterMax,
+    MaximumMatching,
+    SimAlign,
+    apply_distortion,
+    link_entropy,
+    similarity,
+)
 from tests.baselines import plain
 
 shapes = st.tuples(st.integers(1, 7), st.integers(1, 7))
@@ -58,7 +66,7 @@ def test_match_gives_the_heaviest_full_matching():
     rng = np.random.default_rng(1)
     for n, m in [(1, 1), (3, 3), (2, 5), (5, 2), (4, 6)]:
         S = rng.random((n, m))
-        links = SimAlign(Match()).links(S)
+        links = SimAlign(MaximumMatching()).links(S)
         assert len(links) == min(n, m) == len({i for i, _ in links}) == len({j for _, j in links})
         short, long = sorted((n, m))
         T = S if n <= m else S.T
@@ -69,7 +77,7 @@ def test_match_gives_the_heaviest_full_matching():
 def test_match_without_scipy_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
     with pytest.raises(ImportError, match="pip install scipy"):
-        SimAlign(Match()).links(np.eye(2))
+        SimAlign(MaximumMatching()).links(np.eye(2))
 
 
 @given(similarities)
@@ -104,10 +112,10 @@ def test_a_percentile_keeps_its_share_of_the_links():
 
 
 def test_distortion_takes_nothing_from_the_diagonal_and_most_from_the_corners():
-    S = distorted(np.ones((3, 5)), 0.4)
+    S = apply_distortion(np.ones((3, 5)), 0.4)
     assert (S[0, 0], S[1, 2], S[2, 4]) == (1, 1, 1)
     assert S[0, 4] == S[2, 0] == pytest.approx(0.6)
-    assert (distorted(np.ones((1, 5)), 0.4) == 1).all()
+    assert (apply_distortion(np.ones((1, 5)), 0.4) == 1).all()
 
 
 def test_similarity_is_the_cosine_from_0_to_1():
@@ -117,7 +125,7 @@ def test_similarity_is_the_cosine_from_0_to_1():
     )
 
 
-@pytest.mark.parametrize("matching", [*MATCHINGS, Match()])
+@pytest.mark.parametrize("matching", [*MATCHINGS, MaximumMatching()])
 def test_a_pair_with_an_empty_side_has_no_links(matching):
     for shape in [(0, 0), (0, 3), (3, 0)]:
         assert SimAlign(matching, 0.3, 0.9).links(np.zeros(shape)) == frozenset()
@@ -159,7 +167,7 @@ def test_links_are_those_of_the_simalign_package():
                 ArgMax(): forward * backward,
                 IterMax(): theirs.iter_max(S),
                 IterMax(rounds=4): theirs.iter_max(S, max_count=4),
-                Match(): theirs.get_max_weight_match(S),
+                MaximumMatching(): theirs.get_max_weight_match(S),
             }
             for matching, matrix in expected.items():
                 links = SimAlign(matching, distortion).links(similarity(X, Y))

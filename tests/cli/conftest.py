@@ -12,7 +12,7 @@ from tests.cli.running import SOURCE, TARGET
 def model(exported, tmp_path_factory):
     """An aligner's folder with a mean kept, so that a pair is aligned the same in any company."""
     folder = tmp_path_factory.mktemp("aligner")
-    Aligner.load(exported("bert", 2)).centred_on(zip(SOURCE, TARGET, strict=True)).save(folder)
+    Aligner.load(exported("bert", 2)).fit_centre(zip(SOURCE, TARGET, strict=True)).save(folder)
     return folder
 
 

@@ -12,7 +12,7 @@ from otalign.baselines import ArgMax, FastAlign, FastAligner, SimAlign, SimAlign
 from otalign.cli.aligning import AlignerOptions
 from otalign.cli.methods import OPTIONS, check_method
 from otalign.io import write
-from otalign.text.words import split, tokenized
+from otalign.text.words import split, tokenize
 from tests.cli.running import SOURCE, TARGET, lines
 
 FILES = ("source.txt", "target.txt")
@@ -53,7 +53,7 @@ def test_fast_align_learns_from_files_in_front(run, tmp_path):
     found = run("align", *FILES, "--method", "fast-align", "--pretokenized", "--symmetrise", "union", *more)
     front = [*((source.split(), target.split()) for source, target in MORE), (["old"], ["used"])]
     pairs = [(split(source).words, split(target).words) for source, target in PAIRS]
-    expected = FastAlign().train([*front, *pairs]).aligned.symmetrised("union")[len(front) :]
+    expected = FastAlign().train([*front, *pairs]).aligned.symmetrise("union")[len(front) :]
     links = [{tuple(map(int, link.split("-"))) for link in line.split()} for line in lines(found)]
     assert links == expected
 
@@ -138,4 +138,4 @@ def test_a_model_set_for_all_commands_is_no_option_of_this_one(monkeypatch):
 
 def test_words_are_those_of_the_tokeniser(run):
     (line,) = lines(run("align", SOURCE[0], TARGET[0], "--method", "fast-align", "--format", "tsv"))
-    assert line.split("\t")[:2] == [" ".join(tokenized(side).words) for side in PAIRS[0]]
+    assert line.split("\t")[:2] == [" ".join(tokenize(side).words) for side in PAIRS[0]]

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from otalign import Aligner
-from otalign.projection import projected, projected_spans
+from otalign.projection import project_tags, projected_spans
 from tests.cli.running import SOURCE, TARGET, lines
 
 ALIGNED = {"source": ["a", "b"], "target": ["b"], "links": [[1, 0, 1.0]]}
@@ -46,7 +46,7 @@ def test_what_is_not_aligned_is_aligned_and_lines_keep_their_order(run, model, t
     aligner = Aligner.load(model)
     assert [line["target_labels"] for line in (made[0], made[2], made[4])] == [["B-Y"], ["O"], ["O"]]
     by_words = aligner.align(WORDS["source"], WORDS["target"])
-    assert made[1]["target_labels"] == list(projected(TAGS, by_words, "cover").tags)
+    assert made[1]["target_labels"] == list(project_tags(TAGS, by_words, "cover").tags)
     by_text = aligner.align(SOURCE[0], TARGET[0])
     found = projected_spans([(0, 2, "PER"), (12, 20, "OBJ")], by_text, "cover", "characters")
     assert made[3]["projected"] == [list(span) for span in found.spans]

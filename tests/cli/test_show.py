@@ -86,7 +86,9 @@ def test_a_terminal_has_colours(run):
 
 
 def test_gold_alone_is_drawn_at_its_level(run):
-    sure, possible = (run("gold.tsv", "--pair", "1", "--level", level).stdout for level in ("s", "s+p"))
+    sure, possible = (
+        run("gold.tsv", "--pair", "1", "--level", level).stdout for level in ("sure", "possible")
+    )
     assert sure.count("∅") == 3
     assert possible.count("∅") == 1
 
@@ -98,7 +100,7 @@ def test_beside_gold_scores_and_mistakes_are_said(run):
         assert said[4:6] == ["wrong: cars – cars", "missed: cars ∅, cars ∅"]
     assert (
         "pair 1   F1 100.0   4 right, 0 wrong, 0 missed\n"
-        in run("links.txt", "--gold", "gold.tsv", "--level", "s+p").stdout
+        in run("links.txt", "--gold", "gold.tsv", "--level", "possible").stdout
     )
     run("links.txt", "--gold", "out.jsonl.gz", "--gold-format", "jsonl")
 
@@ -106,9 +108,11 @@ def test_beside_gold_scores_and_mistakes_are_said(run):
 def test_a_page_is_written(run, tmp_path):
     assert run("out.jsonl.gz", "--html", "page.html").stdout == ""
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == report(PREDICTED, title="out.jsonl.gz")
-    run("out.jsonl.gz", "--gold", "gold.tsv", "--level", "s+p", "--html", "page.html")
+    run("out.jsonl.gz", "--gold", "gold.tsv", "--level", "possible", "--html", "page.html")
     title = "out.jsonl.gz beside gold.tsv"
-    assert (tmp_path / "page.html").read_text(encoding="utf-8") == report(PREDICTED, GOLD, "s+p", title=title)
+    assert (tmp_path / "page.html").read_text(encoding="utf-8") == report(
+        PREDICTED, GOLD, "possible", title=title
+    )
 
 
 def test_a_picture_of_a_pair_is_written(run, tmp_path):

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from otalign.diff import difference
 from otalign.diff.difference import Difference, Passage, Piece
-from otalign.text.sentences import Document, document, lined
-from otalign.text.words import tokenized
+from otalign.text.sentences import Document, document, split_lines
+from otalign.text.words import tokenize
 from tests.diff.plain import NEW, OLD, plain_aligner
 
 ALIGNER = plain_aligner()
@@ -109,7 +109,7 @@ def test_every_word_of_both_texts_is_in_one_piece_in_its_order(old, new):
         spans = [piece.side(side) for piece in pieces]
         assert spans == sorted(spans)
         assert "".join("".join(text[start:end] for start, end in spans).split()) == "".join(
-            "".join(tokenized(sentence).words)
+            "".join(tokenize(sentence).words)
             if any(p.kind == "edited" and k in getattr(p, side) for p in found)
             else "".join(sentence.split())
             for k, sentence in enumerate(document(text).sentences)
@@ -137,7 +137,7 @@ def test_places_name_each_passage_once_and_each_moved_one_twice(old, new):
 
 
 def test_a_sentence_a_line_is_compared_by_lines():
-    found = difference(lined("red\ngreen\nblue"), lined("red\nblue"), ALIGNER)
+    found = difference(split_lines("red\ngreen\nblue"), split_lines("red\nblue"), ALIGNER)
     assert [(passage.kind, passage.old) for passage in found] == [
         ("same", (0,)),
         ("gone", (1,)),
@@ -167,7 +167,7 @@ def test_as_many_identical_sentences_as_can_be_are_matched_in_order(old, new):
             return 1 + longest(one[1:], other[1:])
         return max(longest(one[1:], other), longest(one, other[1:]))
 
-    found = difference(lined("\n".join(old)), lined("\n".join(new)), ALIGNER)
+    found = difference(split_lines("\n".join(old)), split_lines("\n".join(new)), ALIGNER)
     stayed = [passage for passage in found if passage.kind == "same" and not passage.moved]
     assert len(stayed) == longest(old, new)
 

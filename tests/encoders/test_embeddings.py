@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from otalign.encoders.embeddings import Sums, in_numpy, word_parts
+from otalign.encoders.embeddings import Sums, to_numpy, word_parts
 
 LIBRARIES = [np.asarray, torch.from_numpy]  # a GPU's states stay in torch
 
@@ -31,7 +31,7 @@ def test_a_word_is_the_weighted_sum_of_its_places(library):
     words, sums = word_parts(library(states), *rest)
     wanted = expected(states, *rest)
     assert words.tolist() == list(wanted)
-    np.testing.assert_allclose(in_numpy(sums), np.array(list(wanted.values())), atol=1e-6)
+    np.testing.assert_allclose(to_numpy(sums), np.array(list(wanted.values())), atol=1e-6)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
@@ -41,7 +41,7 @@ def test_words_that_come_again_are_added_up(library):
     once = library(np.array([[1, 2], [3, 4], [5, 6]], dtype=np.float32))
     sums.add(np.array([7, 2, 7]), once)
     sums.add(np.array([2, 0, 1]), once)
-    found = in_numpy(sums.vectors)
+    found = to_numpy(sums.vectors)
     assert found[[0, 1, 2, 7]].tolist() == [[3, 4], [5, 6], [4, 6], [6, 8]]
     assert not found[[3, 4, 5, 6, 8, 9]].any()
 

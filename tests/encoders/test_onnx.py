@@ -14,7 +14,7 @@ from otalign.encoders import load
 from otalign.encoders.export import export
 from otalign.encoders.onnx import Onnx, _check_one_file
 from otalign.encoders.transformers import Transformers
-from otalign.text.words import joined
+from otalign.text.words import join_words
 from tests.encoders import tiny
 from tests.encoders.test_transformers import PAIRS
 
@@ -30,7 +30,7 @@ each_pairing = pytest.mark.parametrize("pairing", ["joint", "separate"])
 def long_pairs(limit: int):
     rng = np.random.default_rng(1)
     return [
-        tuple(joined(rng.choice(tiny.WORDS, size).tolist()) for size in sizes)
+        tuple(join_words(rng.choice(tiny.WORDS, size).tolist()) for size in sizes)
         for sizes in [(1, 1), (limit // 3, limit // 3), (limit - 10, 7), (3, 150), (120, 90)]
     ]
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from otalign.encoders.subwords import Frame, Subworder
-from otalign.text.words import Sentence, joined, split, tokenized
+from otalign.text.words import Sentence, join_words, split, tokenize
 from tests.encoders import tiny
 
 each_family = pytest.mark.parametrize("family", tiny.FAMILIES)
@@ -54,25 +54,25 @@ def agrees_and_leaves_no_word_out(family: str, sentence: Sentence):
 
 SENTENCES = {
     "plain": split("he bought a used car yesterday"),
-    "nothing": joined([]),
-    "an empty word": joined([""]),
-    "empty words between": joined(["of", "", "the", "", "", "car", ""]),
-    "only blanks": joined([" ", "  ", "\t"]),
-    "blanks in a word": joined(["of the", "used  car"]),
+    "nothing": join_words([]),
+    "an empty word": join_words([""]),
+    "empty words between": join_words(["of", "", "the", "", "", "car", ""]),
+    "only blanks": join_words([" ", "  ", "\t"]),
+    "blanks in a word": join_words(["of the", "used  car"]),
     "several pieces for a letter": split("😀 👩‍👩‍👧 é 京都 used😀car"),
     "a piece over two words": Sentence("he cannot sell", ((0, 2), (3, 6), (6, 9), (10, 14))),
     "a piece over three words": Sentence("cannot", ((0, 2), (2, 4), (4, 6))),
     "a piece over two words and a blank": split("rain of the town"),
-    "words that are dropped": joined(["car", "\u200b", "\u0301", "\u200d", "\ufeff", "\x00", "house"]),
-    "only words that are dropped": joined(["\u200b", "\u0301"]),
+    "words that are dropped": join_words(["car", "\u200b", "\u0301", "\u200d", "\ufeff", "\x00", "house"]),
+    "only words that are dropped": join_words(["\u200b", "\u0301"]),
     "unknown letters": split("ꙮ car Ꙩꙮ ꙮcarꙮ"),
     "names of special pieces": split("[SEP] [CLS] <s> </s> <pad> [PAD] [MASK] a[SEP]b"),
     "letters that grow": split("ﬁ ﬁve ㎏ 5㎏ ﷺ ½ Ａ ①"),
-    "letters that shrink": joined(["e\u0301", "한", "A\u030a", "カ\u3099"]),
+    "letters that shrink": join_words(["e\u0301", "한", "A\u030a", "カ\u3099"]),
     "letters that grow when lower": split("İstanbul İ ẞ"),
-    "Chinese": tokenized("他昨天买了一辆车"),
-    "raw text": tokenized("He can't, cannot and won't: $1,234.56 (50%)…"),
-    "a very long word": joined(["a" * 150, "car", "ab" * 400]),
+    "Chinese": tokenize("他昨天买了一辆车"),
+    "raw text": tokenize("He can't, cannot and won't: $1,234.56 (50%)…"),
+    "a very long word": join_words(["a" * 150, "car", "ab" * 400]),
     "letters of the tokenisers": split("▁ ▁the the▁ Ġ Ġthe ##ed ed## <0xF0>"),
     "no-break space": split("the\u00a0car \u00a0 \u3000 car"),
     "blanks around": Sentence("   the car  ", ((3, 6), (7, 10))),
@@ -119,7 +119,7 @@ def drawn_sentence(draw) -> Sentence:
 
 @each_family
 @settings(max_examples=100)
-@given(st.one_of(awkward_words.map(joined), drawn_sentence()))
+@given(st.one_of(awkward_words.map(join_words), drawn_sentence()))
 def test_subwords_are_those_that_share_a_letter_with_a_word_whatever_is_drawn(family, sentence):
     agrees_and_leaves_no_word_out(family, sentence)
 
@@ -152,13 +152,13 @@ def test_a_lone_blank_is_part_of_no_word():
 
 
 def test_a_word_that_is_dropped_stands_as_the_unknown_word_in_its_place():
-    found = tokens("wordpiece", joined(["car", "\u0301", "", "house", "\u200b"]))
+    found = tokens("wordpiece", join_words(["car", "\u0301", "", "house", "\u200b"]))
     assert [token for token, _ in found] == ["car", "[UNK]", "[UNK]", "house", "[UNK]"]
     assert [words for _, words in found] == [{0}, {1}, {2}, {3}, {4}]
 
 
 def test_an_empty_word_takes_no_part_in_a_piece_around_it():
-    found = tokens("byte-level, add_prefix_space=False, trim_offsets=False", joined(["of", "", "the"]))
+    found = tokens("byte-level, add_prefix_space=False, trim_offsets=False", join_words(["of", "", "the"]))
     assert ("Ġthe", {2}) in found
     assert [words for _, words in found if 1 in words] == [{1}]
 

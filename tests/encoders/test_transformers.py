@@ -9,9 +9,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from otalign.encoders import layers, load
+from otalign.encoders import load
 from otalign.encoders.transformers import Transformers, default_layer
-from otalign.text.words import joined, split
+from otalign.text.words import join_words, split
 from tests.encoders import tiny
 
 # DeBERTa's module compiles a function when it is imported, in a way that torch advises against.
@@ -277,13 +277,18 @@ def test_sentences_longer_than_the_model_are_read_to_the_end(tiny_model, kind, p
     encoder = Transformers(str(tiny_model(kind, 32)), 1, device="cpu")
     encoder.limit = min(encoder.limit, 32)
     rng = np.random.default_rng(0)
-    long, other = (joined(rng.choice(tiny.WORDS, size).tolist()) for size in (300, 280))
-    pairs = [(long, other), (long, split("the car")), (joined([]), long), (joined(["a" * 90, "x"]), other)]
+    long, other = (join_words(rng.choice(tiny.WORDS, size).tolist()) for size in (300, 280))
+    pairs = [
+        (long, other),
+        (long, split("the car")),
+        (join_words([]), long),
+        (join_words(["a" * 90, "x"]), other),
+    ]
     embeddings = encoder.embed(pairs, pairing)
     assert np.isfinite(embeddings.vectors).all()
     assert (np.abs(embeddings.vectors).sum(axis=1) > 0).all()
     # The last word is read: another in its place gives another vector.
-    changed = joined([*long.words[:-1], "public" if long.words[-1] != "public" else "car"])
+    changed = join_words([*long.words[:-1], "public" if long.words[-1] != "public" else "car"])
     assert not np.allclose(encoder.embed([(changed, other)], pairing)[0][-1], embeddings[0][-1], atol=1e-3)
 
 
@@ -291,7 +296,7 @@ def test_a_word_seen_in_several_windows_is_the_weighted_mean_of_what_was_seen(ti
     from otalign.encoders.windows import inputs
 
     encoder = Transformers(str(tiny_model("bert", 32)), 2, device="cpu")
-    pair = [joined((tiny.WORDS * 2)[:70]), joined(tiny.WORDS[:20])]
+    pair = [join_words((tiny.WORDS * 2)[:70]), join_words(tiny.WORDS[:20])]
     expected = [np.zeros((70, 16)), np.zeros((20, 16))]
     for one in inputs(encoder.subworder(pair), 0, encoder.subworder.pair, 32):
         ids = np.array([one.ids])
@@ -315,7 +320,7 @@ DEEP = '{"a":' * 100_000 + "1" + "}" * 100_000
 
 
 @pytest.mark.parametrize("text", ["", "[]", "5", '{"model_type": []}', DEEP], ids=lambda text: text[:5])
-@pytest.mark.parametrize("read", [load, layers])
+@pytest.mark.parametrize("read", [load, list_layers])
 def test_a_configuration_that_is_none_is_an_error_of_one_line(tiny_model, tmp_path, read, text):
     spoiled = shutil.copytree(tiny_model("bert"), tmp_path / "spoiled")
     (spoiled / "config.json").write_text(text)

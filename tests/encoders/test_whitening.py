@@ -7,7 +7,7 @@ import pytest
 
 from otalign.encoders import Embeddings
 from otalign.encoders.embeddings import STRIP
-from otalign.encoders.whitening import WORDS, Centre, centred
+from otalign.encoders.whitening import WORDS, Centre, centre_stream
 
 
 def drawn(words: int, size: int = 6, seed: int = 0) -> Embeddings:
@@ -24,14 +24,14 @@ def variances(embeddings: Embeddings) -> np.ndarray:
 def test_the_mean_is_taken_away_whether_embeddings_are_whitened_or_not():
     embeddings = drawn(500)
     for whitening in (0, 0.5, 1):
-        centred = Centre.of([embeddings], whitening).centred(embeddings)
+        centred = Centre.fit([embeddings], whitening).apply(embeddings)
         np.testing.assert_allclose(centred.vectors.mean(axis=0), 0, atol=1e-6)
 
 
 def test_more_whitening_brings_the_variances_closer_together():
     embeddings = drawn(100_000)
     spreads = [
-        variances(Centre.of([embeddings], whitening).centred(embeddings)) for whitening in (0, 0.25, 0.5, 1)
+        variances(Centre.fit([embeddings], whitening).apply(embeddings)) for whitening in (0, 0.25, 0.5, 1)
     ]
     ratios = [spread.max() / spread.min() for spread in spreads]
     assert ratios == sorted(ratios, reverse=True)
@@ -43,7 +43,7 @@ def test_more_whitening_brings_the_variances_closer_together():
 
 def test_a_few_words_are_hardly_whitened():
     embeddings = drawn(4, size=40)
-    stretch = Centre.of([embeddings], 1).stretch
+    stretch = Centre.fit([embeddings], 1).stretch
     assert stretch is not None
     stretched = np.linalg.eigvalsh(stretch)
     assert stretched.max() / stretched.min() < 4
@@ -54,7 +54,7 @@ def test_parts_of_a_corpus_have_the_centre_of_the_whole():
     parts = [
         Embeddings(embeddings.vectors[start : start + 100], np.array([0, 40, 100])) for start in (0, 100, 200)
     ]
-    whole, together = Centre.of([embeddings], 0.5), Centre.of(parts, 0.5)
+    whole, together = Centre.fit([embeddings], 0.5), Centre.fit(parts, 0.5)
     assert whole.stretch is not None
     assert together.stretch is not None
     np.testing.assert_allclose(together.mean, whole.mean, atol=1e-12)
@@ -63,17 +63,17 @@ def test_parts_of_a_corpus_have_the_centre_of_the_whole():
 
 def test_words_that_are_all_alike_are_left_as_they_are():
     alike = Embeddings(np.ones((5, 3)), np.array([0, 5]))
-    np.testing.assert_array_equal(Centre.of([alike], 1).centred(alike).vectors, np.zeros((5, 3)))
+    np.testing.assert_array_equal(Centre.fit([alike], 1).apply(alike).vectors, np.zeros((5, 3)))
 
 
 def test_embeddings_are_moved_as_a_whole_however_many_they_are():
     embeddings = drawn(2 * STRIP + 3)
-    before, centre = embeddings.vectors.copy(), Centre.of([embeddings], 0.5)
-    copied = centre.centred(embeddings)
+    before, centre = embeddings.vectors.copy(), Centre.fit([embeddings], 0.5)
+    copied = centre.apply(embeddings)
     np.testing.assert_array_equal(embeddings.vectors, before)
     np.testing.assert_allclose(copied.vectors, (before - centre.mean) @ centre.stretch, atol=1e-12)
     np.testing.assert_allclose(embeddings.squares(before.mean(axis=0)), before.T @ before, rtol=1e-9)
-    assert centre.centred(embeddings, in_place=True) is embeddings
+    assert centre.apply(embeddings, in_place=True) is embeddings
     np.testing.assert_array_equal(embeddings.vectors, copied.vectors)
 
 
@@ -81,7 +81,7 @@ def test_a_stream_is_centred_on_its_first_words_or_on_what_was_kept():
     def stream() -> Iterator[tuple[int, Embeddings]]:
         return iter([(k, drawn(WORDS, seed=k)) for k in range(3)])
 
-    centre = Centre.of([drawn(WORDS)], 0.5)
+    centre = Centre.fit([drawn(WORDS)], 0.5)
     for kept in (None, centre):
-        for k, moved in centred(stream(), kept, 0.5):
-            np.testing.assert_allclose(moved.vectors, centre.centred(drawn(WORDS, seed=k)).vectors)
+        for k, moved in centre_stream(stream(), kept, 0.5):
+            np.testing.assert_allclose(moved.vectors, centre.apply(drawn(WORDS, seed=k)).vectors)

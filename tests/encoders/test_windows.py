@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from otalign.encoders.subwords import Subworder
 from otalign.encoders.windows import inputs, windows
-from otalign.text.words import Sentence, joined, split
+from otalign.text.words import Sentence, join_words, split
 from tests.encoders import tiny
 
 lengths = st.lists(st.integers(0, 200), min_size=1, max_size=2)
@@ -76,7 +76,7 @@ drawn_words = st.lists(st.sampled_from([*tiny.WORDS, "carhouse", "xyz", "", "ðŸ˜
 def test_what_fits_is_what_the_tokeniser_itself_makes_of_it(name, source, target):
     target = [word for word in target if word not in ("", "\u200b")]
     subworder, own = SUBWORDERS[name], FRAMED[name]()
-    pair = [joined(source), joined(target)]
+    pair = [join_words(source), join_words(target)]
     expected = own.encode(pair[0].text, pair[1].text)
     (found,) = inputs(subworder(pair), 0, subworder.pair, 10_000)
     assert (found.ids, found.types) == (expected.ids, expected.type_ids)
@@ -89,7 +89,7 @@ def test_what_fits_is_what_the_tokeniser_itself_makes_of_it(name, source, target
 @given(drawn_words, drawn_words, st.integers(8, 40))
 def test_the_weights_of_a_word_add_up_to_one_and_are_those_of_its_subwords(name, source, target, limit):
     subworder = SUBWORDERS[name]
-    pair = [joined(source), joined(target)]
+    pair = [join_words(source), join_words(target)]
     subwords = subworder(pair)
     made = list(inputs(subwords, 6, subworder.pair, limit))
     totals = [np.zeros(len(source)), np.zeros(len(target))]

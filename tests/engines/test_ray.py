@@ -13,7 +13,7 @@ import pytest
 
 from otalign import Aligner
 from otalign.alignment import Alignment
-from otalign.engines import Folder, Form, Work, align, ray
+from otalign.engines import Folder, OutputFormat, ShardWork, align, ray
 from otalign.io import TextPair, read
 from otalign.io.parquet import Rows
 from tests.engines.test_same_links import check_same, load, read_shards
@@ -107,11 +107,11 @@ def inputs(form: str, folder: Path) -> Iterable[TextPair]:
 
 @pytest.mark.parametrize("form", ["jsonl", "parquet"])
 def test_two_actors_one_of_them_and_the_reader_killed_lose_and_double_nothing(int8, form, tmp_path):
-    align(ITEMS, Work(Folder(tmp_path / "local", Form(form)), Loading(int8)), {}, size=SIZE)
+    align(ITEMS, ShardWork(Folder(tmp_path / "local", OutputFormat(form)), Loading(int8)), {}, size=SIZE)
     expected = bytes_of(tmp_path / "local")
 
     (graves := tmp_path / "graves").mkdir()
-    told, work = [], Work(Folder(tmp_path / "out", Form(form)), Loading(int8, graves))
+    told, work = [], ShardWork(Folder(tmp_path / "out", OutputFormat(form)), Loading(int8, graves))
     items = MortalItems(inputs(form, tmp_path), graves, os.getpid())
     ray.align(items, work, {}, size=SIZE, processes=2, tell=told.append)
     assert (graves / "aligner").exists()
@@ -135,17 +135,17 @@ def cluster() -> Iterator[None]:
 @pytest.mark.parametrize("centring", [True, None])
 def test_a_pair_has_the_same_links_through_ray_as_alone(cluster, exported, centring, tmp_path):
     model, items = exported("bert", 2), ITEMS[: 2 * SIZE]
-    work = Work(Folder(tmp_path / "out", Form("jsonl")), partial(load, model, centring=centring))
+    work = ShardWork(Folder(tmp_path / "out", OutputFormat("jsonl")), partial(load, model, centring=centring))
     ray.align(items, work, {}, size=SIZE)
     aligner = load(model, centring)
     if centring:
-        aligner = aligner.centred_on(items)
+        aligner = aligner.fit_centre(items)
     check_same(read_shards(tmp_path / "out"), (aligner.align(*item) for item in items))
 
 
 def test_what_is_wrong_is_raised_as_it_was_there(cluster, int8, tmp_path):
     (tmp_path / "bad.jsonl").write_text('{"source": "a", "target": "b"}\n' * SIZE + "{\n")
-    work = Work(Folder(tmp_path / "out", Form("jsonl")), Loading(int8))
+    work = ShardWork(Folder(tmp_path / "out", OutputFormat("jsonl")), Loading(int8))
     with pytest.raises(ValueError, match=rf"bad\.jsonl, line {SIZE + 1}: found"):
         ray.align(read(tmp_path / "bad.jsonl", "jsonl"), work, {}, size=SIZE)
     with pytest.raises(ValueError, match="not-there"):

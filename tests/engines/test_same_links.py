@@ -11,7 +11,7 @@ import pytest
 
 from otalign import Aligner
 from otalign.alignment import Alignment
-from otalign.engines import Folder, Form, Work, align
+from otalign.engines import Folder, OutputFormat, ShardWork, align
 from otalign.io import TextPair
 from tests.engines.test_shards import drawn_pairs
 
@@ -38,13 +38,18 @@ def check_same(found: Iterable[Alignment], expected: Iterable[Alignment]) -> Non
 
 @pytest.mark.parametrize("centring", [True, False, None])
 def test_a_pair_has_the_same_links_alone_in_any_order_and_in_shards(model, centring, tmp_path):
-    align(ITEMS, Work(Folder(tmp_path / "out", Form("jsonl")), partial(load, model, centring)), {}, size=SIZE)
+    align(
+        ITEMS,
+        ShardWork(Folder(tmp_path / "out", OutputFormat("jsonl")), partial(load, model, centring)),
+        {},
+        size=SIZE,
+    )
     found = read_shards(tmp_path / "out")
     assert sum(len(alignment.links) for alignment in found) > len(ITEMS)
 
     aligner = load(model, centring)
     if centring:  # a run centres all of its shards on one centre, that of the beginning of the corpus
-        aligner = aligner.centred_on(ITEMS)
+        aligner = aligner.fit_centre(ITEMS)
     check_same(found, (aligner.align(*item) for item in ITEMS))
     check_same(found, aligner.align_many(ITEMS))
     order = random.Random(5).sample(range(len(ITEMS)), len(ITEMS))

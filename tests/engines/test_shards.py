@@ -18,7 +18,7 @@ import pytest
 from otalign import Aligner
 from otalign.aligner import Text
 from otalign.alignment import Alignment
-from otalign.engines import Folder, Form, Work, align
+from otalign.engines import Folder, OutputFormat, ShardWork, align
 from otalign.io import TextPair
 
 WORDS = [
@@ -108,7 +108,7 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
 
 def test_a_shard_is_what_its_pairs_give_by_themselves_around_the_centre_of_the_corpus(whole, int8):
     pairs = [(pair["source"], pair["target"]) for pair in drawn_pairs()]
-    aligner = Aligner.load(int8).centred_on(pairs)  # all of them, since they are few
+    aligner = Aligner.load(int8).fit_centre(pairs)  # all of them, since they are few
     parts = sorted(whole.glob("part-*"))
     assert [part.name for part in parts] == [f"part-{k:06d}.jsonl" for k in range(-(-PAIRS // SIZE))]
     for k, part in enumerate(parts):
@@ -215,13 +215,13 @@ def test_another_run_is_refused_and_nothing_is_changed(whole, run, corpus, tmp_p
 def test_a_folder_of_something_else_is_refused_before_the_work(tmp_path):
     def refused(folder: Path, resume: bool) -> str:
         with pytest.raises(ValueError, match=re.escape(str(folder))) as error:
-            Folder(folder, Form("jsonl")).check(resume=resume)
+            Folder(folder, OutputFormat("jsonl")).check(resume=resume)
         return str(error.value)
 
     other = tmp_path / "other"
     other.mkdir()
     for resume in (False, True):
-        Folder(other, Form("jsonl")).check(resume=resume)  # there is nothing in it
+        Folder(other, OutputFormat("jsonl")).check(resume=resume)  # there is nothing in it
     (other / "otalign.json").write_text("{}")
     assert "give the folder of a run" in refused(other, resume=True)
     assert "another run needs a new folder" in refused(other, resume=False)
@@ -232,14 +232,14 @@ def test_a_folder_of_something_else_is_refused_before_the_work(tmp_path):
 
 
 def test_a_run_killed_before_it_said_what_it_is_can_be_resumed(tmp_path):
-    folder = Folder(tmp_path, Form("jsonl"))
+    folder = Folder(tmp_path, OutputFormat("jsonl"))
     (tmp_path / ".part-run.json-0000").write_bytes(b"{")
     folder.begin({"shard_size": 1}, resume=True)
     assert sorted(file.name for file in tmp_path.iterdir()) == [".shards.jsonl", "run.json"]
 
 
 def test_a_shard_that_kills_every_process_ends_the_run(tmp_path):
-    work = Work(Folder(tmp_path / "out", Form("jsonl")), Deadly)
+    work = ShardWork(Folder(tmp_path / "out", OutputFormat("jsonl")), Deadly)
     with pytest.raises(OSError, match=r"part-000000\.jsonl \(pair 1\) failed 3 times, the last: .* signal 9"):
         align([TextPair("a", "b")], work, {})
 

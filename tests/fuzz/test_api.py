@@ -13,7 +13,7 @@ pytest.importorskip("fastapi")
 
 from starlette.testclient import TestClient
 
-from otalign.server.app import app_for
+from otalign.server.app import make_app
 from tests.fuzz import SECONDS, share_of_examples
 from tests.fuzz.hostile import changed_bytes, changed_json, fragments, json_values
 from tests.fuzz.tiny_folder import make_trained
@@ -48,7 +48,7 @@ TYPES = [
 def client(tmp_path_factory) -> Iterator[TestClient]:
     """The app in this process: an exception that it does not handle is raised in the test."""
     with TestClient(
-        app_for(make_trained(tmp_path_factory.mktemp("tiny"))), base_url="http://localhost"
+        make_app(make_trained(tmp_path_factory.mktemp("tiny"))), base_url="http://localhost"
     ) as client:
         yield client
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
-from otalign.alignment import Alignment, Gold, Link, Links
+from otalign.alignment import Alignment, Gold, Link, WordlessLinks
 from otalign.io import FORMATS, BadLine, Item, TextPair, WordPair, read, write
 from otalign.io.items import levels_of, words_of
 from tests.drawn_alignments import alignments, golds, links_without_words
@@ -67,7 +67,7 @@ def items_or_bad_line(paths: tuple[Path, ...], format: str, skip_bad: bool = Fal
 def test_any_bytes_are_items_or_a_bad_line_that_says_where(format, data, folder):
     paths = hostile_files(format, data, folder)
     for item in (*items_or_bad_line(paths, format), *items_or_bad_line(paths, format, skip_bad=True)):
-        if not isinstance(item, Links):
+        if not isinstance(item, WordlessLinks):
             " ".join(word for side in words_of(item) for word in side).encode()  # no half of a surrogate pair
 
 
@@ -100,10 +100,10 @@ def is_written(items: list[Item], paths: Sequence[Path], format: str) -> bool:
 @given(data=st.data())
 def test_a_damaged_packed_file_gives_its_lines_and_then_a_bad_one(suffix, data, folder):
     (path,) = files("pharaoh", folder, suffix)
-    write([Links(frozenset({(0, 0), (1, 1)}))] * data.draw(st.integers(0, 300)), path, "pharaoh")
+    write([WordlessLinks(frozenset({(0, 0), (1, 1)}))] * data.draw(st.integers(0, 300)), path, "pharaoh")
     path.write_bytes(data.draw(changed_bytes(path.read_bytes()) | fragments))
     for links in items_or_bad_line((path,), "pharaoh"):
-        assert isinstance(links, Links)
+        assert isinstance(links, WordlessLinks)
 
 
 @each_format
@@ -164,7 +164,7 @@ def test_any_item_is_refused_by_the_writer_or_keeps_its_words_and_links(format, 
 
 def differences(kept: Item, item: Item) -> Iterator[str]:
     """Say what the format was to hold and did not."""
-    if not isinstance(kept, Links) and words_of(kept) != words_of(item):
+    if not isinstance(kept, WordlessLinks) and words_of(kept) != words_of(item):
         yield f"words {words_of(kept)!r} instead of {words_of(item)!r}"
-    if isinstance(kept, Alignment | Gold | Links) and levels_of(kept) != levels_of(item):
+    if isinstance(kept, Alignment | Gold | WordlessLinks) and levels_of(kept) != levels_of(item):
         yield f"links {levels_of(kept)} instead of {levels_of(item)}"

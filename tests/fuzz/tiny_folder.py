@@ -7,7 +7,7 @@ import numpy as np
 from otalign import Aligner, Settings
 from otalign.encoders import EXPORTED
 from otalign.encoders.onnx import TOKENIZER, Onnx
-from otalign.settings import Learned
+from otalign.settings import Learned, LearnedSettings
 from tests.encoders.tiny import wordpiece
 from tests.scoring.drawn_heads import learned
 
@@ -44,9 +44,7 @@ def make_encoder(folder: Path) -> Onnx:
 
 def make_trained(folder: Path) -> Aligner:
     """Make an aligner with a learned transport, and save it."""
-    settings = Settings(
-        encoder="tiny", layer=2, centring=False, problem=Learned(0.4, 0.3), trained="on nothing"
-    )
+    settings = LearnedSettings(encoder="tiny", layer=2, problem=Learned(0.4, 0.3), trained="on nothing")
     aligner = Aligner(make_encoder(folder), settings, head=learned(size=SIZE))
     aligner.save(folder)
     return aligner
@@ -55,6 +53,6 @@ def make_trained(folder: Path) -> Aligner:
 def make_untrained(folder: Path) -> Aligner:
     """Make an aligner that transports the encoder's embeddings around a centre that it keeps, and save it."""
     aligner = Aligner(make_encoder(folder), Settings(encoder="tiny", layer=2))
-    aligner = aligner.centred_on([("the big house", "a small house"), ("he bought a car", "she sold it")])
+    aligner = aligner.fit_centre([("the big house", "a small house"), ("he bought a car", "she sold it")])
     aligner.save(folder)
     return aligner

@@ -1,6 +1,6 @@
 """Pairs and files for the tests of the formats."""
 
-from otalign.alignment import Gold, Links
+from otalign.alignment import Gold, WordlessLinks
 from otalign.io import FORMATS, TextPair, read
 
 SOURCE, TARGET = ("Ann", "sold", "her", "old", "boat"), ("She", "sold", "it", "today")
@@ -34,10 +34,10 @@ def example(format):
     """Three pairs as the format holds them, the second of them empty."""
     items = [GOLD, EMPTY, Gold(TARGET, SOURCE, frozenset({(3, 4)}))]
     if format in ("pharaoh", "talp", "naacl"):
-        return [Links(gold.sure, gold.possible) for gold in items]
+        return [WordlessLinks(gold.sure, gold.possible) for gold in items]
     if format in ("bars", "parallel", "tsv"):
         return [TextPair(" ".join(gold.source), " ".join(gold.target)) for gold in items]
-    return [gold.alignment("s") for gold in items] if format in ("a3", "columns", "ists") else items
+    return [gold.alignment("sure") for gold in items] if format in ("a3", "columns", "ists") else items
 
 
 def paths_for(format, folder, suffix=""):

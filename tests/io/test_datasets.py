@@ -6,7 +6,7 @@ from statistics import mean
 
 import pytest
 
-from otalign.alignment import Gold, Links
+from otalign.alignment import Gold, WordlessLinks
 from otalign.io import CORPORA, load, read, write
 
 BESIDE = Path(__file__).parents[2].parent / "shared" / "data"
@@ -22,18 +22,18 @@ SIZES = {
     "wiki": {"train": 2514, "dev": 533, "test": 1052},
 }
 NULL_RATES = {
-    ("msr-rte", "s"): 63.79,
-    ("msr-rte", "s+p"): 59.00,
-    ("newsela", "s"): 33.28,
-    ("newsela", "s+p"): 23.49,
-    ("edinburgh++", "s"): 27.40,
-    ("edinburgh++", "s+p"): 19.00,
-    ("mtref", "s"): 18.73,
-    ("mtref", "s+p"): 11.22,
-    ("arxiv", "s"): 12.78,
-    ("arxiv", "s+p"): 12.21,
-    ("wiki", "s"): 8.25,
-    ("wiki", "s+p"): 8.25,
+    ("msr-rte", "sure"): 63.79,
+    ("msr-rte", "possible"): 59.00,
+    ("newsela", "sure"): 33.28,
+    ("newsela", "possible"): 23.49,
+    ("edinburgh++", "sure"): 27.40,
+    ("edinburgh++", "possible"): 19.00,
+    ("mtref", "sure"): 18.73,
+    ("mtref", "possible"): 11.22,
+    ("arxiv", "sure"): 12.78,
+    ("arxiv", "possible"): 12.21,
+    ("wiki", "sure"): 8.25,
+    ("wiki", "possible"): 8.25,
 }
 
 
@@ -61,7 +61,7 @@ def test_the_null_rates_of_the_test_sets_are_those_of_the_paper(name, level):
 @pytest.mark.parametrize("split", SIZES["msr-rte"])
 def test_the_annotators_of_msr_rte_give_the_preprocessed_files(split):
     golds = load("msr-rte", split, DATA)
-    for level, name in (("s", "sure"), ("s+p", "sure-and-possible")):
+    for level, name in (("sure", "sure"), ("possible", "sure-and-possible")):
         expected = read(DATA / f"msr-rte/preprocessed/{name}_{split}.txt", "columns")
         for gold, alignment in zip(golds, expected, strict=True):
             assert gold.pairs(level) == alignment.pairs
@@ -73,7 +73,7 @@ def test_the_annotators_of_msr_rte_give_the_preprocessed_files(split):
 def test_the_source_of_mtref_is_the_second_sentence():
     written = read(DATA / CORPORA["mtref"].files["test"][0], "multimwa")
     # Its sentences are in lower case already.
-    assert [gold.transposed() for gold in load("mtref", "test", DATA)] == list(written)
+    assert [gold.transpose() for gold in load("mtref", "test", DATA)] == list(written)
 
 
 @needs_data
@@ -84,7 +84,9 @@ def test_a_corpus_survives_the_formats_of_two_levels(name, tmp_path):
         write(golds, tmp_path / format, format)
         assert list(read(tmp_path / format, format)) == golds
     write(golds, tmp_path / "links", "pharaoh")
-    assert list(read(tmp_path / "links", "pharaoh")) == [Links(gold.sure, gold.possible) for gold in golds]
+    assert list(read(tmp_path / "links", "pharaoh")) == [
+        WordlessLinks(gold.sure, gold.possible) for gold in golds
+    ]
 
 
 def test_the_names_and_splits_are_known_without_the_data():

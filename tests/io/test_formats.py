@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otalign.alignment import Alignment, Gold, Link, Links
+from otalign.alignment import Alignment, Gold, Link, WordlessLinks
 from otalign.io import FORMATS, BadLine, TextPair, WordPair, read, write
 from tests.drawn_alignments import alignments, golds, letters, links_without_words, plain_alignments
 from tests.io.examples import GOLD, ISTS, TEXT, example, paths_for, read_all
@@ -86,7 +86,7 @@ def test_a_phrase_that_is_no_product_is_written_link_by_link(tmp_path):
 
 
 def test_possible_links_have_their_marks(tmp_path):
-    links = Links(frozenset({(0, 0)}), frozenset({(1, 2)}))
+    links = WordlessLinks(frozenset({(0, 0)}), frozenset({(1, 2)}))
     for format, content in {
         "pharaoh": "0-0 1p2\n",
         "talp": "1-1 2p3\n",
@@ -100,8 +100,14 @@ def test_possible_links_have_their_marks(tmp_path):
 
 def test_sentences_without_links_keep_their_places_among_numbers(tmp_path):
     content = "0002 1 1 S 0.9\n2 0 3\n5 2 2 P\n"
-    none, pairs = Links(frozenset()), [GOLD] * 7
-    items = [none, Links(frozenset({(0, 0)})), none, none, Links(frozenset(), frozenset({(1, 1)}))]
+    none, pairs = WordlessLinks(frozenset()), [GOLD] * 7
+    items = [
+        none,
+        WordlessLinks(frozenset({(0, 0)})),
+        none,
+        none,
+        WordlessLinks(frozenset(), frozenset({(1, 1)})),
+    ]
     assert read_all(tmp_path, "naacl", content) == items
     filled = read_all(tmp_path, "naacl", content, words=pairs)
     assert [len(gold.sure | gold.possible) for gold in filled] == [0, 1, 0, 0, 1, 0, 0]
@@ -143,11 +149,19 @@ def test_annotators_are_joined_by_majority(tmp_path):
 @pytest.mark.parametrize(
     ("item", "format", "message"),
     [
-        (GOLD, "columns", r"item 1 .* as columns: the format has no possible links; choose a level .*'s\+p'"),
+        (
+            GOLD,
+            "columns",
+            r"item 1 .* as columns: the format has no possible links; choose a level .*'possible'",
+        ),
         (GOLD, "a3", "item 1 .* as a3: the format has no possible links"),
         (TEXT, "pharaoh", "text without links; align it first"),
-        (Links(frozenset()), "multimwa", "these links have no words; give words= where they are read"),
-        (Links(frozenset()), "jsonl", "these are links without words"),
+        (
+            WordlessLinks(frozenset()),
+            "multimwa",
+            "these links have no words; give words= where they are read",
+        ),
+        (WordlessLinks(frozenset()), "jsonl", "these are links without words"),
         (Alignment(("a b",), (), ()), "columns", "the word 'a b' is empty or holds a blank .*; write jsonl"),
         (Alignment(("",), (), ()), "a3", "the word '' is empty"),
         (TextPair("a\nb", ""), "parallel", "holds a line end"),
@@ -184,7 +198,7 @@ def test_what_cannot_be_asked_is_named(ask, message):
 def test_a_long_file_is_read_and_written_in_constant_memory(tmp_path):
     def peak(count):
         tracemalloc.start()
-        write((Links(frozenset({(k % 50, 0)})) for k in range(count)), tmp_path / "file", "pharaoh")
+        write((WordlessLinks(frozenset({(k % 50, 0)})) for k in range(count)), tmp_path / "file", "pharaoh")
         assert sum(len(links.sure) for links in read(tmp_path / "file", "pharaoh")) == count
         size = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()

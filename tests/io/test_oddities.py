@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otalign.alignment import Gold, Links
+from otalign.alignment import Gold, WordlessLinks
 from otalign.io import FORMATS, BadLine, TextPair, read, write
 from tests.io.examples import GOLD, ISTS, SOURCE, TARGET, TEXT, example, file, paths_for, read_all, rewrite
 
@@ -61,7 +61,9 @@ def test_an_empty_file_has_no_items(format, content, tmp_path):
     assert list(read(paths, format)) == []
 
 
-@pytest.mark.parametrize(("format", "empty"), [("pharaoh", Links(frozenset())), ("bars", TextPair("", ""))])
+@pytest.mark.parametrize(
+    ("format", "empty"), [("pharaoh", WordlessLinks(frozenset())), ("bars", TextPair("", ""))]
+)
 def test_a_blank_line_is_an_empty_pair_where_lines_are_places(format, empty, tmp_path):
     write(example(format), tmp_path / "file", format)
     content = b"\n \t\n" + (tmp_path / "file").read_bytes() + b"\n"
@@ -112,10 +114,10 @@ def test_what_other_tools_take_for_line_ends_or_blanks_is_a_letter(letter, tmp_p
 
 
 def test_tabs_and_blanks_between_links_and_words_do_not_count(tmp_path):
-    assert read_all(tmp_path, "pharaoh", " 0-0\t 1-1  \n") == [Links(frozenset({(0, 0), (1, 1)}))]
+    assert read_all(tmp_path, "pharaoh", " 0-0\t 1-1  \n") == [WordlessLinks(frozenset({(0, 0), (1, 1)}))]
     (alignment,) = read_all(tmp_path, "columns", " a  b \tc\t 1-0 \n")
     assert (alignment.source, alignment.target) == (("a", "b"), ("c",))
-    source, target = tmp_path / "s", tmp_path / "t"
+    source, target = tmp_path / "sure", tmp_path / "t"
     source.write_text("a\tb\n")
     target.write_text("c\n")
     (gold,) = read(file(tmp_path, "1-0\n"), "pharaoh", words=read((source, target), "parallel"))
@@ -268,7 +270,7 @@ def test_parallel_files_of_different_lengths_are_bad(tmp_path):
 
 
 def test_a_packed_file_that_is_cut_short_is_bad_at_its_end(tmp_path):
-    write([Links(frozenset({(0, 0)}))] * 3, tmp_path / "links.gz", "pharaoh")
+    write([WordlessLinks(frozenset({(0, 0)}))] * 3, tmp_path / "links.gz", "pharaoh")
     packed = (tmp_path / "links.gz").read_bytes()
     (tmp_path / "links.gz").write_bytes(packed[:-8])
     with pytest.raises(BadLine, match=r"links\.gz, line 4: found the end of a packed file that is cut short"):

@@ -18,8 +18,8 @@ def drawn_pair(draw):
 drawn_corpus = st.lists(drawn_pair(), min_size=1, max_size=8)
 
 
-def counted(pairs, level="s") -> Counts:
-    return Counts.joined(count_pair(*pair, level=level) for pair in pairs)
+def counted(pairs, level="sure") -> Counts:
+    return Counts.concatenate(count_pair(*pair, level=level) for pair in pairs)
 
 
 def two_systems(pairs: int, seed: int, first_right=0.6, second_right=0.8) -> tuple[Counts, Counts]:

@@ -75,9 +75,9 @@ def test_gold_with_levels_and_gold_without_are_counted():
     words, links = (("a", "b"), ("c", "d")), frozenset({(0, 0), (1, 1)})
     guess = Alignment(*words, tuple(links))
     gold = Gold(*words, frozenset({(0, 0)}), frozenset({(1, 1)}))
-    assert scores(count([guess], [gold], "s"))["precision"] == 1 / 2
-    assert scores(count([guess], [gold], "s+p"))["precision"] == 1
-    assert scores(count([guess], [Alignment(*words, tuple(links))], "s+p"))["exact_match"] == 1
+    assert scores(count([guess], [gold], "sure"))["precision"] == 1 / 2
+    assert scores(count([guess], [gold], "possible"))["precision"] == 1
+    assert scores(count([guess], [Alignment(*words, tuple(links))], "possible"))["exact_match"] == 1
     assert count([guess] * 3, iter([gold] * 3)).table.shape == (3, count([guess], [gold]).table.shape[1])
 
 
@@ -98,7 +98,7 @@ GOLD = Alignment(("a", "red", "car"), ("a", "bus"), ())
             r"pair 1, counted from 0: predicted has 2 and 2 words, gold has 3 and 2; align the words of",
         ),
         (
-            [GOLD.transposed(), GOLD],
+            [GOLD.transpose(), GOLD],
             r"pair 0.* has 2 and 3 words, gold has 3 and 2; .*swapped",
         ),
         (
@@ -121,11 +121,14 @@ def test_a_prediction_of_other_sentences_is_refused_and_both_are_named(predicted
     [
         (lambda: count_pair([(-1, 0)], [], 1, 1), "predicted link -1-0 is outside"),
         (lambda: count_pair([], [], 1, 1, possible=[(0, 1)]), "gold link 0-1 is outside"),
-        (lambda: count([], [], "sure"), r"level must be 's' \(sure\) or 's\+p'.*got 'sure'"),
+        (lambda: count([], [], "s"), r"level must be 'sure' or 'possible', got 's'"),
         (lambda: count_pair([], [], 1, 1, level="S"), "level must be .*got 'S'"),
         (lambda: Counts(np.zeros((2, 3))), r"table must be of shape \(pairs, 16\), got \(2, 3\)"),
-        (lambda: Counts.joined([]), r"one level of the gold, got \[\]"),
-        (lambda: Counts.joined([ONE, count([], [], "s+p")]), r"one level of the gold, got \['s', 's\+p'\]"),
+        (lambda: Counts.concatenate([]), r"one level of the gold, got \[\]"),
+        (
+            lambda: Counts.concatenate([ONE, count([], [], "possible")]),
+            r"one level of the gold, got \['possible', 'sure'\]",
+        ),
         (lambda: ONE.tally("words"), "counted must be one of 'links.nulls', 'links', 'nulls', got 'words'"),
         (lambda: scores(ONE, ["F1"]), "measures must be among precision, recall, f1, .*got 'F1'"),
         (lambda: breakdown(ONE, "words"), "by must be one of null_rate, length, phrase_share; got 'words'"),
@@ -133,12 +136,15 @@ def test_a_prediction_of_other_sentences_is_refused_and_both_are_named(predicted
         (lambda: Resampling(trials=0), "trials must be at least 1, got 0"),
         (lambda: Resampling(confidence=95), "confidence must be between 0 and 1, got 95; 0.95"),
         (lambda: compare(ONE, ONE[[0, 0]]), "baseline and system must be of the same pairs, got 1 and 2"),
-        (lambda: compare(ONE, count_pair([], [], 1, 1, level="s+p")), r"one level, got 's' and 's\+p'"),
         (
-            lambda: compare(ONE[[0, 0]], Counts.joined([ONE, count_pair([], [], 1, 1)])),
+            lambda: compare(ONE, count_pair([], [], 1, 1, level="possible")),
+            r"one level, got 'sure' and 'possible'",
+        ),
+        (
+            lambda: compare(ONE[[0, 0]], Counts.concatenate([ONE, count_pair([], [], 1, 1)])),
             "same gold, got 1 and 0 links_gold in pair 1, counted from 0; count both against one gold",
         ),
-        (lambda: signature(ONE, more={"level": "s"}), "more must not name 'level' again"),
+        (lambda: signature(ONE, more={"level": "sure"}), "more must not name 'level' again"),
         (lambda: signature(ONE, more={"model": "a|b"}), r"no '\|'.*got 'model': 'a\|b'"),
     ],
 )
@@ -148,13 +154,13 @@ def test_bad_arguments_are_named(ask, message):
 
 
 def test_the_signature_says_what_was_counted_how_and_by_which_version():
-    counts = count([], [], "s+p")
+    counts = count([], [], "possible")
     assert signature(counts).startswith(
-        "measure:f1|average:macro|counted:links+nulls|level:s+p|pairs:0|version:"
+        "measure:f1|average:macro|counted:links+nulls|level:possible|pairs:0|version:"
     )
     more = {"aligner": "Unbalanced(tau=0.4)", "layer": 4}
     assert (
-        "micro_links_f1|average:micro|counted:links|level:s|pairs:1|trials:100|seed:7|confidence:0.95"
+        "micro_links_f1|average:micro|counted:links|level:sure|pairs:1|trials:100|seed:7|confidence:0.95"
         "|aligner:Unbalanced(tau=0.4)|layer:4|version:"
     ) in signature(ONE, "micro_links_f1", Resampling(100, seed=7), more)
 

@@ -94,7 +94,7 @@ def test_links_alone_average_over_pairs_too():
 def test_possible_links_are_gold_or_not_by_the_level():
     # Sure 0-0; possible 1-1 and 1-0. The prediction has 0-0 and 1-1.
     pair = {"predicted": {(0, 0), (1, 1)}, "gold": {(0, 0)}, "n": 2, "m": 2, "possible": {(1, 1), (1, 0)}}
-    sure, both = (scores(count_pair(**pair, level=level)) for level in ("s", "s+p"))
+    sure, both = (scores(count_pair(**pair, level=level)) for level in ("sure", "possible"))
     assert (sure["precision"], sure["recall"]) == (near(F(1, 2)), near(F(1, 3)))
     assert (both["precision"], both["recall"]) == (1, near(F(2, 3)))
     # For AER a possible link is neither asked for nor wrong, whatever the level.
@@ -107,7 +107,7 @@ def test_aer_weighs_sure_and_possible_links():
     one = count_pair({(0, 0), (1, 2), (2, 2)}, {(0, 0), (1, 1)}, 3, 3, possible={(1, 2)})
     assert scores(one)["aer"] == near(F(2, 5))
     # Over two pairs the counts are added first: 1 − (3 + 2) / (5 + 2).
-    assert scores(Counts.joined([one, count_pair({(0, 0)}, {(0, 0)}, 1, 1)]))["aer"] == near(F(2, 7))
+    assert scores(Counts.concatenate([one, count_pair({(0, 0)}, {(0, 0)}, 1, 1)]))["aer"] == near(F(2, 7))
 
 
 def test_a_phrase_is_several_links_that_hang_together():

@@ -99,7 +99,9 @@ def test_without_possible_links_aer_is_what_micro_f1_of_links_lacks(pairs):
 def test_aer_is_the_same_at_both_levels(pair, other):
     predicted, gold, n, m = pair
     possible = {(i, j) for i, j in other[0] if i < n and j < m}
-    rows = [count_pair(predicted, gold, n, m, possible=possible, level=level) for level in ("s", "s+p")]
+    rows = [
+        count_pair(predicted, gold, n, m, possible=possible, level=level) for level in ("sure", "possible")
+    ]
     assert scores(rows[0], ["aer"]) == scores(rows[1], ["aer"])
     assert np.array_equal(rows[1].tally("links").gold, [len(gold | possible)])
 
@@ -124,7 +126,7 @@ def test_bins_share_out_all_pairs_by_ascending_value(pairs, by, bins):
     counts = counted(pairs)
     found = breakdown(counts, by, bins)
     assert 1 <= len(found) <= bins
-    assert sorted(map(tuple, Counts.joined(b.counts for b in found).table)) == sorted(
+    assert sorted(map(tuple, Counts.concatenate(b.counts for b in found).table)) == sorted(
         map(tuple, counts.table)
     )
     edges = [edge for b in found for edge in (b.low, b.high)]

@@ -14,7 +14,7 @@ from otalign.diff.difference import Difference, Passage, Piece
 from otalign.render.changes import changes
 from otalign.render.changes_page import COLOURS, changes_page
 from otalign.render.inline import line
-from otalign.text.sentences import document, lined
+from otalign.text.sentences import document, split_lines
 from tests.diff.plain import NEW, OLD, plain_aligner
 
 ALIGNER = plain_aligner()
@@ -100,7 +100,7 @@ def test_nothing_to_tell_is_told_on_a_line():
 @settings(max_examples=50)
 @given(texts, texts, st.integers(40, 100))
 def test_no_line_is_wider_than_the_terminal_and_none_moves_the_cursor(old, new, width):
-    text = drawn(difference(lined(old), lined(new), ALIGNER), width, 9)
+    text = drawn(difference(split_lines(old), split_lines(new), ALIGNER), width, 9)
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", text)
     assert all(cell_len(row) <= width for row in text.split("\n"))
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otalign.render.placing import _drawn_to, _offsets, placed
+from otalign.render.placing import _offsets, _pull_towards, place_words
 
 sizes = st.lists(st.integers(1, 9), max_size=5)
 
@@ -20,7 +20,7 @@ def linked(draw, n, m):
 @given(st.data(), sizes, sizes)
 def test_words_keep_their_order_and_do_not_overlap(data, source, target):
     pairs = linked(data.draw, len(source), len(target))
-    middles = placed(source, target, pairs, gap=2)
+    middles = place_words(source, target, pairs, gap=2)
     edges = []
     for xs, widths in zip(middles, (source, target), strict=True):
         for (x, width), (y, other) in pairwise(zip(xs, widths, strict=True)):
@@ -37,7 +37,7 @@ def test_a_row_is_as_near_to_its_partners_as_can_be(data, widths, others):
     def distance(shifts):
         return sum(abs(offsets[word] + shifts[word] - others[partner]) for word, partner in pairs)
 
-    best = _drawn_to(others, pairs, offsets, offsets)
+    best = _pull_towards(others, pairs, offsets, offsets)
     # Some best shifts are all among those that bring a word to a partner.
     candidates = sorted({others[partner] - offsets[word] for word, partner in pairs} or {0.0})
     least = min(map(distance, combinations_with_replacement(candidates, len(widths))))
@@ -47,7 +47,7 @@ def test_a_row_is_as_near_to_its_partners_as_can_be(data, widths, others):
 @given(st.data(), sizes, sizes)
 def test_no_room_is_left_between_parts_without_a_link_from_one_to_the_other(data, source, target):
     pairs = linked(data.draw, len(source), len(target))
-    xs, us = placed(source, target, pairs, gap=2)
+    xs, us = place_words(source, target, pairs, gap=2)
     for i in range(1, len(source)):
         for j in range(1, len(target)):
             if all((s < i) == (t < j) for s, t in pairs):
@@ -57,5 +57,5 @@ def test_no_room_is_left_between_parts_without_a_link_from_one_to_the_other(data
 
 
 def test_equal_sentences_stand_upright_with_room_for_a_null():
-    source, target = placed([4, 4], [4, 6, 4], [(0, 0), (1, 2)], gap=1)
+    source, target = place_words([4, 4], [4, 6, 4], [(0, 0), (1, 2)], gap=1)
     assert source == [target[0], target[2]]

@@ -92,7 +92,7 @@ def test_each_link_and_null_is_there_and_each_word_is_in_one_column(alignment):
     assert all(0 <= strength <= 1 for _, _, _, strength in pair["links"])
 
 
-@pytest.mark.parametrize("level", ["s", "s+p"])
+@pytest.mark.parametrize("level", ["sure", "possible"])
 def test_beside_gold_it_says_what_the_metrics_say(level):
     data = Parsed(report([PREDICTED, PREDICTED], [GOLD, GOLD], level)).data
     counts = count([PREDICTED, PREDICTED], [GOLD, GOLD], level)
@@ -103,9 +103,9 @@ def test_beside_gold_it_says_what_the_metrics_say(level):
         assert pair["length"] == 7
     assert data["scores"] == scores(counts, ["f1", "precision", "recall"]) | {"level": level}
     verdicts = {(i, j): verdict for i, j, _, _, verdict in data["pairs"][0]["links"]}
-    possible = "right" if level == "s+p" else "wrong"
+    possible = "right" if level == "possible" else "wrong"
     assert verdicts == {(0, 0): "right", (2, 2): possible, (2, 3): "wrong", (1, 1): "missed"}
-    nulls = [[1, "wrong"], [2, "missed"]] if level == "s" else [[1, "wrong"]]
+    nulls = [[1, "wrong"], [2, "missed"]] if level == "sure" else [[1, "wrong"]]
     assert data["pairs"][0]["sourceNulls"] == nulls
 
 

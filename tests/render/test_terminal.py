@@ -11,7 +11,7 @@ from rich.cells import cell_len
 
 from otalign.alignment import Alignment, Link, Phrase
 from otalign.render import terminal
-from otalign.render.terminal import drawn
+from otalign.render.terminal import draw
 from otalign.render.words import shown
 from tests.render.drawn import lines, plain, strange
 
@@ -52,7 +52,7 @@ def read_back(drawing: list[str]) -> tuple[tuple[str, ...], tuple[str, ...], set
 
 @given(plain(), WIDTHS)
 def test_words_phrases_and_nulls_can_be_read_back_without_colour(alignment, width):
-    assert read_back(lines(drawn(alignment), width)) == (
+    assert read_back(lines(draw(alignment), width)) == (
         alignment.source,
         alignment.target,
         set(alignment.phrases),
@@ -61,12 +61,12 @@ def test_words_phrases_and_nulls_can_be_read_back_without_colour(alignment, widt
 
 @given(strange(), st.sampled_from([10, 40, 80, 120]))
 def test_no_line_is_longer_than_the_terminal_whatever_the_words(alignment, width):
-    assert all(cell_len(line) <= width for line in lines(drawn(alignment), width))
+    assert all(cell_len(line) <= width for line in lines(draw(alignment), width))
 
 
 @given(strange())
 def test_every_word_is_shown_in_order_on_one_wide_line(alignment):
-    drawing = lines(drawn(alignment), 2000)
+    drawing = lines(draw(alignment), 2000)
     if any(alignment.shape):
         assert [drawing[0].split(), drawing[2].split()] == [
             [*map(shown, words)] for words in (alignment.source, alignment.target)
@@ -75,7 +75,7 @@ def test_every_word_is_shown_in_order_on_one_wide_line(alignment):
 
 @given(strange())
 def test_what_is_printed_holds_no_control_character_but_colour(alignment):
-    printed = "\n".join(lines(drawn(alignment), color=True))
+    printed = "\n".join(lines(draw(alignment), color=True))
     assert not re.search(
         r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]", re.sub(r"\x1b\[[\d;]*m", "", printed)
     )
@@ -84,14 +84,14 @@ def test_what_is_printed_holds_no_control_character_but_colour(alignment):
 
 @given(plain())
 def test_colour_changes_no_letter(alignment):
-    coloured = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in lines(drawn(alignment), color=True)]
-    assert [line.rstrip() for line in coloured] == [line.rstrip() for line in lines(drawn(alignment))]
+    coloured = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in lines(draw(alignment), color=True)]
+    assert [line.rstrip() for line in coloured] == [line.rstrip() for line in lines(draw(alignment))]
 
 
 @pytest.mark.parametrize("count", [1, 60, 300])
 def test_sentences_in_the_same_order_need_no_numbers(count):
     words = tuple(f"w{chr(97 + k % 26)}" for k in range(count))
-    drawing = lines(drawn(Alignment(words, words, tuple(Link(k, k) for k in range(count)))))
+    drawing = lines(draw(Alignment(words, words, tuple(Link(k, k) for k in range(count)))))
     assert {mark for mark, _, _ in columns(drawing)} == {"│"}
     assert all(len(line) <= 80 for line in drawing)
 
@@ -102,22 +102,22 @@ def test_the_drawing_in_the_documentation_is_what_is_drawn():
     pairs = [(0, 2), (2, 3), (3, 4), (4, 4), (5, 0), (6, 1), (7, 6)]
     alignment = Alignment(source, target, tuple(Link(*pair) for pair in pairs))
     said = Path(terminal.__file__).read_text(encoding="utf-8").split("\n\n")[1]
-    assert said.split("\n") == [f"    {line}" for line in lines(drawn(alignment))]
+    assert said.split("\n") == [f"    {line}" for line in lines(draw(alignment))]
 
 
 def test_markup_in_words_is_shown_as_it_is():
     words = ("[red]", "[/red]", "[bold", ":smile:", "[link=x]y[/link]")
-    assert lines(drawn(Alignment(words, (), ())))[0].split() == [*words]
+    assert lines(draw(Alignment(words, (), ())))[0].split() == [*words]
 
 
 def test_a_weak_link_is_a_broken_line():
-    assert lines(drawn(Alignment(("a",), ("b",), (Link(0, 0, 0.3),))))[1] == "┆"
-    assert lines(drawn(Alignment(("a",), ("b",), (Link(0, 0, 3.0),))))[1] == "│"
+    assert lines(draw(Alignment(("a",), ("b",), (Link(0, 0, 0.3),))))[1] == "┆"
+    assert lines(draw(Alignment(("a",), ("b",), (Link(0, 0, 3.0),))))[1] == "│"
 
 
 def test_a_word_longer_than_the_terminal_is_folded():
     alignment = Alignment(("a" * 25, "b"), ("漢" * 12,), (Link(0, 0),))
-    assert lines(drawn(alignment), 10) == ["a" * 10] * 2 + ["aaaaa", "│"] + ["漢" * 5] * 2 + [
+    assert lines(draw(alignment), 10) == ["a" * 10] * 2 + ["aaaaa", "│"] + ["漢" * 5] * 2 + [
         "漢漢",
         "",
         "b",
@@ -127,13 +127,13 @@ def test_a_word_longer_than_the_terminal_is_folded():
 
 
 def test_a_word_of_no_width_is_kept():
-    assert lines(drawn(Alignment(("a", "\u1161"), (), ())))[0] == "a  \u1161"
+    assert lines(draw(Alignment(("a", "\u1161"), (), ())))[0] == "a  \u1161"
 
 
 def test_empty_sides_are_drawn():
-    assert lines(drawn(NONE)) == []
-    assert lines(drawn(Alignment(("a", "b"), (), ()))) == ["a  b", "∅  ∅", ""]
-    assert lines(drawn(Alignment((), ("a",), ()))) == ["", "∅", "a"]
+    assert lines(draw(NONE)) == []
+    assert lines(draw(Alignment(("a", "b"), (), ()))) == ["a  b", "∅  ∅", ""]
+    assert lines(draw(Alignment((), ("a",), ()))) == ["", "∅", "a"]
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from otalign.scoring.heads import LearnedTransport, Projection
-from otalign.scoring.strengths import Tile
+from otalign.scoring import PairBatch
+from otalign.scoring.heads import ProjectionHead, TransportHead
 
 SIZE = 6
 SHAPES = ((4, 3), (1, 5), (6, 6), (2, 1))
 
 
-def tile(shapes=SHAPES, size: int = SIZE, seed: int = 0, more: int = 0) -> Tile:
+def tile(shapes=SHAPES, size: int = SIZE, seed: int = 0, more: int = 0) -> PairBatch:
     """Pairs of these shapes, padded with noise, `more` of it than needed."""
     random = np.random.default_rng(seed)
     X, Y = (np.empty((len(shapes), max(side) + more, size)) for side in zip(*shapes, strict=True))
@@ -22,24 +22,26 @@ def tile(shapes=SHAPES, size: int = SIZE, seed: int = 0, more: int = 0) -> Tile:
         np.arange(x.shape[1]) < np.array(side)[:, None]
         for x, side in zip((X, Y), zip(*shapes, strict=True), strict=True)
     ]
-    return Tile(X.astype(np.float32), Y.astype(np.float32), *is_word)
+    return PairBatch(X.astype(np.float32), Y.astype(np.float32), *is_word)
 
 
-def learned(seed: int = 0, size: int = SIZE, **arrays) -> LearnedTransport:
+def learned(seed: int = 0, size: int = SIZE, **arrays) -> TransportHead:
     random = np.random.default_rng(seed)
-    new = LearnedTransport.new(size, random).arrays()
+    new = TransportHead.initialize(size, random).arrays()
     drawn = {name: a + 0.3 * random.normal(size=a.shape).astype(np.float32) for name, a in new.items()}
-    return LearnedTransport(**(drawn | arrays))
+    return TransportHead(**(drawn | arrays))
 
 
-def projection(seed: int = 0, size: int = SIZE) -> Projection:
+def projection(seed: int = 0, size: int = SIZE) -> ProjectionHead:
     random = np.random.default_rng(seed)
-    new = Projection.new(size, random).arrays()
-    return Projection(**{k: a + 0.3 * random.normal(size=a.shape).astype(np.float32) for k, a in new.items()})
+    new = ProjectionHead.initialize(size, random).arrays()
+    return ProjectionHead(
+        **{k: a + 0.3 * random.normal(size=a.shape).astype(np.float32) for k, a in new.items()}
+    )
 
 
-def in_torch(tile: Tile, dtype=None) -> Tile:
+def in_torch(tile: PairBatch, dtype=None) -> PairBatch:
     import torch
 
-    made = Tile(*(torch.tensor(part) for part in tile))
+    made = PairBatch(*(torch.tensor(part) for part in tile))
     return made if dtype is None else made._replace(X=made.X.to(dtype), Y=made.Y.to(dtype))

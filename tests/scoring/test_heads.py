@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from otalign.ot import Balanced, Entropic, Partial, Unbalanced
+from otalign.scoring import PairBatch
 from otalign.scoring import heads as heads
-from otalign.scoring.extraction import links
-from otalign.scoring.heads import LearnedTransport, Projection
-from otalign.scoring.strengths import Tile
-from otalign.scoring.weights import probabilities, weights
-from otalign.settings import Learned, Settings
+from otalign.scoring.extraction import extract_links
+from otalign.scoring.heads import ProjectionHead, TransportHead
+from otalign.scoring.learned import LearnedScorer
+from otalign.scoring.transport import TransportScorer
+from otalign.settings import Settings
 from tests.scoring.drawn_heads import SHAPES, SIZE, in_torch, learned, projection, tile
 
 torch = pytest.importorskip("torch")
@@ -39,20 +40,20 @@ def all_close(found, expected, atol=1e-5):
 @pytest.mark.parametrize("seed", range(5))
 def test_numpy_and_torch_give_the_same_log_odds(seed):
     head, of = learned(seed), tile(seed=seed)
-    found = head.log_odds(of)
+    found = head.compute_logits(of)
     assert found.dtype == np.float32
     assert found.shape == (2, 4, 6, 6)
-    lent = head.beside(torch.tensor(of.X)).log_odds(in_torch(of))
+    lent = head.to_device(torch.tensor(of.X)).compute_logits(in_torch(of))
     assert lent.dtype == torch.float32
     largest = abs(found).max()  # what is summed up is as large, and rounded by as much
     np.testing.assert_allclose(lent.numpy(), found, atol=1e-5 * largest)
-    wide = LearnedTransport(**{name: a.astype(np.float64) for name, a in head.arrays().items()})
+    wide = TransportHead(**{name: a.astype(np.float64) for name, a in head.arrays().items()})
     of = of._replace(X=of.X.astype(np.float64), Y=of.Y.astype(np.float64))
-    lent = wide.beside(torch.tensor(of.X)).log_odds(in_torch(of))
-    np.testing.assert_allclose(lent.numpy(), wide.log_odds(of), atol=1e-9)
+    lent = wide.to_device(torch.tensor(of.X)).compute_logits(in_torch(of))
+    np.testing.assert_allclose(lent.numpy(), wide.compute_logits(of), atol=1e-9)
 
 
-def by_the_formulas(head: LearnedTransport, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+def by_the_formulas(head: TransportHead, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     """The log-odds of one pair, (levels, n, m), as the head's docstring says, with torch's convolution."""
     near, wider = (
         torch.tensor(kernel.reshape(3, 3, -1, kernel.shape[-1])).permute(3, 2, 0, 1)
@@ -79,28 +80,28 @@ def by_the_formulas(head: LearnedTransport, X: np.ndarray, Y: np.ndarray) -> np.
 def test_log_odds_are_those_of_the_formulas(seed):
     of, head = tile(seed=seed), learned(seed)
     of = of._replace(X=of.X.astype(np.float64), Y=of.Y.astype(np.float64))
-    wide = LearnedTransport(**{name: a.astype(np.float64) for name, a in head.arrays().items()})
+    wide = TransportHead(**{name: a.astype(np.float64) for name, a in head.arrays().items()})
     expected = [by_the_formulas(wide, of.X[k, :n], of.Y[k, :m]) for k, (n, m) in enumerate(SHAPES)]
-    all_close(pairs_of(wide.log_odds(of)), expected, atol=1e-9)
+    all_close(pairs_of(wide.compute_logits(of)), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_padding_changes_nothing(seed):
     head = learned(seed)
-    expected = pairs_of(head.log_odds(tile(seed=seed)))
-    all_close(pairs_of(head.log_odds(tile(seed=seed, more=3))), expected)
+    expected = pairs_of(head.compute_logits(tile(seed=seed)))
+    all_close(pairs_of(head.compute_logits(tile(seed=seed, more=3))), expected)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_an_answer_does_not_depend_on_its_batch(seed):
     head, of = learned(seed), tile(seed=seed)
-    together = pairs_of(head.log_odds(of))
+    together = pairs_of(head.compute_logits(of))
     for k, (n, m) in enumerate(SHAPES):
         one = slice(k, k + 1)
-        alone = Tile(of.X[one, :n], of.Y[one, :m], of.is_source[one, :n], of.is_target[one, :m])
-        all_close(pairs_of(head.log_odds(alone), [(n, m)]), [together[k]])
-    turned = Tile(*(part[::-1] for part in of))
-    all_close(pairs_of(head.log_odds(turned), SHAPES[::-1]), together[::-1])
+        alone = PairBatch(of.X[one, :n], of.Y[one, :m], of.is_source[one, :n], of.is_target[one, :m])
+        all_close(pairs_of(head.compute_logits(alone), [(n, m)]), [together[k]])
+    turned = PairBatch(*(part[::-1] for part in of))
+    all_close(pairs_of(head.compute_logits(turned), SHAPES[::-1]), together[::-1])
 
 
 def symmetric(kernel: np.ndarray) -> np.ndarray:
@@ -112,10 +113,10 @@ def symmetric(kernel: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("side", [1, 2, 3, 5])
 def test_a_long_pair_is_the_same_in_blocks(side, monkeypatch):
     head, of = learned(3), tile(seed=3)
-    alone = Tile(*(part[:1] for part in of))
-    whole = head.log_odds(alone)
+    alone = PairBatch(*(part[:1] for part in of))
+    whole = head.compute_logits(alone)
     monkeypatch.setattr(heads, "BLOCK", side)
-    np.testing.assert_allclose(head.log_odds(alone), whole, atol=1e-5, rtol=1e-5)
+    np.testing.assert_allclose(head.compute_logits(alone), whole, atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -126,8 +127,8 @@ def test_swapping_the_sentences_transposes_the_log_odds(kernels, seed):
         head = replace(head, near=symmetric(head.near), wider=symmetric(head.wider))
     else:
         head = replace(head, seen=np.zeros_like(head.seen))
-    swapped = head.log_odds(Tile(of.Y, of.X, of.is_target, of.is_source))
-    all_close(pairs_of(swapped.swapaxes(2, 3)), pairs_of(head.log_odds(of)))
+    swapped = head.compute_logits(PairBatch(of.Y, of.X, of.is_target, of.is_source))
+    all_close(pairs_of(swapped.swapaxes(2, 3)), pairs_of(head.compute_logits(of)))
 
 
 def test_what_is_around_a_cell_tells_of_it():
@@ -135,9 +136,9 @@ def test_what_is_around_a_cell_tells_of_it():
     changed.X[:, 4] *= -1  # the last word; of interest is the one before
     seeing = learned(beta=np.zeros(2, np.float32))
     blind = replace(seeing, seen=np.zeros_like(seeing.seen))
-    before, after = (blind.log_odds(one)[:, 0, 3] for one in (of, changed))
+    before, after = (blind.compute_logits(one)[:, 0, 3] for one in (of, changed))
     np.testing.assert_allclose(before, after, atol=1e-6)
-    before, after = (seeing.log_odds(one)[:, 0, 3] for one in (of, changed))
+    before, after = (seeing.compute_logits(one)[:, 0, 3] for one in (of, changed))
     assert abs(before - after).max() > 1e-3
 
 
@@ -148,18 +149,18 @@ def test_without_competition_a_cell_does_not_depend_on_the_others():
     head = learned(beta=np.zeros(2, np.float32), seen=np.zeros((16, 2), np.float32))
     of = tile([(4, 3)])
     part = of._replace(X=of.X[:, :2], is_source=of.is_source[:, :2])
-    np.testing.assert_allclose(head.log_odds(of)[:, :, :2], head.log_odds(part), atol=1e-5)
+    np.testing.assert_allclose(head.compute_logits(of)[:, :, :2], head.compute_logits(part), atol=1e-5)
     rival = replace(head, beta=np.ones(2, np.float32))
-    assert abs(rival.log_odds(of)[:, :, :2] - rival.log_odds(part)).max() > 1e-3
+    assert abs(rival.compute_logits(of)[:, :, :2] - rival.compute_logits(part)).max() > 1e-3
 
 
 def test_without_prices_all_words_cost_the_same_to_leave():
     same = {"map": np.zeros((SIZE, SIZE), np.float32), "seen": np.zeros((16, 2), np.float32)}
     head = learned(price=np.zeros((SIZE, 2), np.float32), **same)  # to which all words look alike
-    odds = head.log_odds(tile([(4, 3)]))
+    odds = head.compute_logits(tile([(4, 3)]))
     np.testing.assert_allclose(odds, np.broadcast_to(odds[..., :1, :1], odds.shape), atol=1e-5)
     priced = replace(head, price=10 * learned().price)
-    odds = priced.log_odds(tile([(4, 3)]))
+    odds = priced.compute_logits(tile([(4, 3)]))
     assert abs(odds - odds[..., :1, :1]).max() > 1e-2
 
 
@@ -174,7 +175,7 @@ def test_a_word_with_a_high_price_is_null():
     )
     of = tile([(4, 4)])
     of.X[0, :, 0], of.Y[0, :, 0] = [-1, -1, 5, -1], -1
-    found = probabilities(head, of, "possible")
+    found = LearnedScorer(head, "possible").score(of)
     assert found.links[0, 2].max() < 1e-6
     assert found.source_nulls[0, 2] > 1 - 1e-5
     assert found.links[0, [0, 1, 3]].max() > 0.1
@@ -193,8 +194,8 @@ def test_gradients_through_log_odds_are_finite_differences():
     names = [name for name in head if "calibration" not in name]
 
     def odds(X, Y, *arrays):
-        made = LearnedTransport(**(head | dict(zip(names, arrays, strict=True))))
-        found = made.log_odds(of._replace(X=X, Y=Y))
+        made = TransportHead(**(head | dict(zip(names, arrays, strict=True))))
+        found = made.compute_logits(of._replace(X=X, Y=Y))
         return found[:, of.is_source[:, :, None] & of.is_target[:, None, :]]
 
     inputs = (of.X.requires_grad_(), of.Y.requires_grad_(), *(head[name] for name in names))
@@ -208,7 +209,7 @@ def test_gradients_through_a_projection_and_its_transport_are_finite_differences
     head = leaves(projection(size=4))
 
     def plan(X, Y, map, offset):
-        links = weights(of._replace(X=X, Y=Y), how, Projection(map, offset)).links
+        links = TransportScorer(how, ProjectionHead(map, offset)).score(of._replace(X=X, Y=Y)).links
         return (links * links).sum((1, 2))
 
     inputs = (of.X.requires_grad_(), of.Y.requires_grad_(), *head.values())
@@ -223,10 +224,10 @@ def test_gradients_are_finite_for_any_shape_and_for_words_that_are_alike(problem
     for head in (projection(), learned()):
         arrays = {name: torch.tensor(a, requires_grad=True) for name, a in head.arrays().items()}
         made = type(head)(**arrays)
-        if isinstance(made, Projection):
-            found = weights(of, settings(problem), made).links
+        if isinstance(made, ProjectionHead):
+            found = TransportScorer(settings(problem), made).score(of).links
         else:
-            found = made.log_odds(of)
+            found = made.compute_logits(of)
         assert torch.isfinite(found).all()
         (found * found).sum().backward()
         for name, array in arrays.items():
@@ -239,15 +240,15 @@ def test_gradients_are_finite_for_any_shape_and_for_words_that_are_alike(problem
 @pytest.mark.parametrize("head", [learned(), projection()], ids=lambda head: type(head).__name__)
 def test_a_saved_head_is_the_same_again(head, tmp_path):
     head.save(tmp_path)
-    found = heads.load(tmp_path)
+    found = heads.load_head(tmp_path)
     assert type(found) is type(head)
     for name, array in head.arrays().items():
         np.testing.assert_array_equal(getattr(found, name), array)
 
 
 def test_a_folder_without_a_head_has_none(tmp_path):
-    assert heads.load(tmp_path) is None
-    assert heads.load(tmp_path / "nowhere") is None
+    assert heads.load_head(tmp_path) is None
+    assert heads.load_head(tmp_path / "nowhere") is None
 
 
 def torn(file):
@@ -279,9 +280,9 @@ def partly(file):
 @pytest.mark.parametrize("spoil", [torn, nothing, unnamed, unknown, partly])
 def test_a_file_that_is_no_head_is_named(spoil, tmp_path):
     learned().save(tmp_path)
-    spoil(tmp_path / heads.FILE)
-    with pytest.raises(ValueError, match=r"head\.safetensors is no head of otalign"):
-        heads.load(tmp_path)
+    spoil(tmp_path / heads.HEAD_FILE)
+    with pytest.raises(ValueError, match=r"head\.safetensors is not a valid otalign head file"):
+        heads.load_head(tmp_path)
 
 
 def changed(**arrays):
@@ -309,27 +310,27 @@ def nan(*shape: int) -> np.ndarray:
     ],
 )
 def test_a_head_whose_arrays_are_wrong_is_refused(spoil, said, tmp_path):
-    spoil(tmp_path / heads.FILE)
-    with pytest.raises(ValueError, match=rf"head\.safetensors is no head of otalign: .*{said}"):
-        heads.load(tmp_path)
+    spoil(tmp_path / heads.HEAD_FILE)
+    with pytest.raises(ValueError, match=rf"head\.safetensors is not a valid otalign head file: .*{said}"):
+        heads.load_head(tmp_path)
 
 
 def test_a_head_for_embeddings_of_another_size_is_refused(tmp_path):
     learned().save(tmp_path)
-    assert heads.load(tmp_path, SIZE) is not None
+    assert heads.load_head(tmp_path, SIZE) is not None
     with pytest.raises(ValueError, match="map must have the shape 384 × 384, got 6 × 6"):
-        heads.load(tmp_path, 384)
+        heads.load_head(tmp_path, 384)
 
 
 def test_the_shapes_are_those_of_a_new_head():
-    for kind in (LearnedTransport, Projection):
-        new = kind.new(SIZE, np.random.default_rng(0)).arrays()
+    for kind in (TransportHead, ProjectionHead):
+        new = kind.initialize(SIZE, np.random.default_rng(0)).arrays()
         assert kind.shapes(SIZE) == {name: array.shape for name, array in new.items()}
 
 
 def test_finite_arrays_that_lead_to_numbers_that_are_not_are_an_error():
     head = learned(log_sharpness=np.full(2, 1e4, dtype=np.float32))
     with np.errstate(all="ignore"):
-        found = weights(tile(), settings(Learned()), head)
-    with pytest.raises(ValueError, match="the weights of some words are not finite"):
-        links(found, tile(), 0.5)
+        found = LearnedScorer(head, "sure").score(tile())
+    with pytest.raises(ValueError, match="the scores of some words are not finite"):
+        extract_links(found, tile(), 0.5)

@@ -1,19 +1,18 @@
 """Probabilities of links and nulls, and the weights of plans that nothing was learned for."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from otalign.ot import Partial, Unbalanced
-from otalign.scoring import extraction as extract
-from otalign.scoring.weights import link_probabilities, null_log_odds, probabilities, weights
-from otalign.settings import Learned, Settings
+from otalign.scoring import LearnedScorer, extract_links, make_scorer
+from otalign.scoring.learned import compute_link_probabilities, compute_null_logits
+from otalign.settings import LearnedSettings, Settings
 from tests.scoring.drawn_heads import learned, projection, tile
 
-LEARNED = Settings(encoder="", layer=0, centring=False, problem=Learned())
+LEARNED = LearnedSettings(encoder="", layer=0)
+PLAIN = Settings(encoder="", layer=0, centring=False)
 
 
 @given(st.integers(0, 2**32), st.floats(-8, 8), st.floats(-8, 8))
@@ -22,7 +21,7 @@ def test_what_is_sure_is_possible_and_all_is_a_probability(seed, sure, possible)
     odds = random.normal(scale=20, size=(2, 3, 4, 5))
     cells = random.random((3, 4, 5)) < 0.8
     calibration = np.array([[1.0, 0.7], [0.2, 0.0], [sure, possible]])
-    found = [link_probabilities(odds, cells, calibration, level) for level in ("sure", "possible")]
+    found = [compute_link_probabilities(odds, cells, calibration, level) for level in ("sure", "possible")]
     assert (found[0] <= found[1]).all()
     for links in found:
         assert ((links >= 0) & (links <= 1)).all()
@@ -32,9 +31,13 @@ def test_what_is_sure_is_possible_and_all_is_a_probability(seed, sure, possible)
 @pytest.mark.parametrize("seed", range(5))
 def test_all_weights_of_a_head_are_from_0_to_1(seed):
     of, head = tile(seed=seed), learned(seed)
-    sure, possible = (probabilities(head, of, level) for level in ("sure", "possible"))
+    sure, possible = (LearnedScorer(head, level).score(of) for level in ("sure", "possible"))
     assert (sure.links <= possible.links).all()
-    for found in (sure, possible, weights(of, replace(LEARNED, problem=Unbalanced(0.5)), projection(seed))):
+    for found in (
+        sure,
+        possible,
+        make_scorer(PLAIN.replace(problem=Unbalanced(0.5)), projection(seed)).score(of),
+    ):
         for part in found[:3]:
             assert ((part >= 0) & (part <= 1)).all()
             assert np.isfinite(part).all()
@@ -47,7 +50,7 @@ def test_a_null_is_less_likely_the_likelier_the_links(seed, share):
     more = links.copy()
     more[0, 1, 2] += share * (1 - more[0, 1, 2])
     for axis, word in ((2, 1), (1, 2)):
-        before, after = null_log_odds(links, axis), null_log_odds(more, axis)
+        before, after = compute_null_logits(links, axis), compute_null_logits(more, axis)
         assert np.isfinite(before).all()
         assert np.isfinite(after).all()
         assert after[0, word] <= before[0, word]
@@ -55,7 +58,7 @@ def test_a_null_is_less_likely_the_likelier_the_links(seed, share):
 
 
 def test_words_without_any_chance_of_a_link_are_null_and_those_with_a_sure_one_are_not():
-    odds = null_log_odds(np.array([[[0.0, 0.0], [1.0, 0.0], [0.5, 0.0]]]), 2)
+    odds = compute_null_logits(np.array([[[0.0, 0.0], [1.0, 0.0], [0.5, 0.0]]]), 2)
     assert odds[0, 0] > 15
     assert odds[0, 1] < -15
     assert odds[0, 2] == pytest.approx(0.0, abs=1e-6)
@@ -64,17 +67,17 @@ def test_words_without_any_chance_of_a_link_are_null_and_those_with_a_sure_one_a
 def test_a_pair_may_be_without_links_only_where_links_are_probabilities():
     of = tile()
     distant = learned(gamma=np.full(2, -90.0, np.float32))
-    for found in extract.links(weights(of, LEARNED, distant), of, 0.5):
+    for found in extract_links(make_scorer(LEARNED, distant).score(of), of, 0.5):
         assert found.links == ()
-    for found in extract.links(weights(of, replace(LEARNED, problem=Partial(1.0))), of, 0.5):
+    for found in extract_links(make_scorer(PLAIN.replace(problem=Partial(1.0))).score(of), of, 0.5):
         assert found.links
 
 
 def test_the_level_is_that_of_the_settings():
     of, head = tile(), learned()
     for level in ("sure", "possible"):
-        found = weights(of, LEARNED.changed(links=level), head)
-        for one, other in zip(found[:3], probabilities(head, of, level)[:3], strict=True):
+        found = make_scorer(LEARNED.replace(links=level), head).score(of)
+        for one, other in zip(found[:3], LearnedScorer(head, level).score(of)[:3], strict=True):
             np.testing.assert_array_equal(one, other)
 
 
@@ -83,6 +86,6 @@ def test_torch_gives_the_same_probabilities():
     from tests.scoring.drawn_heads import in_torch
 
     of, head = tile(), learned()
-    lent = probabilities(head.beside(torch.tensor(of.X)), in_torch(of), "sure")
-    for one, other in zip(lent[:3], probabilities(head, of, "sure")[:3], strict=True):
+    lent = LearnedScorer(head, "sure").to_device(torch.tensor(of.X)).score(in_torch(of))
+    for one, other in zip(lent[:3], LearnedScorer(head, "sure").score(of)[:3], strict=True):
         np.testing.assert_allclose(one.numpy(), other, atol=1e-5)

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from otalign import Aligner, Settings
-from otalign.settings import Learned
+from otalign import Aligner
+from otalign.settings import Learned, LearnedSettings
 from tests.scoring.drawn_heads import learned
 from tests.server.running import Served, served
 
@@ -18,16 +18,18 @@ def untrained(exported) -> Aligner:
 @pytest.fixture(scope="session")
 def trained(untrained) -> Aligner:
     """Of no understanding, but one that has learned its transport."""
-    ((_, embeddings),) = untrained.embedded([("one", "two")])
+    ((_, embeddings),) = untrained.embed([("one", "two")])
     size = embeddings.vectors.shape[1]
-    said = {"encoder": "tiny", "layer": 2, "centring": False, "trained": "on nothing"}
-    return Aligner(untrained.encoder, Settings(problem=Learned(0.4, 0.3), **said), head=learned(size=size))
+    said = {"encoder": "tiny", "layer": 2, "trained": "on nothing"}
+    return Aligner(
+        untrained.encoder, LearnedSettings(problem=Learned(0.4, 0.3), **said), head=learned(size=size)
+    )
 
 
 @pytest.fixture(scope="session")
 def server(trained) -> Iterator[Served]:
     from otalign.server.access import LOOPBACK
-    from otalign.server.app import app_for
+    from otalign.server.app import make_app
 
-    with served(app_for(trained, hosts=LOOPBACK)) as running:
+    with served(make_app(trained, hosts=LOOPBACK)) as running:
         yield running

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from otalign.server.access import allowed_hosts, check_origin, is_loopback, read_token
-from otalign.server.app import app_for
+from otalign.server.app import make_app
 from otalign.server.guards import access_log
 from tests.server.running import served
 from tests.server.test_api import ASKED, is_problem
@@ -16,7 +16,7 @@ TOKEN = "s3cret-token"
 
 @pytest.fixture(scope="module")
 def guarded(trained):
-    with served(app_for(trained, token=TOKEN, origins=["https://example.org"])) as running:
+    with served(make_app(trained, token=TOKEN, origins=["https://example.org"])) as running:
         yield running
 
 

@@ -14,10 +14,10 @@ import pytest
 
 from otalign import Aligner, Alignment, Balanced, Entropic, Partial, Settings, Unbalanced
 from otalign.server import batching
-from otalign.server.app import app_for
+from otalign.server.app import make_app
 from otalign.server.limits import Limits
 from otalign.server.metrics import SIZE, Metrics
-from otalign.server.work import Work
+from otalign.server.work import AlignmentWorker
 from tests.server.running import served
 
 PAIRS = [
@@ -92,7 +92,7 @@ def test_each_problem_transports_the_encoders_embeddings(server, trained, asked,
 
 def test_a_trained_aligner_leaves_the_level_of_links_and_the_threshold(server, trained):
     possible = server.align(ASKED[0] | {"settings": {"problem": "learned", "links": "possible"}}).json
-    settings = trained.settings.changed(links="possible")
+    settings = trained.settings.replace(links="possible")
     assert possible["signature"] == replace(trained, settings=settings).signature
     assert possible["settings"] == {"problem": "learned", "links": "possible", "threshold": 0.3}
     none = server.align(ASKED[0] | {"settings": {"problem": "learned", "threshold": 1}}).json
@@ -100,7 +100,7 @@ def test_a_trained_aligner_leaves_the_level_of_links_and_the_threshold(server, t
 
 
 def test_an_aligner_that_was_not_trained_offers_no_training(untrained):
-    with served(app_for(untrained)) as server:
+    with served(make_app(untrained)) as server:
         about = server.get("/v1/aligner").json
         assert (about["problem"], sorted(about["settings"])) == ("pot", ["bot", "none", "pot", "uot"])
         refused = server.align(ASKED[0] | {"settings": {"problem": "learned"}})
@@ -111,8 +111,8 @@ def test_an_aligner_that_was_not_trained_offers_no_training(untrained):
 
 
 def test_a_kept_centre_is_used(untrained):
-    aligner = untrained.centred_on(PAIRS)
-    with served(app_for(aligner)) as server:
+    aligner = untrained.fit_centre(PAIRS)
+    with served(make_app(aligner)) as server:
         told = server.align(ASKED[0]).json
         assert told["signature"] == aligner.signature
         assert is_like(told, aligner.align(*PAIRS[0]))
@@ -247,7 +247,7 @@ def test_pages_from_elsewhere_may_ask_only_if_told_so(server, trained):
     elsewhere = {"Origin": "https://example.org"}
     assert "access-control-allow-origin" not in server.align(ASKED[0], **elsewhere).headers
     is_problem(server.send("OPTIONS", "/v1/align", None, elsewhere), 405)
-    with served(app_for(trained, origins=["https://example.org"])) as other:
+    with served(make_app(trained, origins=["https://example.org"])) as other:
         wish = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type"}
         assert other.send("OPTIONS", "/v1/align", None, elsewhere | wish).status == 200
         allowed = other.align(ASKED[0], **elsewhere)
@@ -265,15 +265,15 @@ def test_it_says_what_it_is_and_that_it_is_well(server, trained):
 
 
 def test_a_failure_is_told_as_one_and_the_server_goes_on(trained, monkeypatch):
-    work = Work.__call__
+    work = AlignmentWorker.__call__
 
     def failing(self, asks):
         if any(ask.source == "fail" for ask in asks):
             raise RuntimeError("something broke")
         return work(self, asks)
 
-    monkeypatch.setattr(Work, "__call__", failing)
-    with served(app_for(trained)) as server:
+    monkeypatch.setattr(AlignmentWorker, "__call__", failing)
+    with served(make_app(trained)) as server:
         bodies = [{"source": "fail", "target": "x"}, *ASKED] * 4
         with ThreadPoolExecutor(16) as clients:
             replies = list(clients.map(server.align, bodies))
@@ -286,15 +286,15 @@ def test_a_failure_is_told_as_one_and_the_server_goes_on(trained, monkeypatch):
 
 
 def test_there_is_a_limit_to_what_waits_and_to_how_long(trained, monkeypatch):
-    work, begun = Work.__call__, []
+    work, begun = AlignmentWorker.__call__, []
 
     def slow(self, asks):
         begun.extend(ask.source for ask in asks)
         time.sleep(0.6)
         return work(self, asks)
 
-    monkeypatch.setattr(Work, "__call__", slow)
-    with served(app_for(trained, Limits(seconds=0.5, waiting=2))) as server:
+    monkeypatch.setattr(AlignmentWorker, "__call__", slow)
+    with served(make_app(trained, Limits(seconds=0.5, waiting=2))) as server:
         with ThreadPoolExecutor(12) as clients:
             replies = []
             for k in range(12):
@@ -315,16 +315,16 @@ def test_there_is_a_limit_to_what_waits_and_to_how_long(trained, monkeypatch):
 
 def test_what_a_client_that_hangs_up_asked_for_is_dropped(trained, monkeypatch):
     """It is not begun if it waits, and within a request the rest is not begun."""
-    work, begun, may = Work.__call__, [], threading.Event()
+    work, begun, may = AlignmentWorker.__call__, [], threading.Event()
 
     def held(self, asks):
         begun.extend(ask.source for ask in asks)
         assert may.wait(10)
         return work(self, asks)
 
-    with served(app_for(trained)) as server:
+    with served(make_app(trained)) as server:
         server.align(ASKED[0])
-        monkeypatch.setattr(Work, "__call__", held)
+        monkeypatch.setattr(AlignmentWorker, "__call__", held)
         monkeypatch.setattr(batching, "BATCH", 10)
         large = {"pairs": [{"source": f"large {k}", "target": "t"} for k in range(50)]}
         for body in (large, {"source": "waiting", "target": "t"}):
@@ -352,14 +352,14 @@ def wait_until(true) -> None:
 
 
 def test_it_is_ready_when_it_is_warm_and_its_queue_has_room(trained, monkeypatch):
-    work, may = Work.__call__, threading.Event()
+    work, may = AlignmentWorker.__call__, threading.Event()
 
     def held(self, asks):
         assert may.wait(10)
         return work(self, asks)
 
-    monkeypatch.setattr(Work, "__call__", held)
-    with served(app_for(trained, Limits(waiting=1))) as server:
+    monkeypatch.setattr(AlignmentWorker, "__call__", held)
+    with served(make_app(trained, Limits(waiting=1))) as server:
         cold = server.get("/readyz")
         is_problem(cold, 503)
         assert cold.json["detail"] == "the aligner is warming up"
@@ -383,14 +383,14 @@ def test_an_aligner_that_fails_at_its_first_pair_is_never_ready(trained, monkeyp
     def failing(self, asks):
         raise RuntimeError("something broke")
 
-    monkeypatch.setattr(Work, "__call__", failing)
-    with served(app_for(trained)) as server:
+    monkeypatch.setattr(AlignmentWorker, "__call__", failing)
+    with served(make_app(trained)) as server:
         wait_until(lambda: "warming" not in server.get("/readyz").text)
         assert "failed at its first pair" in server.get("/readyz").json["detail"]
 
 
 def test_the_metrics_count_requests_pairs_and_time(trained):
-    with served(app_for(trained)) as server:
+    with served(make_app(trained)) as server:
         server.align({"pairs": ASKED})
         server.align(ASKED[0])
         server.align(b"{")
@@ -439,11 +439,11 @@ def test_a_pair_gets_the_same_links_alone_and_in_any_company(untrained, kind):
         case "plain":
             aligner = plain(untrained)
         case "centred":
-            aligner = untrained.centred_on(PAIRS)
+            aligner = untrained.fit_centre(PAIRS)
         case _:
             aligner = Aligner.load()
     alone = [pairs_of(aligner.align(*pair).to_dict()) for pair in PAIRS]
-    with served(app_for(aligner)) as server, ThreadPoolExecutor(8) as clients:
+    with served(make_app(aligner)) as server, ThreadPoolExecutor(8) as clients:
         together = server.align({"pairs": ASKED[::-1]}).json["alignments"][::-1]
         beside = [reply.json for reply in clients.map(server.align, ASKED * 4)]
     assert list(map(pairs_of, together)) == alone

@@ -2,20 +2,23 @@
 
 import asyncio
 import threading
+from dataclasses import replace
 
 import pytest
 
 from otalign import Entropic, Settings
 from otalign.server import batching
-from otalign.server.batching import Batches
+from otalign.server.batching import RequestQueue
+from otalign.server.choices import ServedChoice
 from otalign.server.problems import Refused
 from otalign.server.work import Ask
 
 SETTINGS = Settings(encoder="none", layer=0)
+CHOICE = ServedChoice("pot", SETTINGS, None)  # type: ignore
 
 
 def ask(text: str) -> Ask:
-    return Ask(text, "", SETTINGS)  # of the size of its text
+    return Ask(text, "", CHOICE)  # of the size of its text
 
 
 class Echo:
@@ -37,7 +40,7 @@ class Echo:
 
 def run(work, scenario, waiting: int = 100):
     async def main():
-        batches = Batches(work, waiting)
+        batches = RequestQueue(work, waiting)
         batches.start()
         try:
             return await asyncio.wait_for(scenario(batches), 20)
@@ -163,7 +166,7 @@ def test_a_large_request_that_is_given_up_ends_with_its_batch_and_frees_the_queu
 
 def test_pairs_with_many_cells_or_a_small_epsilon_make_small_batches():
     long = Ask("a " * 256, "b " * 256, SETTINGS)
-    slow = long._replace(settings=SETTINGS.changed(solver=Entropic(0.001)))
+    slow = long._replace(choice=replace(CHOICE, settings=SETTINGS.replace(solver=Entropic(0.001))))
     assert 2 <= batching.BATCH / long.size <= 8
     assert slow.size > batching.BATCH
     assert Ask("word " * 15, "word " * 15, SETTINGS).size < batching.BATCH / 64

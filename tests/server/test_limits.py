@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from otalign.server.app import app_for
+from otalign.server.app import make_app
 from otalign.server.limits import Limits
 from tests.server.running import Served, served
 
@@ -19,7 +19,7 @@ HASTY = Limits(seconds=1, header_seconds=0.3, idle_seconds=1, connections=20, bo
 @pytest.fixture(scope="module")
 def hasty(trained) -> Iterator[Served]:
     """A server that gives its clients little time."""
-    with served(app_for(trained, HASTY), HASTY) as running:
+    with served(make_app(trained, HASTY), HASTY) as running:
         yield running
         assert running.align(GOOD).status == 200  # whatever was done to it
 

@@ -5,7 +5,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from otalign.server.app import app_for
+from otalign.server.app import make_app
 from tests.browser import Page
 from tests.screenshots import take_page
 from tests.server.running import served
@@ -322,7 +322,7 @@ def test_screenshots_for_the_documents_can_be_taken(browser, trained, tmp_path):
 
 
 def test_the_page_asks_for_the_token_that_the_server_needs(page, trained):
-    with served(app_for(trained, token="right")) as server:
+    with served(make_app(trained, token="right")) as server:
         page.open(f"{server.url}/")
         for token in ("wrong", "right"):
             page.wait_for("!document.querySelector('#unlock').hidden")

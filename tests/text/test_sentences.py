@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otalign.text.sentences import document, lined
+from otalign.text.sentences import document, split_lines
 
 CASES = [  # sentences stand between bars
     "He left. | She stayed! | Did he? | Yes…",
@@ -45,13 +45,13 @@ def test_lines_and_paragraphs():
         *("1. Open the box.", "2. Close it.", "The end"),
     ]
     assert made.paragraph_starts == {0, 1, 3, 4, 5}
-    assert lined(" a b.\n\n c. D.\r\n").sentences == ("a b.", "c. D.")
-    assert lined("a\nb\nc").paragraph_starts == {0, 1, 2}
+    assert split_lines(" a b.\n\n c. D.\r\n").sentences == ("a b.", "c. D.")
+    assert split_lines("a\nb\nc").paragraph_starts == {0, 1, 2}
 
 
 @given(st.text(st.characters(codec="utf-8")) | st.text("aA.!?…。 \n\r\"')1-*"))
 def test_sentences_are_slices_in_order_and_nothing_but_blanks_is_left_out(text):
-    for made in (document(text), lined(text)):
+    for made in (document(text), split_lines(text)):
         ends = [0, *(end for _, end in made.spans)]
         between = [text[a:b] for a, b in zip(ends, [*(s for s, _ in made.spans), len(text)], strict=True)]
         assert not "".join(between).replace("\ufeff", "").strip()

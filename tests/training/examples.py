@@ -1,7 +1,7 @@
 """Pairs written for these tests, in the words of the tiny models, with phrases, nulls and possible links."""
 
 from otalign.alignment import Gold
-from otalign.training import Source
+from otalign.training import CorpusSplits
 
 TEXT = """
 he bought a used car | he purchased a second hand car yesterday | 0-0 1-1 2-2 3-3 3-4 4-5 |
@@ -29,7 +29,7 @@ def gold(line: str) -> Gold:
 
 GOLDS = [gold(line) for line in TEXT.strip().splitlines()]
 SURE = [Gold(one.source, one.target, one.sure) for one in GOLDS]
-SOURCES = {"examples": Source(GOLDS, GOLDS)}
+SOURCES = {"examples": CorpusSplits(GOLDS, GOLDS)}
 EMPTY = [Gold((), ("the", "car"), frozenset()), Gold(("rain",), (), frozenset()), Gold((), (), frozenset())]
 LONG = Gold(
     tuple(word for one in GOLDS for word in one.source),

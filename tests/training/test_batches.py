@@ -7,20 +7,20 @@ import numpy as np
 import pytest
 
 from otalign.encoders.transformers import Transformers
-from otalign.scoring.heads import LearnedTransport
-from otalign.settings import Learned, Settings
-from otalign.text.words import joined
-from otalign.training import Recipe, Source
+from otalign.scoring.heads import TransportHead
+from otalign.settings import LearnedSettings
+from otalign.text.words import join_words
+from otalign.training import CorpusSplits, Recipe
 from otalign.training.augmentation import NO_AUGMENTATION
 from otalign.training.batches import PairSet
 from otalign.training.model import Model, Tensors
-from otalign.training.sources import known_levels
+from otalign.training.sources import find_known_levels
 from otalign.training.store import LEVELS, PairTexts, build_store
 from otalign.training.stream import ExampleStream
 from tests.training.examples import EMPTY, GOLDS, LONG, SURE
 
 WITH_ODD_ONES = [*GOLDS[:4], *EMPTY, LONG, *GOLDS[4:]]
-SETTINGS = Settings(encoder="", layer=3, centring=False, problem=Learned())
+SETTINGS = LearnedSettings(encoder="", layer=3)
 
 
 def encoder_of(folder) -> Transformers:
@@ -28,8 +28,8 @@ def encoder_of(folder) -> Transformers:
 
 
 def model_of(encoder: Transformers, layers: int = 1) -> Model:
-    head = LearnedTransport.new(16, np.random.default_rng(0))
-    return Model(encoder, head, SETTINGS, "s", Recipe(layers=layers)).eval()
+    head = TransportHead.initialize(16, np.random.default_rng(0))
+    return Model(encoder, head, SETTINGS, "sure", Recipe(layers=layers)).eval()
 
 
 def stream_of(golds, encoder: Transformers, known=None, predicted=None, share: float = 0.0, **options):
@@ -63,7 +63,7 @@ def test_words_are_those_that_the_encoder_embeds_however_long_the_pair(tiny_mode
     pairs, model = PairSet(WITH_ODD_ONES, encoder, pairing), model_of(encoder, layers)
     mix = model.mix()
     encoder.mix = None if mix is None else mix.detach().numpy()
-    sentences = [(joined(gold.source), joined(gold.target)) for gold in WITH_ODD_ONES]
+    sentences = [(join_words(gold.source), join_words(gold.target)) for gold in WITH_ODD_ONES]
     expected = encoder.embed(sentences, pairing)
     batch = pairs.batch(order_of(pairs))
     with torch.inference_mode():
@@ -108,7 +108,7 @@ def test_the_other_direction_transposes_pairs_and_links(tiny_model):
     one, other = pairs.batch(there), pairs.batch(there + len(GOLDS))
     np.testing.assert_array_equal(other.links, one.links.swapaxes(2, 3))
     np.testing.assert_array_equal(other.lengths, one.lengths[:, ::-1])
-    turned = PairSet([gold.transposed() for gold in GOLDS], encoder_of(tiny_model("bert"))).batch(there)
+    turned = PairSet([gold.transpose() for gold in GOLDS], encoder_of(tiny_model("bert"))).batch(there)
     np.testing.assert_array_equal(other.ids, turned.ids)
     np.testing.assert_array_equal(other.words, turned.words)
 
@@ -119,7 +119,7 @@ def test_every_pair_with_words_on_both_sides_comes_once_an_epoch(tiny_model, bot
     pairs = PairSet(WITH_ODD_ONES, encoder_of(tiny_model("bert")), both_directions=both)
     seen = []
     for epoch in range(20):
-        batches = pairs.shuffled(size, np.random.default_rng(epoch))
+        batches = pairs.shuffle(size, np.random.default_rng(epoch))
         assert max(map(len, batches)) <= size
         drawn = np.concatenate(batches)
         assert Counter((drawn % len(pairs)).tolist()) == Counter(order_of(pairs)[: len(GOLDS) + 1].tolist())
@@ -130,9 +130,9 @@ def test_every_pair_with_words_on_both_sides_comes_once_an_epoch(tiny_model, bot
 
 def test_what_an_epoch_draws_depends_on_its_random_numbers_alone(tiny_model):
     pairs = PairSet(WITH_ODD_ONES, encoder_of(tiny_model("bert")), both_directions=True)
-    first = pairs.shuffled(4, np.random.default_rng(5))
-    pairs.shuffled(3, np.random.default_rng(6))
-    for one, again in zip(first, pairs.shuffled(4, np.random.default_rng(5)), strict=True):
+    first = pairs.shuffle(4, np.random.default_rng(5))
+    pairs.shuffle(3, np.random.default_rng(6))
+    for one, again in zip(first, pairs.shuffle(4, np.random.default_rng(5)), strict=True):
         np.testing.assert_array_equal(one, again)
 
 
@@ -147,21 +147,21 @@ def test_all_pairs_are_read_for_a_score_as_they_are_and_under_a_budget(tiny_mode
 
 def test_pairs_without_words_make_no_batch(tiny_model):
     pairs = PairSet(EMPTY, encoder_of(tiny_model("bert")))
-    assert pairs.shuffled(4, np.random.default_rng(0)) == []
+    assert pairs.shuffle(4, np.random.default_rng(0)) == []
     assert list(pairs.by_length(100)) == []
 
 
 def test_links_are_all_possible_where_only_the_dev_set_tells_the_levels_apart():
-    clear, vague = Source(GOLDS, GOLDS), Source(SURE, GOLDS)
-    plain = Source(SURE, SURE)
-    np.testing.assert_array_equal(known_levels({"clear": clear}), True)
-    np.testing.assert_array_equal(known_levels({"plain": plain}), True)
-    known = known_levels({"clear": clear, "vague": vague, "plain": plain})
+    clear, vague = CorpusSplits(GOLDS, GOLDS), CorpusSplits(SURE, GOLDS)
+    plain = CorpusSplits(SURE, SURE)
+    np.testing.assert_array_equal(find_known_levels({"clear": clear}), True)
+    np.testing.assert_array_equal(find_known_levels({"plain": plain}), True)
+    known = find_known_levels({"clear": clear, "vague": vague, "plain": plain})
     n = len(GOLDS)
     assert known.shape == (3 * n, 2)
     assert known[:, 1].all()
     assert known[:, 0].tolist() == [True] * n + [False] * n + [True] * n
-    np.testing.assert_array_equal(known_levels({"vague": vague}), True)  # there is nothing else to go by
+    np.testing.assert_array_equal(find_known_levels({"vague": vague}), True)  # there is nothing else to go by
 
 
 def test_a_level_that_is_not_known_is_not_learned(tiny_model):

@@ -6,7 +6,7 @@ import pytest
 
 from otalign import Aligner, cli
 from otalign.io import write
-from otalign.scoring.heads import LearnedTransport, Projection
+from otalign.scoring.heads import ProjectionHead, TransportHead
 from otalign.training import FURTHER
 from tests.training.examples import GOLDS
 
@@ -39,7 +39,7 @@ FILES = ("train.jsonl", "--dev", "dev.jsonl", "--from", "jsonl")
 def test_own_files_become_an_aligner_with_its_record(run, tmp_path):
     out, err = run(*FILES, *QUICK, "-o", "mine")
     assert "train dev s   F1" in out
-    assert "train dev s+p   F1" in out
+    assert "train dev possible   F1" in out
     assert err.count("epoch") == 2
     record = json.loads((tmp_path / "mine/training.json").read_text())
     assert record["sources"] == {"train": {"train": 10, "dev": 4}}
@@ -47,21 +47,21 @@ def test_own_files_become_an_aligner_with_its_record(run, tmp_path):
     assert [one["epoch"] for one in metrics] == [1, 2]
     assert not (tmp_path / "mine/.training").exists()
     aligner = Aligner.load(tmp_path / "mine", links="possible")
-    assert isinstance(aligner.head, LearnedTransport)
+    assert isinstance(aligner.head, TransportHead)
     assert aligner.settings.threshold == aligner.settings.problem.possible  # pyright: ignore
     assert "trained:train, seed 1" in aligner.signature
 
 
 def test_one_level_can_be_learned(run, tmp_path):
-    out, _ = run(*FILES, *QUICK, "--level", "s+p", "-o", "mine")
-    assert "train dev s+p   F1" in out
+    out, _ = run(*FILES, *QUICK, "--level", "possible", "-o", "mine")
+    assert "train dev possible   F1" in out
     assert "train dev s   F1" not in out
     assert Aligner.load(tmp_path / "mine").settings.links == "possible"
 
 
 def test_what_was_trained_is_trained_further_for_a_shorter_time(run, tmp_path):
     run(*FILES, *QUICK, "-o", "first")
-    out, _ = run(*FILES, *QUICK, "--encoder", "first", "--level", "s", "-o", "second")
+    out, _ = run(*FILES, *QUICK, "--encoder", "first", "--level", "sure", "-o", "second")
     assert "trained:train, seed 1; train s, seed 1|" in out
     first, second = (
         json.loads((tmp_path / name / "training.json").read_text())["recipe"] for name in ("first", "second")
@@ -80,15 +80,15 @@ def test_of_several_learning_rates_the_best_is_kept(run, tmp_path):
     best = max(metrics, key=lambda one: one["dev_f1"])
     shown = float(out.split("F1 ")[1].split()[0])
     assert shown == pytest.approx(100 * best["dev_f1"], abs=0.05)
-    assert isinstance(Aligner.load(tmp_path / "mine").head, Projection)
+    assert isinstance(Aligner.load(tmp_path / "mine").head, ProjectionHead)
 
 
 def test_a_refit_learns_the_dev_set_and_keeps_what_it_chose(run, tmp_path):
     run(*FILES, *QUICK, "-o", "first")
     run(*FILES, *QUICK, "--refit", "-o", "second")
     first, second = (Aligner.load(tmp_path / name) for name in ("first", "second"))
-    assert isinstance(first.head, LearnedTransport)
-    assert isinstance(second.head, LearnedTransport)
+    assert isinstance(first.head, TransportHead)
+    assert isinstance(second.head, TransportHead)
     assert (second.head.calibration == first.head.calibration).all()
     assert second.settings.problem == first.settings.problem
     assert (second.head.map != first.head.map).any()
@@ -96,17 +96,17 @@ def test_a_refit_learns_the_dev_set_and_keeps_what_it_chose(run, tmp_path):
 
 
 def test_a_run_that_was_killed_goes_on_and_ends_the_same(run, tmp_path, monkeypatch):
-    from otalign.training.loop import Run
+    from otalign.training.loop import TrainingLoop
 
     run(*FILES, *QUICK, "-o", "whole")
-    note = Run._note
+    note = TrainingLoop._note
 
     def killed(self):
         note(self)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Run, "_note", killed)
+        patch.setattr(TrainingLoop, "_note", killed)
         _, err = run(*FILES, *QUICK, "-o", "torn", rc=130)
         assert "interrupted; the same command goes on" in err
     _, err = run(*FILES, "--epochs", "3", *QUICK[2:], "-o", "torn", rc=2)
@@ -152,13 +152,13 @@ def test_an_exported_encoder_is_refused(run, exported, tmp_path):
 
 def test_a_trained_aligner_can_be_suited_to_another_dev_set(run, tmp_path, monkeypatch, capsys):
     run(*FILES, *QUICK, "-o", "mine")
-    tune = ["otalign", "tune", "dev.jsonl", "--from", "jsonl", "--model", "mine", "-o", "suited"]
+    tune = ["otalign", "tune", "dev.jsonl", "--from", "jsonl", "--model", "mine", "-o", "calibrate"]
     monkeypatch.setattr("sys.argv", tune)
     with pytest.raises(SystemExit) as ended:
         cli.main()
     assert ended.value.code == 0
-    assert "level s+p" in capsys.readouterr().out
-    before, after = (Aligner.load(tmp_path / name).head for name in ("mine", "suited"))
+    assert "level possible" in capsys.readouterr().out
+    before, after = (Aligner.load(tmp_path / name).head for name in ("mine", "calibrate"))
     assert before
     assert after
     assert (before.arrays()["map"] == after.arrays()["map"]).all()
@@ -166,9 +166,9 @@ def test_a_trained_aligner_can_be_suited_to_another_dev_set(run, tmp_path, monke
 
 @pytest.mark.parametrize("peer", ["semi-crf", "span-prediction"])
 def test_a_peer_is_trained_and_aligns_like_any_other(run, tmp_path, monkeypatch, capsys, peer):
-    out, _ = run(*FILES, *QUICK, "--epochs", "1", "--method", peer, "--level", "s+p", "-o", "mine")
+    out, _ = run(*FILES, *QUICK, "--epochs", "1", "--method", peer, "--level", "possible", "-o", "mine")
     assert f"method:{peer}|" in out
-    assert "train dev s+p   F1" in out
+    assert "train dev possible   F1" in out
 
     def align(*options: str) -> tuple[int | str | None, str, str]:
         (tmp_path / "pairs.tsv").write_text("the car\tthe old car\n", encoding="utf-8")

@@ -11,12 +11,12 @@ from accelerate import Accelerator
 
 from otalign.alignment import Gold
 from otalign.ot import Balanced, Partial, Unbalanced
-from otalign.scoring.heads import LearnedTransport, Projection
-from otalign.settings import Learned, Settings
-from otalign.training import NO_AUGMENTATION, PAPER, Checkpoint, Epoch, Recipe, Source, Trained, train
+from otalign.scoring.heads import ProjectionHead, TransportHead
+from otalign.settings import Learned, LearnedSettings, Settings
+from otalign.training import NO_AUGMENTATION, PAPER, Checkpoint, CorpusSplits, Epoch, Recipe, Trained, train
 from otalign.training.batches import PairSet
-from otalign.training.dev import DevSet, Score
-from otalign.training.loop import Run
+from otalign.training.dev import DevScore, DevSet
+from otalign.training.loop import TrainingLoop
 from otalign.training.model import Model
 from otalign.training.reading import Split, in_order
 from tests.training.examples import EMPTY, GOLDS, SOURCES
@@ -31,7 +31,7 @@ QUICK = Recipe(
     average=0.3,
     augmentation=NO_AUGMENTATION,
 )
-QUICK_PAPER = PAPER.changed(learning_rate=3e-3, batch_size=4, epochs=12, patience=None)
+QUICK_PAPER = PAPER.replace(learning_rate=3e-3, batch_size=4, epochs=12, patience=None)
 RECIPES = {"learned": (Learned(), QUICK), "paper": (Unbalanced(0.5), QUICK_PAPER)}
 
 
@@ -39,16 +39,19 @@ def trained(folder, problem=Learned(), recipe=QUICK, sources=SOURCES, **options)
     return train(str(folder), sources, problem, recipe, device="cpu", **options)
 
 
-def a_run(folder, golds=GOLDS, recipe=QUICK, head=None, problem=Learned(), **options) -> Run:
+def a_run(folder, golds=GOLDS, recipe=QUICK, head=None, problem=Learned(), **options) -> TrainingLoop:
     encoder = encoder_of(folder)
-    kind = LearnedTransport if isinstance(problem, Learned) else Projection
-    head = head or kind.new(16, np.random.default_rng(0))
-    settings = Settings(encoder="", layer=3, centring=False, fertility="norm", problem=problem)
-    model = Model(encoder, head, settings, "s", recipe)
-    levels = ("s", "s+p") if isinstance(problem, Learned) else ("s",)
+    kind = TransportHead if isinstance(problem, Learned) else ProjectionHead
+    head = head or kind.initialize(16, np.random.default_rng(0))
+    if isinstance(problem, Learned):
+        settings = LearnedSettings(encoder="", layer=3, problem=problem)
+    else:
+        settings = Settings(encoder="", layer=3, centring=False, fertility="norm", problem=problem)
+    model = Model(encoder, head, settings, "sure", recipe)
+    levels = ("sure", "possible") if isinstance(problem, Learned) else ("sure",)
     dev = {"dev": DevSet.of(PairSet(golds, encoder), levels)}
     pairs = PairSet(golds, encoder, both_directions=recipe.both_directions)
-    return Run(model, pairs, dev, recipe, Accelerator(cpu=True), **options)
+    return TrainingLoop(model, pairs, dev, recipe, Accelerator(cpu=True), **options)
 
 
 def weights_of(out: Trained) -> dict[str, np.ndarray]:
@@ -67,19 +70,19 @@ def told(epochs) -> list[dict]:
 def test_what_is_seen_is_learned(tiny_model, problem, kind):
     recipe = QUICK if isinstance(problem, Learned) else QUICK_PAPER
     folder = tiny_model(kind)
-    (before,) = trained(folder, problem, recipe.changed(learning_rate=1e-9, epochs=1)).epochs
+    (before,) = trained(folder, problem, recipe.replace(learning_rate=1e-9, epochs=1)).epochs
     out = trained(folder, problem, recipe)
     assert max(epoch.f1 for epoch in out.epochs) > before.f1 + 0.15
     assert out.epochs[-1].loss < 0.8 * out.epochs[0].loss
-    assert out.dev["examples"]["s"].f1 > before.f1 + 0.15
+    assert out.dev["examples"]["sure"].f1 > before.f1 + 0.15
 
 
 @pytest.mark.parametrize("how", RECIPES)
 def test_the_same_seed_gives_the_same_weights_and_another_gives_others(tiny_model, how):
     problem, recipe = RECIPES[how]
-    recipe = recipe.changed(epochs=2)
+    recipe = recipe.replace(epochs=2)
     one, again, other = (
-        trained(tiny_model("bert"), problem, recipe.changed(seed=seed)) for seed in (1, 1, 2)
+        trained(tiny_model("bert"), problem, recipe.replace(seed=seed)) for seed in (1, 1, 2)
     )
     assert told(one.epochs) == told(again.epochs)
     for name, array in weights_of(one).items():
@@ -96,7 +99,7 @@ class Stopped(Exception):
 @pytest.mark.parametrize("how", RECIPES)
 def test_a_run_that_was_broken_off_and_taken_up_is_the_one_that_was_not(tiny_model, tmp_path, how, after):
     problem, recipe = RECIPES[how]
-    recipe = recipe.changed(epochs=5)
+    recipe = recipe.replace(epochs=5)
     whole = trained(tiny_model("bert"), problem, recipe)
     checkpoint, heard = Checkpoint(tmp_path / "run.pt"), []
 
@@ -126,21 +129,23 @@ def test_checkpoints_are_as_far_apart_as_is_said(tiny_model, tmp_path):
 
 
 def test_an_epoch_is_the_same_after_json():
-    score = Score(0.5, 0.7, 0.8, 0.75)
-    epoch = Epoch(3, 0.25, {"one": {"s": score, "s+p": score}, "two": {"s": score._replace(f1=0.3)}}, 1.5)
+    score = DevScore(0.5, 0.7, 0.8, 0.75)
+    epoch = Epoch(
+        3, 0.25, {"one": {"sure": score, "possible": score}, "two": {"sure": score._replace(f1=0.3)}}, 1.5
+    )
     assert Epoch.from_dict(epoch.to_dict()) == epoch
     assert epoch.f1 == pytest.approx(0.6)
 
 
 def test_training_stops_when_nothing_gets_better(tiny_model):
-    recipe = QUICK_PAPER.changed(learning_rate=1e-9, patience=2)
+    recipe = QUICK_PAPER.replace(learning_rate=1e-9, patience=2)
     out = trained(tiny_model("bert"), Unbalanced(0.5), recipe)
     assert len(out.epochs) == 3
-    assert len(trained(tiny_model("bert"), Unbalanced(0.5), recipe.changed(patience=None)).epochs) == 12
+    assert len(trained(tiny_model("bert"), Unbalanced(0.5), recipe.replace(patience=None)).epochs) == 12
 
 
 def scored(*f1: float) -> list[Epoch]:
-    return [Epoch(k + 1, 0.0, {"dev": {"s": Score(0.5, x, x, x)}}, 0.0) for k, x in enumerate(f1)]
+    return [Epoch(k + 1, 0.0, {"dev": {"sure": DevScore(0.5, x, x, x)}}, 0.0) for k, x in enumerate(f1)]
 
 
 @pytest.mark.parametrize(
@@ -155,22 +160,22 @@ def scored(*f1: float) -> list[Epoch]:
     ],
 )
 def test_patience_counts_the_epochs_without_a_better_one(tiny_model, f1, over):
-    run = a_run(tiny_model("bert"), recipe=QUICK.changed(epochs=6, patience=2, delta=1e-3))
+    run = a_run(tiny_model("bert"), recipe=QUICK.replace(epochs=6, patience=2, delta=1e-3))
     run.epochs = scored(*f1)
     assert run.over == over
 
 
 def test_the_best_epoch_is_kept(tiny_model, monkeypatch):
-    run = a_run(tiny_model("bert"), recipe=QUICK.changed(epochs=4, average=0.0))
+    run = a_run(tiny_model("bert"), recipe=QUICK.replace(epochs=4, average=0.0))
     states, results = [], iter(scored(0.3, 0.8, 0.4, 0.8))
-    real = Run._epoch
+    real = TrainingLoop._epoch
 
     def epoch(self, number):
         real(self, number)
         states.append(copy.deepcopy(self.model.state_dict()))
         return next(results)
 
-    monkeypatch.setattr(Run, "_epoch", epoch)
+    monkeypatch.setattr(TrainingLoop, "_epoch", epoch)
     run()
     for name, value in run.model.state_dict().items():
         torch.testing.assert_close(value, states[1][name])
@@ -178,7 +183,7 @@ def test_the_best_epoch_is_kept(tiny_model, monkeypatch):
 
 
 def test_weights_are_averaged_once_the_learning_rate_has_risen(tiny_model):
-    run = a_run(tiny_model("bert"), recipe=QUICK.changed(epochs=40))  # it rises for four epochs
+    run = a_run(tiny_model("bert"), recipe=QUICK.replace(epochs=40))  # it rises for four epochs
     for number in range(1, 5):
         run._epoch(number)
         assert run.kept is run.model
@@ -190,7 +195,7 @@ def test_weights_are_averaged_once_the_learning_rate_has_risen(tiny_model):
 def test_the_average_is_of_the_same_share_of_the_steps_however_many_there_are(tiny_model):
     """What the weights were so many steps ago counts e times less than what they are now."""
     for epochs in (10, 100):
-        run = a_run(tiny_model("bert"), recipe=QUICK.changed(epochs=epochs))
+        run = a_run(tiny_model("bert"), recipe=QUICK.replace(epochs=epochs))
         assert run.average
         run.model.arrays["gamma"].data.fill_(1.0)
         run.average.update_parameters(run.model)
@@ -201,14 +206,14 @@ def test_the_average_is_of_the_same_share_of_the_steps_however_many_there_are(ti
 
 
 def test_few_pairs_are_read_more_often_but_not_without_end(tiny_model):
-    recipe = QUICK.changed(epochs=6, steps=60)
+    recipe = QUICK.replace(epochs=6, steps=60)
     assert [recipe.epochs_of(steps) for steps in (100, 10, 6, 4, 1)] == [6, 6, 10, 15, 30]
-    assert QUICK.changed(epochs=50, steps=60).epochs_of(1) == 50
+    assert QUICK.replace(epochs=50, steps=60).epochs_of(1) == 50
     run = a_run(tiny_model("bert"), recipe=recipe)  # of 14 pairs, 4 a step
     assert (run.most, run.steps) == (15, 60)
 
 
-def without_dropout(run: Run) -> None:
+def without_dropout(run: TrainingLoop) -> None:
     for module in run.model.modules():
         if isinstance(module, torch.nn.Dropout):
             module.p = 0.0
@@ -246,22 +251,24 @@ def test_processes_read_every_example_of_a_batch_once():
 
 
 def test_a_loss_that_is_no_number_is_an_error(tiny_model):
-    new = LearnedTransport.new(16, np.random.default_rng(0)).arrays()
-    broken = LearnedTransport(**(new | {"gamma": np.full(2, np.nan, np.float32)}))
+    new = TransportHead.initialize(16, np.random.default_rng(0)).arrays()
+    broken = TransportHead(**(new | {"gamma": np.full(2, np.nan, np.float32)}))
     with pytest.raises(ValueError, match="the loss is nan in epoch 1; try a lower learning rate"):
         a_run(tiny_model("bert"), head=broken)()
 
 
 def test_a_projection_that_is_no_number_is_an_error(tiny_model):
-    broken = Projection(np.full((16, 16), np.nan, np.float32), np.zeros(16, np.float32))
+    broken = ProjectionHead(np.full((16, 16), np.nan, np.float32), np.zeros(16, np.float32))
     with pytest.raises(ValueError, match="must be finite"):
         a_run(tiny_model("bert"), head=broken, problem=Unbalanced(0.5), recipe=QUICK_PAPER)()
 
 
 @pytest.mark.parametrize("problem", [Learned(), Unbalanced(0.5)], ids=repr)
 def test_pairs_without_words_do_no_harm(tiny_model, problem):
-    recipe = (QUICK if isinstance(problem, Learned) else QUICK_PAPER).changed(epochs=1, batch_size=1)
-    out = trained(tiny_model("bert"), problem, recipe, {"odd": Source([*EMPTY, *GOLDS], [*GOLDS, *EMPTY])})
+    recipe = (QUICK if isinstance(problem, Learned) else QUICK_PAPER).replace(epochs=1, batch_size=1)
+    out = trained(
+        tiny_model("bert"), problem, recipe, {"odd": CorpusSplits([*EMPTY, *GOLDS], [*GOLDS, *EMPTY])}
+    )
     assert math.isfinite(out.epochs[0].loss)
 
 
@@ -272,7 +279,7 @@ def test_what_is_left_out_of_a_transport_stays_out(tiny_model):
         (("prices",), {"price"}),
         (("neighbours",), {"seen"}),
     ):
-        out = trained(tiny_model("bert"), recipe=QUICK.changed(epochs=1, without=without))
+        out = trained(tiny_model("bert"), recipe=QUICK.replace(epochs=1, without=without))
         assert out.aligner.head
         arrays = out.aligner.head.arrays()
         assert {name for name in ("beta", "price", "seen") if not arrays[name].any()} == absent
@@ -289,7 +296,7 @@ def test_progress_is_told(tiny_model):
     heard = []
     trained(
         tiny_model("bert"),
-        recipe=QUICK.changed(epochs=2),
+        recipe=QUICK.replace(epochs=2),
         progress=lambda what, done, of: heard.append((what, done, of)),
     )
     steps = math.ceil(len(GOLDS) / 4)

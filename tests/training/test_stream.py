@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from otalign.training import NO_AUGMENTATION, Augmentation, PairTexts
-from otalign.training.batches import Batch
+from otalign.training.batches import TrainingBatch
 from otalign.training.reading import Split
 from otalign.training.store import LEVELS, PairStore, Targets, build_store
 from otalign.training.stream import AS_IS, KINDS, ExampleStream
@@ -20,15 +20,15 @@ EVERYTHING = Augmentation(**dict.fromkeys(Augmentation().to_dict(), 0.5))
 PAIRS = [(gold.source, gold.target) for gold in WITH_ODD_ONES]
 
 
-def read(stream: ExampleStream, epoch: int = 1, split: Split = Split()) -> list[list[Batch]]:  # noqa: B008
+def read(stream: ExampleStream, epoch: int = 1, split: Split = Split()) -> list[list[TrainingBatch]]:  # noqa: B008
     with stream:
         return list(stream.read(4, (7, epoch), np.random.default_rng([7, epoch]), split))
 
 
-def assert_same(one: list[list[Batch]], other: list[list[Batch]]) -> None:
+def assert_same(one: list[list[TrainingBatch]], other: list[list[TrainingBatch]]) -> None:
     for parts, others in zip(one, other, strict=True):
         for a, b in zip(parts, others, strict=True):
-            for field in fields(Batch):
+            for field in fields(TrainingBatch):
                 np.testing.assert_array_equal(getattr(a, field.name), getattr(b, field.name))
 
 

@@ -10,25 +10,25 @@ import numpy as np
 import pytest
 
 from otalign.aligner import Aligner
-from otalign.alignment import Gold
+from otalign.alignment import Gold, Level
 from otalign.cli.export import export
 from otalign.cli.train import train as command
 from otalign.ot import Balanced, Partial, Unbalanced
-from otalign.scoring.heads import LearnedTransport
-from otalign.settings import Learned, Links
+from otalign.scoring.heads import TransportHead
+from otalign.settings import Learned
 from otalign.training import (
     NO_AUGMENTATION,
     Augmentation,
     Checkpoint,
+    CorpusSplits,
     Distillation,
     PairTexts,
     Recipe,
-    Source,
     predict_targets,
     refit,
     train,
 )
-from otalign.training.batches import Batch
+from otalign.training.batches import TrainingBatch
 from otalign.training.store import LEVELS, Targets
 from tests.training.examples import EMPTY, GOLDS, LONG, SURE
 from tests.training.test_batches import WITH_ODD_ONES, batch_of, encoder_of, stream_of
@@ -53,7 +53,7 @@ def teacher(tiny_model) -> Aligner:
 
 @pytest.fixture(scope="module")
 def other_teacher(tiny_model) -> Aligner:
-    return trained(tiny_model("bert"), recipe=QUICK.changed(epochs=2, seed=2)).aligner
+    return trained(tiny_model("bert"), recipe=QUICK.replace(epochs=2, seed=2)).aligner
 
 
 @pytest.fixture(scope="module")
@@ -85,14 +85,14 @@ def drawn(golds: list[Gold], seed: int = 0) -> list[np.ndarray]:
     return [random.random((len(LEVELS), *gold.shape)).astype(np.float32) for gold in golds]
 
 
-def same(one: Batch, other: Batch) -> None:
-    for field in fields(Batch):
+def same(one: TrainingBatch, other: TrainingBatch) -> None:
+    for field in fields(TrainingBatch):
         expected, found = getattr(one, field.name), getattr(other, field.name)
         assert found.dtype == expected.dtype
         np.testing.assert_array_equal(found, expected)
 
 
-def batch(golds, encoder, said=None, share: float = 0.0, known=None) -> Batch:
+def batch(golds, encoder, said=None, share: float = 0.0, known=None) -> TrainingBatch:
     return batch_of(stream_of(golds, encoder, known, said and Targets.build(said), share))
 
 
@@ -156,8 +156,8 @@ def test_a_teacher_says_the_probabilities_of_its_links_at_both_levels(teacher):
     said = said_by(teacher, WITH_ODD_ONES, progress=lambda *one: heard.append(one))
     assert [one.shape for one in said] == [(2, *gold.shape) for gold in WITH_ODD_ONES]
     assert heard[-1] == ("teachers", len(WITH_ODD_ONES), len(WITH_ODD_ONES))
-    for level, links in enumerate(get_args(Links)):
-        every = replace(teacher, settings=teacher.settings.changed(links=links, threshold=0.0))
+    for level, links in enumerate(get_args(Level)):
+        every = replace(teacher, settings=teacher.settings.replace(links=links, threshold=0.0))
         alignments = every.align_many((gold.source, gold.target) for gold in WITH_ODD_ONES)
         for one, alignment in zip(said, alignments, strict=True):
             found = np.zeros(alignment.shape)
@@ -210,13 +210,13 @@ def test_predictions_are_kept_and_only_what_is_missing_is_predicted(
     assert len(files) == 3
     files[1].unlink()  # as if it had been interrupted there
     asked = []
-    real = Aligner.embedded
+    real = Aligner.embed
 
-    def embedded(self, pairs, workers=0):
+    def embed(self, pairs, workers=0):
         asked.extend(pairs := list(pairs))
         return real(self, pairs, workers)
 
-    monkeypatch.setattr(Aligner, "embedded", embedded)
+    monkeypatch.setattr(Aligner, "embed", embed)
     heard = []
     again = said_by(teacher, GOLDS[:12], folder=tmp_path, progress=lambda *one: heard.append(one[1:]))
     assert len(asked) in (2, 5)
@@ -243,11 +243,11 @@ def likeness(one: Aligner, other: Aligner) -> float:
 
 def test_a_student_of_a_teacher_alone_follows_it_whatever_the_gold(tiny_model, teacher):
     """The gold to learn is wrong, and that to choose by is right."""
-    sources = {"wrong": Source(WRONG, GOLDS)}
-    recipe = QUICK.changed(epochs=20)
+    sources = {"wrong": CorpusSplits(WRONG, GOLDS)}
+    recipe = QUICK.replace(epochs=20)
     led = trained(
         tiny_model("bert"),
-        recipe=recipe.changed(teaching=1.0),
+        recipe=recipe.replace(teaching=1.0),
         sources=sources,
         distillation=Distillation([teacher]),
     )
@@ -258,7 +258,7 @@ def test_a_student_of_a_teacher_alone_follows_it_whatever_the_gold(tiny_model, t
 
 
 def test_a_student_with_a_teacher_that_has_no_share_is_the_one_without(tiny_model, teacher):
-    recipe = QUICK.changed(epochs=2, teaching=0.0)
+    recipe = QUICK.replace(epochs=2, teaching=0.0)
     alone, taught = (
         trained(tiny_model("bert"), recipe=recipe, distillation=Distillation(one)) for one in ([], [teacher])
     )
@@ -269,7 +269,7 @@ def test_a_student_with_a_teacher_that_has_no_share_is_the_one_without(tiny_mode
 
 
 def test_a_taught_aligner_says_by_whom_and_so_does_one_that_is_refitted(tiny_model, teacher):
-    recipe, heard = QUICK.changed(epochs=1), []
+    recipe, heard = QUICK.replace(epochs=1), []
     taught = Distillation([teacher])
     out = trained(
         tiny_model("bert"), recipe=recipe, distillation=taught, progress=lambda *one: heard.append(one)
@@ -288,14 +288,14 @@ def test_a_taught_aligner_says_by_whom_and_so_does_one_that_is_refitted(tiny_mod
     )
     assert heard[1] == ("teachers", 2 * len(GOLDS), 2 * len(GOLDS))
     assert again.aligner.settings.trained == f"examples, seed 1, taught by {name}, dev sets too"
-    assert isinstance(again.aligner.head, LearnedTransport)
+    assert isinstance(again.aligner.head, TransportHead)
 
 
 def test_pairs_without_words_can_be_taught(tiny_model, teacher):
-    sources = {"odd": Source([*GOLDS[:4], *EMPTY], GOLDS)}
+    sources = {"odd": CorpusSplits([*GOLDS[:4], *EMPTY], GOLDS)}
     out = trained(
         tiny_model("bert"),
-        recipe=QUICK.changed(epochs=1),
+        recipe=QUICK.replace(epochs=1),
         sources=sources,
         distillation=Distillation([teacher]),
     )
@@ -304,13 +304,13 @@ def test_pairs_without_words_can_be_taught(tiny_model, teacher):
 
 def test_unlabelled_pairs_are_learned_from_the_teachers(tiny_model, teacher, other_teacher):
     """With gold alone that is wrong, the student follows what the teachers say of other pairs."""
-    sources = {"wrong": Source(WRONG[:2], GOLDS)}
-    recipe = QUICK.changed(epochs=20, unlabelled_weight=1.0)
+    sources = {"wrong": CorpusSplits(WRONG[:2], GOLDS)}
+    recipe = QUICK.replace(epochs=20, unlabelled_weight=1.0)
     taught = Distillation([teacher], PAIRS)
     out = trained(tiny_model("bert"), recipe=recipe, sources=sources, distillation=taught)
     assert likeness(teacher, out.aligner) > 0.6
     both = Distillation([teacher, other_teacher, teacher], PAIRS)
-    named = trained(tiny_model("bert"), recipe=QUICK.changed(epochs=1), sources=sources, distillation=both)
+    named = trained(tiny_model("bert"), recipe=QUICK.replace(epochs=1), sources=sources, distillation=both)
     names = f"{teacher.settings.encoder} × 2, {other_teacher.settings.encoder}"
     assert named.aligner.settings.trained == f"wrong, seed 1, taught by {names}"
 
@@ -324,7 +324,7 @@ def test_unlabelled_pairs_need_a_teacher():
 def test_an_augmented_run_that_was_broken_off_and_continued_is_the_one_that_was_not(
     tiny_model, teacher, tmp_path, workers
 ):
-    recipe = QUICK.changed(epochs=3, augmentation=Augmentation())
+    recipe = QUICK.replace(epochs=3, augmentation=Augmentation())
     options = {"recipe": recipe, "distillation": Distillation([teacher], PAIRS, tmp_path / "predictions")}
     whole = trained(tiny_model("bert"), **options)
 
@@ -355,13 +355,15 @@ def test_only_a_learned_transport_can_be_taught(teacher, problem):
 
 def test_what_is_taught_is_both_levels(teacher):
     with pytest.raises(ValueError, match="level must be left out beside a teacher, who tells of both"):
-        train("no/such/encoder", SOURCES, Learned(), QUICK, distillation=Distillation([teacher]), level="s")
+        train(
+            "no/such/encoder", SOURCES, Learned(), QUICK, distillation=Distillation([teacher]), level="sure"
+        )
 
 
 def test_only_a_learned_transport_can_teach(tiny_model, tmp_path):
     plain = Aligner.load(tiny_model("bert"), layer=2, device="cpu")
-    paper = trained(tiny_model("bert"), Unbalanced(0.5), QUICK_PAPER.changed(epochs=1)).aligner
-    learned = trained(tiny_model("bert"), recipe=QUICK.changed(epochs=1))
+    paper = trained(tiny_model("bert"), Unbalanced(0.5), QUICK_PAPER.replace(epochs=1)).aligner
+    learned = trained(tiny_model("bert"), recipe=QUICK.replace(epochs=1))
     for teacher in (plain, paper):
         with pytest.raises(
             ValueError, match="teacher must be an aligner that has learned its transport, got"

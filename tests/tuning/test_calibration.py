@@ -5,20 +5,28 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from otalign import Aligner, Settings, encoders
-from otalign.scoring.heads import LearnedTransport
-from otalign.scoring.weights import calibrated as calibrated_odds
-from otalign.scoring.weights import link_probabilities
-from otalign.settings import Learned
-from otalign.tuning.calibration import UNCHANGED, Outlook, _fitted, _links, _nulls, calibrated, suited
+from otalign import Aligner, encoders
+from otalign.scoring.heads import TransportHead
+from otalign.scoring.learned import calibrate as calibrated_odds
+from otalign.scoring.learned import compute_link_probabilities
+from otalign.settings import LearnedSettings
+from otalign.tuning.calibration import (
+    IDENTITY,
+    DevLogits,
+    _collect_links,
+    _collect_nulls,
+    _fit_calibration,
+    calibrate,
+    calibrate_head,
+)
 from tests.training.examples import EMPTY, GOLDS
 
-SETTINGS = Settings(encoder="tiny", layer=3, centring=False, problem=Learned())
+SETTINGS = LearnedSettings(encoder="tiny", layer=3)
 
 
 def aligner_of(folder) -> Aligner:
     encoder = encoders.load(folder, 3, device="cpu")
-    head = LearnedTransport.new(16, np.random.default_rng(0))
+    head = TransportHead.initialize(16, np.random.default_rng(0))
     wild = replace(head, gamma=np.array([3.0, -4.0], np.float32), alpha=np.array([2.0, 2.0], np.float32))
     return Aligner(encoder, SETTINGS, head=wild)
 
@@ -39,7 +47,7 @@ def test_a_known_calibration_is_found_again(known):
     odds = random.normal(scale=4, size=400_000)
     facts = (random.random(len(odds)) < sigmoid(calibrated_odds(odds, np.array(known)))).astype(float)
     np.testing.assert_allclose(
-        calibrated_odds(np.linspace(-8, 8), _fitted(odds, facts)),
+        calibrated_odds(np.linspace(-8, 8), _fit_calibration(odds, facts)),
         calibrated_odds(np.linspace(-8, 8), np.array(known)),
         atol=0.15,
     )
@@ -51,7 +59,7 @@ def test_what_is_likelier_stays_likelier():
     odds = np.concatenate([random.normal(scale=1, size=5000), random.normal(scale=20, size=200)])
     so = sigmoid(np.where(abs(odds) > 10, -odds, odds))
     facts = (random.random(len(odds)) < so).astype(float)
-    found = calibrated_odds(np.linspace(-50, 50, 1001), _fitted(odds, facts))
+    found = calibrated_odds(np.linspace(-50, 50, 1001), _fit_calibration(odds, facts))
     assert (np.diff(found) >= 0).all()
 
 
@@ -60,24 +68,26 @@ def test_what_is_likelier_stays_likelier():
 def test_facts_that_are_alike_or_foretold_without_a_fault_change_nothing(size, scale):
     odds = np.random.default_rng(size).normal(scale=scale, size=size)
     for facts in (np.zeros(size), np.ones(size), odds > odds.mean(), odds < odds.mean()):
-        np.testing.assert_array_equal(_fitted(odds, facts.astype(float)), UNCHANGED)
+        np.testing.assert_array_equal(_fit_calibration(odds, facts.astype(float)), IDENTITY)
     halves = (np.arange(size) % 2).astype(float)
-    np.testing.assert_array_equal(_fitted(np.full(size, scale), halves), UNCHANGED)  # nothing to tell by
+    np.testing.assert_array_equal(
+        _fit_calibration(np.full(size, scale), halves), IDENTITY
+    )  # nothing to tell by
 
 
 def test_probabilities_are_truer_when_calibrated(tiny_model):
     aligner = aligner_of(tiny_model("bert"))
-    wild, seen = aligner.head, Outlook.of(aligner, [*GOLDS, *EMPTY]).parts
-    assert isinstance(wild, LearnedTransport)
-    head = calibrated(wild, seen)
+    wild, seen = aligner.head, DevLogits.compute(aligner, [*GOLDS, *EMPTY]).batches
+    assert isinstance(wild, TransportHead)
+    head = calibrate_head(wild, seen)
     assert not np.allclose(head.calibration, wild.calibration)
     for level in (0, 1):
-        odds, facts = _links(seen, level)
+        odds, facts = _collect_links(seen, level)
         before, after = (
             log_loss(sigmoid(calibrated_odds(odds, one.calibration[:, level])), facts) for one in (wild, head)
         )
         assert after < before
-        odds, facts = _nulls(seen, head.calibration, level)
+        odds, facts = _collect_nulls(seen, head.calibration, level)
         before, after = (
             log_loss(sigmoid(calibrated_odds(odds, one.null_calibration[:, level])), facts)
             for one in (wild, head)
@@ -85,19 +95,19 @@ def test_probabilities_are_truer_when_calibrated(tiny_model):
         assert after <= before
     # On the whole, as many links are expected as there are.
     expected = sum(
-        link_probabilities(one.log_odds, one.cells, head.calibration, "possible").sum() for one in seen
+        compute_link_probabilities(one.logits, one.cells, head.calibration, "possible").sum() for one in seen
     )
-    assert expected == pytest.approx(sum(one.links(1).sum() for one in seen), rel=1e-3)
+    assert expected == pytest.approx(sum(one.get_links(1).sum() for one in seen), rel=1e-3)
 
 
 def test_an_aligner_that_is_suited_scores_as_its_curves_say(tiny_model):
     from otalign.metrics import count, scores
 
     golds = [*GOLDS, *EMPTY]
-    aligner, curves = suited(aligner_of(tiny_model("bert")), {"all": golds})
+    aligner, curves = calibrate(aligner_of(tiny_model("bert")), {"all": golds})
     pairs = [(gold.source, gold.target) for gold in golds]
-    for links, level in (("sure", "s"), ("possible", "s+p")):
-        at_level = replace(aligner, settings=aligner.settings.changed(links=links))
+    for links, level in (("sure", "sure"), ("possible", "possible")):
+        at_level = replace(aligner, settings=aligner.settings.replace(links=links))
         found = scores(count(at_level.align_many(pairs), golds, level), ["precision", "recall"])
         curve = curves["all"][level]
         assert found["precision"] == pytest.approx(curve.precision[curve.best])
@@ -106,7 +116,7 @@ def test_an_aligner_that_is_suited_scores_as_its_curves_say(tiny_model):
 
 def test_what_was_trained_stays_as_it_was(tiny_model):
     aligner = aligner_of(tiny_model("bert"))
-    after, _ = suited(aligner, {"some": GOLDS[:4], "rest": GOLDS[4:]})
+    after, _ = calibrate(aligner, {"some": GOLDS[:4], "rest": GOLDS[4:]})
     assert aligner.head
     assert after.head
     for name, array in aligner.head.arrays().items():

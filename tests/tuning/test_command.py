@@ -11,11 +11,12 @@ from otalign.io import write
 
 pytest.importorskip("torch")
 
-from otalign import Aligner, cli, encoders, tuning
+from otalign import Aligner, cli, encoders
 from otalign.metrics import count, scores
-from otalign.scoring.heads import Projection
-from otalign.text.words import joined
-from otalign.tuning import Choice, Store
+from otalign.scoring.heads import ProjectionHead
+from otalign.text.words import join_words
+from otalign.tuning import EmbeddingStore, EncoderChoice
+from otalign.tuning.sweep import DevCorpus
 
 WORDS = ["he", "she", "bought", "sold", "a", "used", "car", "house", "yesterday", "big", "old", "the"]
 LAYERS = 3
@@ -79,8 +80,8 @@ def run(monkeypatch, tmp_path, golds, capsys):
 
 
 def test_layers_of_one_run_are_those_of_an_encoder_at_each(model, golds):
-    pairs = [(joined(gold.source), joined(gold.target)) for gold in golds]
-    assert encoders.layers(model) == range(LAYERS + 1)
+    pairs = [(join_words(gold.source), join_words(gold.target)) for gold in golds]
+    assert encoders.list_layers(model) == range(LAYERS + 1)
     for pairing in ("joint", "separate"):
         found = encoders.load(model, LAYERS).embed_layers(pairs, pairing, [0, 2, LAYERS])
         assert list(found) == [0, 2, LAYERS]
@@ -100,13 +101,13 @@ def test_it_saves_an_aligner_that_reaches_what_it_says(run, model, golds, tmp_pa
     assert not (tmp_path / "mine" / ".tuning").exists()
     found = scores(count(aligner.align_many((gold.source, gold.target) for gold in golds), golds), ["f1"])
     assert f"F1 {100 * found['f1']:.1f} " in said
-    assert "on 30 dev pairs, level s" in said
+    assert "on 30 dev pairs, level sure" in said
 
 
 def test_interrupted_it_goes_on(run, model, monkeypatch, tmp_path):
     options = ("dev.tsv", "--model", model, "--layers", "1,2", "--problem", "none")
     whole = run(*options, "-o", "whole")
-    curves = tuning.Field.curves
+    curves = DevCorpus.compute_curves
     solved = []
 
     def failing(*given):
@@ -115,13 +116,13 @@ def test_interrupted_it_goes_on(run, model, monkeypatch, tmp_path):
         solved.append(given)
         return curves(*given)
 
-    monkeypatch.setattr(tuning.Field, "curves", failing)
+    monkeypatch.setattr(DevCorpus, "compute_curves", failing)
     assert run(*options, "-o", "parts", rc=2) == "otalign: the lights went out\n"
     left = tmp_path / "parts" / ".tuning"
     assert len((left / "rows.jsonl").read_text().splitlines()) == 9
     assert len(list((left / "embeddings").iterdir())) == 2
-    monkeypatch.setattr(tuning.Field, "curves", curves)
-    monkeypatch.setattr(Store, "_make", None)  # embeddings are not made again
+    monkeypatch.setattr(DevCorpus, "compute_curves", curves)
+    monkeypatch.setattr(EmbeddingStore, "_make", None)  # embeddings are not made again
     assert run(*options, "-o", "parts").replace("parts", "whole") == whole
     one, other = (json.loads((tmp_path / name / "otalign.json").read_text()) for name in ("whole", "parts"))
     assert one == other
@@ -129,7 +130,7 @@ def test_interrupted_it_goes_on(run, model, monkeypatch, tmp_path):
 
 def test_a_threshold_on_costs_alone_can_be_tuned(run, model, tmp_path):
     said = run("dev.tsv", "-o", "mine", "--model", model, "--problem", "none", "--limit", 10)
-    assert "on 10 dev pairs, level s, 11 settings tried" in said
+    assert "on 10 dev pairs, level sure, 11 settings tried" in said
     assert Aligner.load(tmp_path / "mine").settings.problem is None
 
 
@@ -143,12 +144,12 @@ def test_a_threshold_on_costs_alone_can_be_tuned(run, model, tmp_path):
         (("dev.tsv", "-o", "full"), "full is there already and not empty; give a new folder"),
         (("dev.tsv", "-o", "dev.tsv"), "dev.tsv is a file; give a new folder"),
         (("dev.tsv", "-o", "dev.tsv/x"), "cannot write into dev.tsv/x: Not a directory"),
-        (("dev.tsv", "-o", "x", "--level", "p"), "level must be s (sure)"),
+        (("dev.tsv", "-o", "x", "--level", "p"), "--level must be sure or possible"),
         (("dev.tsv", "-o", "x", "--layers", "1,b"), "--layers must be all, or numbers with commas"),
         (("dev.tsv", "-o", "x", "--layers", "9"), "layer must be from 0 to 3"),
         (("dev.tsv", "-o", "x", "--layers", "-1,2"), "--layers must be all, or numbers"),
         (("dev.tsv", "-o", "x", "--costs", "cosine,l1"), "--costs must be of cosine, euclidean, got 'l1'"),
-        (("dev.tsv", "-o", "x", "--problem", "ot"), "--problem must be bot, pot, uot or none, got 'ot'"),
+        (("dev.tsv", "-o", "x", "--problem", "ot"), "problem must be one of bot, pot, uot, none, got 'ot'"),
     ],
 )
 def test_what_cannot_be_done_is_said_in_words(run, model, tmp_path, arguments, message):
@@ -168,12 +169,14 @@ def test_the_mean_that_is_kept_is_that_of_the_dev_set(run, model, golds, tmp_pat
     run("dev.tsv", "-o", "mine", "--model", model, "--problem", "bot")
     encoder = encoders.load(model)
     pairs = [(gold.source, gold.target) for gold in golds]
-    embeddings = Store(encoder, pairs, [Choice(encoder.layer)], tmp_path / "store")[Choice(encoder.layer)]
+    embeddings = EmbeddingStore(encoder, pairs, [EncoderChoice(encoder.layer)], tmp_path / "store")[
+        EncoderChoice(encoder.layer)
+    ]
     np.testing.assert_allclose(np.load(tmp_path / "mine" / "mean.npy"), embeddings.vectors.mean(0), atol=1e-6)
 
 
 def test_what_was_trained_is_not_tuned_as_if_it_were_not(run, model, tmp_path):
-    head = Projection.new(16, np.random.default_rng(0))
+    head = ProjectionHead.initialize(16, np.random.default_rng(0))
     replace(Aligner.load(model, layer=LAYERS), head=head).save(tmp_path / "trained")
     said = run("dev.tsv", "-o", "mine", "--model", "trained", rc=2)
     assert "trained has been trained, its threshold too" in " ".join(said.split())

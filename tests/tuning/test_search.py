@@ -7,15 +7,19 @@ import pytest
 from otalign.encoders.whitening import Centre
 from otalign.ot import Balanced, Entropic, Partial, Unbalanced
 from otalign.settings import Settings
-from otalign.tuning import Choice, Field, Grid, Journal, curves, tune
+from otalign.tuning import EncoderChoice, Journal, SearchGrid, tune
+from otalign.tuning.sweep import DevCorpus, sweep_thresholds
 from tests.tuning.drawn import drawn_embeddings, drawn_golds
 
 GOLDS = drawn_golds()
-EMBEDDINGS = {Choice(2): drawn_embeddings(GOLDS, 1), Choice(3, "separate"): drawn_embeddings(GOLDS, 2)}
+EMBEDDINGS = {
+    EncoderChoice(2): drawn_embeddings(GOLDS, 1),
+    EncoderChoice(3, "separate"): drawn_embeddings(GOLDS, 2),
+}
 QUICK = Entropic(max_iterations=20)  # whether plans have converged does not matter here
 BASE = Settings(encoder="none", layer=0, problem=Unbalanced(0.5), solver=QUICK)
-SMALL = Grid(parameters=(0.1, 0.4, 0.9), distortions=(0.0, 0.5))
-LONG = Grid(parameters=tuple(k / 20 for k in range(1, 21)), distortions=(0.0, 0.5))
+SMALL = SearchGrid(parameters=(0.1, 0.4, 0.9), distortions=(0.0, 0.5))
+LONG = SearchGrid(parameters=tuple(k / 20 for k in range(1, 21)), distortions=(0.0, 0.5))
 
 
 class Stopped(Exception):
@@ -29,7 +33,7 @@ def solves(monkeypatch):
     class Solves(list):
         stop_after = None
 
-    made, curves = Solves(), Field.curves
+    made, curves = Solves(), DevCorpus.compute_curves
 
     def counted(field, instances, problem, *rest):
         if len(made) == made.stop_after:
@@ -37,33 +41,33 @@ def solves(monkeypatch):
         made.append(problem)
         return curves(field, instances, problem, *rest)
 
-    monkeypatch.setattr(Field, "curves", counted)
+    monkeypatch.setattr(DevCorpus, "compute_curves", counted)
     return made
 
 
-@pytest.mark.parametrize(("problem", "level"), [(Unbalanced(0.5), "s"), (Partial(0.5), "s+p")])
+@pytest.mark.parametrize(("problem", "level"), [(Unbalanced(0.5), "sure"), (Partial(0.5), "possible")])
 def test_a_small_grid_is_searched_whole(problem, level):
-    grid = Grid((0.1, 0.8), (0.0, 0.5), ("cosine", "euclidean"), ("uniform", "norm"))
-    found = tune(GOLDS, EMBEDDINGS, BASE.changed(problem=problem), grid, [level])[level]
+    grid = SearchGrid((0.1, 0.8), (0.0, 0.5), ("cosine", "euclidean"), ("uniform", "norm"))
+    found = tune(GOLDS, EMBEDDINGS, BASE.replace(problem=problem), grid, [level])[level]
     best = 0.0
     for choice, parameter, distortion, cost, fertility in product(
         EMBEDDINGS, grid.parameters, grid.distortions, grid.costs, grid.fertilities
     ):
-        chosen = BASE.changed(
+        chosen = BASE.replace(
             problem=type(problem)(parameter), distortion=distortion, cost=cost, fertility=fertility
         )
-        embeddings = Centre.of([EMBEDDINGS[choice]], BASE.whitening).centred(EMBEDDINGS[choice])
-        best = max(best, curves(GOLDS, embeddings, chosen, [level])[level].f1.max())
+        embeddings = Centre.fit([EMBEDDINGS[choice]], BASE.whitening).apply(EMBEDDINGS[choice])
+        best = max(best, sweep_thresholds(GOLDS, embeddings, chosen, [level])[level].f1.max())
     assert found.f1 == pytest.approx(best, abs=1e-10)
     assert len(found.rows) == 2**5
-    again = EMBEDDINGS[Choice(found.settings.layer, found.settings.pairing)]
-    centred = Centre.of([again], BASE.whitening).centred(again)
-    curve = curves(GOLDS, centred, found.settings, [level], [found.settings.threshold])
+    again = EMBEDDINGS[EncoderChoice(found.settings.layer, found.settings.pairing)]
+    centred = Centre.fit([again], BASE.whitening).apply(again)
+    curve = sweep_thresholds(GOLDS, centred, found.settings, [level], [found.settings.threshold])
     assert curve[level].f1[0] == pytest.approx(found.f1)
 
 
 def test_a_long_grid_is_searched_in_two_steps(solves):
-    found = tune(GOLDS, EMBEDDINGS, BASE, LONG)["s"]
+    found = tune(GOLDS, EMBEDDINGS, BASE, LONG)["sure"]
     assert len(solves) == 2 * 2 * 6 + 14  # choices, distortions, few parameters; then the others
     assert found.f1 == max(row.f1 for row in found.rows)
     assert len(set(solves)) == 20
@@ -71,23 +75,23 @@ def test_a_long_grid_is_searched_in_two_steps(solves):
 
 @pytest.mark.parametrize("problem", [Balanced(), None])
 def test_a_problem_without_a_parameter_has_its_threshold_and_distortion_tuned(problem, solves):
-    grid = Grid(distortions=(0.0, 0.5), fertilities=("uniform",))
-    found = tune(GOLDS, EMBEDDINGS, BASE.changed(problem=problem), grid)["s"]
+    grid = SearchGrid(distortions=(0.0, 0.5), fertilities=("uniform",))
+    found = tune(GOLDS, EMBEDDINGS, BASE.replace(problem=problem), grid)["sure"]
     assert found.settings.problem == problem
     assert len(solves) == 4
 
 
 def test_levels_tuned_together_are_as_tuned_apart(solves):
-    together = tune(GOLDS, EMBEDDINGS, BASE, SMALL, ["s", "s+p"])
+    together = tune(GOLDS, EMBEDDINGS, BASE, SMALL, ["sure", "possible"])
     assert len(solves) == 2 * 3 * 2
-    for level in ("s", "s+p"):
+    for level in ("sure", "possible"):
         assert tune(GOLDS, EMBEDDINGS, BASE, SMALL, [level])[level] == together[level]
 
 
 def test_of_equals_the_first_wins():
     golds = drawn_golds(shapes=[(1, 1), (0, 2)])
     embeddings = {choice: drawn_embeddings(golds) for choice in EMBEDDINGS}
-    found = tune(golds, embeddings, BASE, Grid(costs=("euclidean", "cosine")), ["s+p"])["s+p"]
+    found = tune(golds, embeddings, BASE, SearchGrid(costs=("euclidean", "cosine")), ["possible"])["possible"]
     assert (found.settings.layer, found.settings.pairing, found.settings.cost) == (2, "joint", "euclidean")
     assert found.settings.problem == Unbalanced(0.02)
     assert (found.settings.distortion, found.settings.threshold) == (0.0, 0.0)
@@ -95,17 +99,17 @@ def test_of_equals_the_first_wins():
 
 @pytest.mark.parametrize("after", [0, 1, 7, 25])
 def test_interrupted_and_resumed_is_as_uninterrupted(after, solves, tmp_path):
-    whole = tune(GOLDS, EMBEDDINGS, BASE, LONG, ["s", "s+p"])
+    whole = tune(GOLDS, EMBEDDINGS, BASE, LONG, ["sure", "possible"])
     count = len(solves)
     solves.clear()
     solves.stop_after = after
     file = tmp_path / "rows.jsonl"
     with pytest.raises(Stopped):
-        tune(GOLDS, EMBEDDINGS, BASE, LONG, ["s", "s+p"], journal=Journal(file))
+        tune(GOLDS, EMBEDDINGS, BASE, LONG, ["sure", "possible"], journal=Journal(file))
     with file.open("a") as half:
         half.write('{"cut off')
     solves.stop_after = None
-    assert tune(GOLDS, EMBEDDINGS, BASE, LONG, ["s", "s+p"], journal=Journal(file)) == whole
+    assert tune(GOLDS, EMBEDDINGS, BASE, LONG, ["sure", "possible"], journal=Journal(file)) == whole
     assert len(solves) == count  # none was solved twice
 
 
@@ -119,10 +123,10 @@ def test_a_journal_of_other_work_is_not_believed(solves, tmp_path):
         {"journal": Journal(file, "other embeddings")},
         {
             "golds": [*GOLDS[1:], GOLDS[0]],
-            "embeddings": {Choice(2): drawn_embeddings([*GOLDS[1:], GOLDS[0]])},
+            "embeddings": {EncoderChoice(2): drawn_embeddings([*GOLDS[1:], GOLDS[0]])},
         },
-        {"levels": ["s+p"]},
-        {"base": BASE.changed(centring=False)},
+        {"levels": ["possible"]},
+        {"base": BASE.replace(centring=False)},
     ):
         solves.clear()
         given = {"golds": GOLDS, "embeddings": EMBEDDINGS, "base": BASE, "grid": SMALL}
@@ -144,8 +148,8 @@ def test_progress_is_told_from_none_to_all():
         ({"golds": []}, "golds must hold at least one pair"),
         ({"golds": drawn_golds(shapes=[(0, 3)])}, "1 pairs without any at level s"),
         ({"embeddings": {}}, "embeddings must hold at least one choice"),
-        ({"levels": ()}, "levels must be of s, s\\+p, got none"),
-        ({"levels": ("p",)}, "level must be 's'"),
+        ({"levels": ()}, "levels must be of sure, possible, got none"),
+        ({"levels": ("p",)}, "level must be 'sure'"),
     ],
 )
 def test_what_cannot_be_tuned_is_said(change, message):
@@ -166,4 +170,4 @@ def test_what_cannot_be_tuned_is_said(change, message):
 )
 def test_a_grid_checks_itself(given, message):
     with pytest.raises(ValueError, match=message):
-        Grid(**given)
+        SearchGrid(**given)

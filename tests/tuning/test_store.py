@@ -4,24 +4,24 @@ import numpy as np
 import pytest
 
 from otalign.encoders import Encoder
-from otalign.text.words import joined
-from otalign.tuning import Choice, Store
+from otalign.text.words import join_words
+from otalign.tuning import EmbeddingStore, EncoderChoice
 from tests.tuning.drawn import Lookup, drawn_golds
 
 PAIRS = [(gold.source, gold.target) for gold in drawn_golds()]
-CHOICES = [Choice(1), Choice(3), Choice(2, "separate")]
+CHOICES = [EncoderChoice(1), EncoderChoice(3), EncoderChoice(2, "separate")]
 
 
-def store(folder, encoder, pairs=PAIRS, **given) -> Store:
-    return Store(encoder, pairs, CHOICES, folder, **given)
+def store(folder, encoder, pairs=PAIRS, **given) -> EmbeddingStore:
+    return EmbeddingStore(encoder, pairs, CHOICES, folder, **given)
 
 
 def test_it_gives_what_the_encoder_gives(tmp_path):
     kept = store(tmp_path, Lookup())
-    sentences = [(joined(source), joined(target)) for source, target in PAIRS]
+    sentences = [(join_words(source), join_words(target)) for source, target in PAIRS]
     for layer, pairing in CHOICES:
         expected = Lookup().embed_layers(sentences, pairing, [layer])[layer]
-        found = kept[Choice(layer, pairing)]
+        found = kept[EncoderChoice(layer, pairing)]
         assert np.array_equal(found.vectors, expected.vectors)
         assert np.array_equal(found.starts, expected.starts)
     assert list(kept) == CHOICES
@@ -49,17 +49,17 @@ def test_an_interrupted_run_leaves_nothing_half_done(tmp_path):
 
     many = PAIRS * 100  # more than are embedded at once
     with pytest.raises(KeyboardInterrupt):
-        store(tmp_path, Failing(), many)[Choice(1)]
+        store(tmp_path, Failing(), many)[EncoderChoice(1)]
     assert not list(tmp_path.iterdir())
     told = []
-    assert store(tmp_path, Lookup(), many, progress=lambda *said: told.append(said))[Choice(1)].words
+    assert store(tmp_path, Lookup(), many, progress=lambda *said: told.append(said))[EncoderChoice(1)].words
     assert told[0][1] == 0
     assert told[-1][1] == told[-1][2]
 
 
 def test_what_is_not_among_the_choices_or_has_no_words_is_refused(tmp_path):
     with pytest.raises(KeyError):
-        store(tmp_path, Lookup())[Choice(7)]
+        store(tmp_path, Lookup())[EncoderChoice(7)]
     with pytest.raises(ValueError, match="pairs must hold at least one word, got 1 pairs"):
         store(tmp_path, Lookup(), [((), ())])
 

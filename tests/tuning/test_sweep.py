@@ -5,19 +5,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otalign.aligner import alignments
+from otalign.aligner import Aligner, EmbeddedPairs
 from otalign.alignment import Gold
 from otalign.metrics import count, count_pair, scores
 from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced
-from otalign.scoring.strengths import Tile
+from otalign.scoring import PairBatch
 from otalign.settings import Settings
-from otalign.text.words import joined
-from otalign.tuning import THRESHOLDS, curves
-from otalign.tuning.sweep import MarkedTile, marks
+from otalign.text.words import join_words
+from otalign.tuning import THRESHOLDS, sweep_thresholds
+from otalign.tuning.sweep import mark_batch
 from tests.tuning.drawn import drawn_embeddings, drawn_golds
 
-LEVELS = ("s", "s+p")
+LEVELS = ("sure", "possible")
 RATES = ("precision", "recall", "f1")
+
+
+def align(pairs, embeddings, settings):
+    return Aligner(None, settings).align_chunk(EmbeddedPairs(pairs, embeddings))
 
 
 def settings(**given) -> Settings:
@@ -38,10 +42,10 @@ def settings(**given) -> Settings:
 def test_the_sweep_equals_aligning_and_scoring_at_every_threshold(chosen):
     golds = drawn_golds()
     embeddings = drawn_embeddings(golds)
-    pairs = [(joined(gold.source), joined(gold.target)) for gold in golds]
-    found = curves(golds, embeddings, chosen, LEVELS)
+    pairs = [(join_words(gold.source), join_words(gold.target)) for gold in golds]
+    found = sweep_thresholds(golds, embeddings, chosen, LEVELS)
     for k, threshold in enumerate(THRESHOLDS):
-        aligned = list(alignments(pairs, embeddings, chosen.changed(threshold=threshold)))
+        aligned = list(align(pairs, embeddings, chosen.replace(threshold=threshold)))
         for level in LEVELS:
             expected = scores(count(aligned, golds, level), RATES)
             for rate in RATES:
@@ -52,11 +56,11 @@ def test_an_exact_plan_with_its_many_zeros_is_swept_alike():
     pytest.importorskip("ot")
     golds = drawn_golds(1)
     embeddings = drawn_embeddings(golds)
-    pairs = [(joined(gold.source), joined(gold.target)) for gold in golds]
+    pairs = [(join_words(gold.source), join_words(gold.target)) for gold in golds]
     chosen = settings(problem=Partial(0.5), solver=Exact())
-    found = curves(golds, embeddings, chosen, thresholds=(0.0, 0.5, 1.0))["s"]
+    found = sweep_thresholds(golds, embeddings, chosen, thresholds=(0.0, 0.5, 1.0))["sure"]
     for k, threshold in enumerate(found.thresholds):
-        aligned = alignments(pairs, embeddings, chosen.changed(threshold=float(threshold)))
+        aligned = align(pairs, embeddings, chosen.replace(threshold=float(threshold)))
         expected = scores(count(aligned, golds), RATES)
         assert found.f1[k] == pytest.approx(expected["f1"], abs=1e-14)
 
@@ -68,9 +72,9 @@ def test_a_weight_equal_to_a_threshold_is_not_above_it(seed, dtype):
     gold = Gold(["x"] * n, ["x"] * m, {(int(rng.integers(n)), int(rng.integers(m))) for _ in range(4)})
     weights = np.zeros((1, 8, 8), dtype=dtype)  # more than there are words
     weights[0, :n, :m] = rng.integers(0, 101, size=(n, m)) / 100
-    tile = Tile(None, None, *(np.arange(8)[None] < length for length in (n, m)))
-    part = MarkedTile([0], tile, {"s": marks([gold], "s")})
-    tally = part.tallies(weights, np.array(THRESHOLDS))["s"]
+    tile = PairBatch(None, None, *(np.arange(8)[None] < length for length in (n, m)))
+    part = mark_batch([0], tile, [gold], ["sure"])
+    tally = part.count({"sure": weights}, np.array(THRESHOLDS))["sure"]
     for k, threshold in enumerate(THRESHOLDS):
         linked = {(int(i), int(j)) for i, j in zip(*np.nonzero(weights[0] > threshold), strict=True)}
         expected = count_pair(linked, gold.sure, n, m).tally("links+nulls")
@@ -82,8 +86,10 @@ def test_a_weight_equal_to_a_threshold_is_not_above_it(seed, dtype):
 def test_more_thresholds_change_no_value():
     golds = drawn_golds()
     embeddings = drawn_embeddings(golds)
-    few = curves(golds, embeddings, settings(), thresholds=(0.1, 0.45, 1.0))["s"]
-    many = curves(golds, embeddings, settings(), thresholds=(0.0, 0.1, 0.11, 0.45, 0.6, 0.99, 1.0))["s"]
+    few = sweep_thresholds(golds, embeddings, settings(), thresholds=(0.1, 0.45, 1.0))["sure"]
+    many = sweep_thresholds(golds, embeddings, settings(), thresholds=(0.0, 0.1, 0.11, 0.45, 0.6, 0.99, 1.0))[
+        "sure"
+    ]
     assert few.f1.tolist() == many.f1[[1, 3, 6]].tolist()
 
 
@@ -94,8 +100,8 @@ def test_the_order_of_pairs_does_not_matter():
     sentences = [k for pair in order for k in (2 * pair, 2 * pair + 1)]
     vectors = np.concatenate([embeddings[int(k)] for k in sentences])
     moved = type(embeddings)(vectors, np.cumsum([0, *(len(embeddings[int(k)]) for k in sentences)]))
-    one = curves(golds, embeddings, settings(), LEVELS)
-    other = curves([golds[k] for k in order], moved, settings(), LEVELS)
+    one = sweep_thresholds(golds, embeddings, settings(), LEVELS)
+    other = sweep_thresholds([golds[k] for k in order], moved, settings(), LEVELS)
     for level in LEVELS:
         np.testing.assert_allclose(one[level].f1, other[level].f1, atol=1e-14)
         assert one[level].best == other[level].best
@@ -103,11 +109,11 @@ def test_the_order_of_pairs_does_not_matter():
 
 def test_pairs_with_an_empty_side_are_right_at_every_threshold():
     golds = drawn_golds(shapes=[(0, 3), (2, 0), (0, 0)])
-    found = curves(golds, drawn_embeddings(golds), settings())["s"]
+    found = sweep_thresholds(golds, drawn_embeddings(golds), settings())["sure"]
     assert found.f1.tolist() == [1.0] * len(THRESHOLDS)
 
 
 def test_embeddings_of_other_words_are_refused():
     golds = drawn_golds()
     with pytest.raises(ValueError, match="embeddings must be of the words of the 11 golds"):
-        curves(golds[1:], drawn_embeddings(golds), settings())
+        sweep_thresholds(golds[1:], drawn_embeddings(golds), settings())

@@ -7,8 +7,8 @@ two behind the interface of `Aligner`: sentences in, alignments out.
 
 from otalign.baselines.aligners import FastAligner, SimAligner
 from otalign.baselines.fast_align import Aligned, FastAlign, Step, TrainedFastAlign
-from otalign.baselines.simalign import ArgMax, IterMax, Match, Matching, SimAlign, similarity
-from otalign.baselines.symmetrisation import Symmetrisation, symmetrised
+from otalign.baselines.simalign import ArgMax, IterMax, Matching, MaximumMatching, SimAlign, similarity
+from otalign.baselines.symmetrisation import Symmetrisation, symmetrise
 
 __all__ = [
     "Aligned",
@@ -16,13 +16,13 @@ __all__ = [
     "FastAlign",
     "FastAligner",
     "IterMax",
-    "Match",
     "Matching",
+    "MaximumMatching",
     "SimAlign",
     "SimAligner",
     "Step",
     "Symmetrisation",
     "TrainedFastAlign",
     "similarity",
-    "symmetrised",
+    "symmetrise",
 ]

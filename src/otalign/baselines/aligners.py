@@ -13,18 +13,19 @@ from typing import get_args
 
 import numpy as np
 
-from otalign.aligner import Aligner, Pair, Text, chunks, embedded, signature
+from otalign.aligner import Aligner, embed_pairs, format_signature, split_into_chunks
 from otalign.alignment import Alignment, Link
 from otalign.baselines.cooccurrence import SentencePair
 from otalign.baselines.fast_align import FastAlign, Step
-from otalign.baselines.simalign import ArgMax, IterMax, Match, SimAlign, similarity
-from otalign.baselines.symmetrisation import Symmetrisation, symmetrised
+from otalign.baselines.simalign import ArgMax, IterMax, MaximumMatching, SimAlign, similarity
+from otalign.baselines.symmetrisation import Symmetrisation, symmetrise
 from otalign.encoders import Embeddings, Encoder, Pairing
-from otalign.encoders.embeddings import in_numpy
-from otalign.encoders.whitening import Centre, centred
+from otalign.encoders.embeddings import to_numpy
+from otalign.encoders.whitening import Centre, centre_stream
 from otalign.scoring.extraction import DIGITS
+from otalign.text.words import Pair, Text
 
-MATCHINGS = {"argmax": ArgMax, "itermax": IterMax, "match": Match}
+MATCHINGS = {"argmax": ArgMax, "itermax": IterMax, "match": MaximumMatching}
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +70,7 @@ class SimAligner:
     def signature(self) -> str:
         """`key:value|…`: all that must be told of a result for it to be got again."""
         (matching,) = (name for name, kind in MATCHINGS.items() if isinstance(self.options.matching, kind))
-        return signature(
+        return format_signature(
             {"method": "simalign", "encoder": self.encoder.name, "layer": self.encoder.layer}
             | {"pairing": self.pairing, "centring": self.centring, "matching": matching}
             | asdict(self.options.matching)
@@ -83,16 +84,18 @@ class SimAligner:
 
     def align_many(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[Alignment]:
         """The alignments of any number of pairs, in order, as they are asked for, a chunk held at a time."""
-        stream = embedded(pairs, self.encoder, self.pairing)
+        stream = embed_pairs(pairs, self.encoder, self.pairing)
         if self.centring:
-            stream = centred(stream, self.centre)
+            stream = centre_stream(stream, self.centre)
         for chunk, embeddings in stream:
-            yield from similar(chunk, embeddings, self.options)
+            yield from align_similarities(chunk, embeddings, self.options)
 
 
-def similar(pairs: Iterable[Pair], embeddings: Embeddings, options: SimAlign) -> Iterator[Alignment]:
+def align_similarities(
+    pairs: Iterable[Pair], embeddings: Embeddings, options: SimAlign
+) -> Iterator[Alignment]:
     """SimAlign's alignments of pairs whose embeddings are at hand, centred if they are to be."""
-    embeddings = Embeddings(in_numpy(embeddings.vectors), embeddings.starts)  # from a GPU all at once
+    embeddings = Embeddings(to_numpy(embeddings.vectors), embeddings.starts)  # from a GPU all at once
     for k, pair in enumerate(pairs):
         S = similarity(embeddings[2 * k], embeddings[2 * k + 1])
         weights = np.round(S.astype(np.float64), DIGITS)
@@ -121,7 +124,7 @@ class FastAligner:
     def signature(self) -> str:
         """`key:value|…`: all that must be told of a result for it to be got again, but the pairs."""
         told = {"method": "fast-align", **asdict(self.options), "symmetrisation": self.symmetrisation}
-        return signature(told | {"more_pairs": len(self.more)})
+        return format_signature(told | {"more_pairs": len(self.more)})
 
     def align(self, source: Text, target: Text) -> Alignment:
         """The alignment of one pair, learnt from it and from `more`, anew each time."""
@@ -130,14 +133,14 @@ class FastAligner:
 
     def align_many(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[Alignment]:
         """The alignments of all pairs, in order. All are read, and learnt from, before this returns."""
-        held = [pair for chunk in chunks(pairs) for pair in chunk]
+        held = [pair for chunk in split_into_chunks(pairs) for pair in chunk]
         learnt_from = [*self.more, *((source.words, target.words) for source, target in held)]
         if not any(source and target for source, target in learnt_from):
             return (_alignment(pair, ()) for pair in held)  # nothing to learn, and nothing to link
         aligned = self.options.train(learnt_from, self.progress).aligned
         forward, reverse = aligned.forward[len(self.more) :], aligned.reverse[len(self.more) :]
         return (
-            _alignment(pair, (Link(i, j) for i, j in symmetrised(one, other, self.symmetrisation)))
+            _alignment(pair, (Link(i, j) for i, j in symmetrise(one, other, self.symmetrisation)))
             for pair, one, other in zip(held, forward, reverse, strict=True)
         )
 

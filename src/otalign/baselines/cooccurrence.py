@@ -30,7 +30,7 @@ class Block(NamedTuple):
     target: np.ndarray  # (k, m)
     meetings: np.ndarray  # (k, n, m)
 
-    def transposed(self) -> "Block":
+    def transpose(self) -> "Block":
         return Block(self.places, self.target, self.source, self.meetings.swapaxes(1, 2))
 
 
@@ -47,7 +47,7 @@ class Vocabulary:
     def __len__(self) -> int:
         return len(self.numbers)
 
-    def encoded(self, words: Words) -> list[int]:
+    def encode(self, words: Words) -> list[int]:
         """The number of each word; of an unknown one, one beyond the last."""
         unknown = len(self.numbers)
         return [self.numbers.get(word, unknown) for word in words]
@@ -71,7 +71,7 @@ class Meetings:
     def targets(self) -> np.ndarray:
         return (self.keys % self.stride).astype(np.int32)
 
-    def numbered(self, keys: np.ndarray) -> np.ndarray:
+    def lookup(self, keys: np.ndarray) -> np.ndarray:
         """The number of each key; of one that was never met, one beyond the last."""
         distinct, places = np.unique(keys, return_inverse=True)  # sorted, they are found much faster
         numbers = np.searchsorted(self.keys, distinct)
@@ -81,7 +81,7 @@ class Meetings:
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class CooccurrenceGrid:
     """Sentence pairs laid out by shape. Pairs with an empty side have no cells and are left out."""
 
     size: int  # pairs, with those left out
@@ -90,7 +90,7 @@ class Grid:
     ]  # places (k,), source (k, n), target (k, m)
 
     @classmethod
-    def of(cls, pairs: Sequence[SentencePair], source: Vocabulary, target: Vocabulary) -> "Grid":
+    def of(cls, pairs: Sequence[SentencePair], source: Vocabulary, target: Vocabulary) -> "CooccurrenceGrid":
         shapes = [(len(s), len(t)) for s, t in pairs]
         order = sorted((k for k, shape in enumerate(shapes) if all(shape)), key=shapes.__getitem__)
         buckets = []
@@ -99,7 +99,7 @@ class Grid:
             k = max(1, BLOCK // (n * m))
             for part in (same[at : at + k] for at in range(0, len(same), k)):
                 sides = (
-                    np.array([vocabulary.encoded(pairs[place][side]) for place in part], np.int32)
+                    np.array([vocabulary.encode(pairs[place][side]) for place in part], np.int32)
                     for side, vocabulary in enumerate((source, target))
                 )
                 buckets.append((np.array(part), *sides))
@@ -132,7 +132,7 @@ class Grid:
             at = end
 
 
-def meetings_of(grid: Grid, stride: int) -> tuple[Meetings, np.ndarray]:
+def meetings_of(grid: CooccurrenceGrid, stride: int) -> tuple[Meetings, np.ndarray]:
     """All meetings of a corpus, and the meeting of each of its cells, in order."""
     # Each piece is sorted alone; then the pieces' few distinct keys, sorted already, find their places.
     found, local = [], []

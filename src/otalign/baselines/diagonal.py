@@ -82,7 +82,7 @@ class Lengths:
         swapped = partition(self.j, self.m, self.n, tension)  # as the tool does; see above
         return float(self.count @ (weighted / swapped)) / self.words
 
-    def fitted(self, tension: float, posterior_feature: float) -> float:
+    def fit_tension(self, tension: float, posterior_feature: float) -> float:
         """The tension after a few steps that bring the prior's mean feature towards the posterior's."""
         for _ in range(STEPS):
             tension += RATE * (posterior_feature - self.mean_feature(tension))

@@ -16,10 +16,17 @@ from typing import Literal, NamedTuple, overload
 import numpy as np
 
 from otalign.alignment import Pairs
-from otalign.baselines.cooccurrence import Block, Grid, Meetings, SentencePair, Vocabulary, meetings_of
+from otalign.baselines.cooccurrence import (
+    Block,
+    CooccurrenceGrid,
+    Meetings,
+    SentencePair,
+    Vocabulary,
+    meetings_of,
+)
 from otalign.baselines.diagonal import HIGHEST, LOWEST, Lengths
-from otalign.baselines.model2 import Counts, Parameters
-from otalign.baselines.symmetrisation import Symmetrisation, symmetrised
+from otalign.baselines.model2 import ExpectedCounts, Parameters
+from otalign.baselines.symmetrisation import Symmetrisation, symmetrise
 
 Side = Literal["source", "target"]
 DirectionName = Literal["forward", "reverse"]
@@ -63,23 +70,23 @@ class FastAlign:
         self, pairs: Iterable[SentencePair], progress: Callable[[Step], object] | None = None
     ) -> "TrainedFastAlign":
         """Both directions, learnt from pairs of words. A pair with an empty side teaches nothing."""
-        pairs = _checked(pairs)
+        pairs = _check_pairs(pairs)
         whole = [pair for pair in pairs if pair[0] and pair[1]]
         if not whole:
             raise ValueError(f"pairs must hold one with words on both sides, got {len(pairs)} without")
         source, target = (Vocabulary.of([pair[side] for pair in whole]) for side in (0, 1))
-        grid = Grid.of(pairs, source, target)
+        grid = CooccurrenceGrid.of(pairs, source, target)
         meetings, cells = meetings_of(grid, _stride(target))
         blocks = list(grid.blocks(cells))
-        swapped = [block.transposed() for block in blocks]
+        swapped = [block.transpose() for block in blocks]
         start = Parameters.uniform(len(meetings), len(target), self.tension, self.null_probability)
-        forward = self._learnt("forward", blocks, meetings.sources, start, progress)
+        forward = self._run_em("forward", blocks, meetings.sources, start, progress)
         start = Parameters.uniform(len(meetings), len(source), self.tension, self.null_probability)
-        reverse = self._learnt("reverse", swapped, meetings.targets, start, progress)
-        aligned = _aligned(grid, cells, forward, reverse)
+        reverse = self._run_em("reverse", swapped, meetings.targets, start, progress)
+        aligned = _align_grid(grid, cells, forward, reverse)
         return TrainedFastAlign(self, source, target, meetings, forward, reverse, aligned)
 
-    def _learnt(
+    def _run_em(
         self,
         name: DirectionName,
         blocks: list[Block],
@@ -89,10 +96,10 @@ class FastAlign:
     ) -> Parameters:
         lengths = Lengths.of(block.meetings.shape for block in blocks)
         for iteration in range(1, self.iterations):
-            counts = Counts.expected(blocks, parameters)
+            counts = ExpectedCounts.compute_expected(blocks, parameters)
             tension = parameters.tension
             if self.fit_tension and iteration > 1:  # the first posterior is the prior's own
-                tension = lengths.fitted(tension, counts.feature / lengths.words)
+                tension = lengths.fit_tension(tension, counts.feature / lengths.words)
             table, null = counts.probabilities(given, self.alpha)
             parameters = replace(parameters, table=table, null=null, tension=tension)
             if progress is not None:
@@ -100,7 +107,7 @@ class FastAlign:
         return parameters
 
 
-class Choices(Sequence[Pairs]):
+class DirectionalLinks(Sequence[Pairs]):
     """The links of one direction, pair by pair; held as numbers, made into sets when asked for."""
 
     def __init__(self, chosen: Sequence[np.ndarray], by: Side):
@@ -113,10 +120,10 @@ class Choices(Sequence[Pairs]):
     @overload
     def __getitem__(self, index: int) -> Pairs: ...
     @overload
-    def __getitem__(self, index: slice) -> "Choices": ...
-    def __getitem__(self, index: int | slice) -> "Pairs | Choices":
+    def __getitem__(self, index: slice) -> "DirectionalLinks": ...
+    def __getitem__(self, index: int | slice) -> "Pairs | DirectionalLinks":
         if isinstance(index, slice):
-            return Choices(self._chosen[index], self._by)
+            return DirectionalLinks(self._chosen[index], self._by)
         chosen = enumerate(self._chosen[index].tolist())
         if self._by == "target":
             return frozenset((other, place) for place, other in chosen if other >= 0)
@@ -126,11 +133,11 @@ class Choices(Sequence[Pairs]):
 class Aligned(NamedTuple):
     """Links in both directions: forward at most one for each target word, in reverse for each source word."""
 
-    forward: Choices
-    reverse: Choices
+    forward: DirectionalLinks
+    reverse: DirectionalLinks
 
-    def symmetrised(self, how: Symmetrisation = "grow-diag-final-and") -> list[Pairs]:
-        return [symmetrised(*links, how) for links in zip(self.forward, self.reverse, strict=True)]
+    def symmetrise(self, how: Symmetrisation = "grow-diag-final-and") -> list[Pairs]:
+        return [symmetrise(*links, how) for links in zip(self.forward, self.reverse, strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,24 +154,26 @@ class TrainedFastAlign:
 
     def align(self, pairs: Iterable[SentencePair]) -> Aligned:
         """The links of any pairs; words that never met in training have next to no probability."""
-        pairs = _checked(pairs)
-        grid = Grid.of(pairs, self.source, self.target)
-        pieces = [self.meetings.numbered(keys) for keys in grid.keys(_stride(self.target))]
+        pairs = _check_pairs(pairs)
+        grid = CooccurrenceGrid.of(pairs, self.source, self.target)
+        pieces = [self.meetings.lookup(keys) for keys in grid.keys(_stride(self.target))]
         cells = np.concatenate(pieces) if pieces else np.empty(0, np.int32)
-        return _aligned(grid, cells, self.forward, self.reverse)
+        return _align_grid(grid, cells, self.forward, self.reverse)
 
 
 def _stride(target: Vocabulary) -> int:
     return len(target) + 1  # one more for words that are not in it
 
 
-def _aligned(grid: Grid, cells: np.ndarray, forward: Parameters, reverse: Parameters) -> Aligned:
-    by_target = _chosen(forward, grid.blocks(cells), grid.size)
-    by_source = _chosen(reverse, (block.transposed() for block in grid.blocks(cells)), grid.size)
-    return Aligned(Choices(by_target, "target"), Choices(by_source, "source"))
+def _align_grid(
+    grid: CooccurrenceGrid, cells: np.ndarray, forward: Parameters, reverse: Parameters
+) -> Aligned:
+    by_target = _choose_links(forward, grid.blocks(cells), grid.size)
+    by_source = _choose_links(reverse, (block.transpose() for block in grid.blocks(cells)), grid.size)
+    return Aligned(DirectionalLinks(by_target, "target"), DirectionalLinks(by_source, "source"))
 
 
-def _chosen(parameters: Parameters, blocks: Iterable[Block], size: int) -> list[np.ndarray]:
+def _choose_links(parameters: Parameters, blocks: Iterable[Block], size: int) -> list[np.ndarray]:
     """The choices of each pair, in order; none for pairs that have no block."""
     chosen = [np.empty(0, np.int32)] * size
     for block in blocks:
@@ -173,7 +182,7 @@ def _chosen(parameters: Parameters, blocks: Iterable[Block], size: int) -> list[
     return chosen
 
 
-def _checked(pairs: Iterable[SentencePair]) -> list[SentencePair]:
+def _check_pairs(pairs: Iterable[SentencePair]) -> list[SentencePair]:
     pairs = list(pairs)
     for k, (source, target) in enumerate(pairs):
         for name, words in (("source", source), ("target", target)):

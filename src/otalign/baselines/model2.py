@@ -46,7 +46,7 @@ class Parameters:
 
 
 @dataclass(frozen=True, eq=False)
-class Counts:
+class ExpectedCounts:
     """What the posterior expects: how often words translate each other, and the sum of its links' feature."""
 
     table: np.ndarray
@@ -55,7 +55,7 @@ class Counts:
     log_likelihood: float
 
     @classmethod
-    def expected(cls, blocks: Iterable[Block], parameters: Parameters) -> "Counts":
+    def compute_expected(cls, blocks: Iterable[Block], parameters: Parameters) -> "ExpectedCounts":
         table, null = np.zeros_like(parameters.table), np.zeros_like(parameters.null)
         total_feature = log_likelihood = 0.0
         for block in blocks:

@@ -63,7 +63,7 @@ class IterMax:
 
 
 @dataclass(frozen=True)
-class Match:
+class MaximumMatching:
     """Every word of the shorter side gets one partner, so that the similarities sum to the most."""
 
     def matrix(self, S: np.ndarray) -> np.ndarray:
@@ -76,7 +76,7 @@ class Match:
         return linked
 
 
-Matching = ArgMax | IterMax | Match
+Matching = ArgMax | IterMax | MaximumMatching
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class SimAlign:
 
     def links(self, S: np.ndarray) -> Pairs:
         """The links (source, target) of one pair."""
-        S, linked = self._matched(S)
+        S, linked = self._match(S)
         if self.threshold < 1:
             linked &= link_entropy(S) <= self.threshold
         i, j = linked.nonzero()
@@ -112,16 +112,16 @@ class SimAlign:
             raise ValueError(f"percentile must be from 0 to 100, got {percentile}; 100 keeps all links")
         found = []
         for similarity in similarities:
-            S, linked = self._matched(similarity)
+            S, linked = self._match(similarity)
             found.append(link_entropy(S)[linked])
         entropies = np.concatenate(found) if found else np.empty(0)
         # Rounding may leave an entropy a little above one.
         threshold = min(float(np.percentile(entropies, percentile)), 1.0) if entropies.size else 1.0
         return replace(self, threshold=threshold)
 
-    def _matched(self, S: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _match(self, S: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The distorted similarities, and which of them are links."""
-        S = distorted(_checked(S), self.distortion)
+        S = apply_distortion(_check_similarity(S), self.distortion)
         return S, self.matching.matrix(S) if S.size else np.zeros(S.shape, dtype=bool)
 
 
@@ -134,7 +134,7 @@ def similarity(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     return np.maximum((X @ Y.T + 1) / 2, 0)  # rounding may go below zero
 
 
-def distorted(S: np.ndarray, distortion: float) -> np.ndarray:
+def apply_distortion(S: np.ndarray, distortion: float) -> np.ndarray:
     """S_ij · (1 − distortion · (i/(n−1) − j/(m−1))²); a word alone is at no distance."""
     n, m = S.shape
     if distortion == 0 or min(n, m) < 2:
@@ -166,7 +166,7 @@ def _mutual(S: np.ndarray) -> np.ndarray:
     return linked
 
 
-def _checked(S: np.ndarray) -> np.ndarray:
+def _check_similarity(S: np.ndarray) -> np.ndarray:
     S = np.asarray(S, np.float64)  # discounts and distortion must not round similarities to equals
     if S.ndim != 2:
         raise ValueError(f"S must be a matrix of similarities (n, m), got shape {S.shape}")

@@ -18,7 +18,7 @@ Symmetrisation = Literal["intersection", "union", "grow-diag", "grow-diag-final"
 AROUND = tuple((di, dj) for di in (-1, 0, 1) for dj in (-1, 0, 1) if di or dj)
 
 
-def symmetrised(
+def symmetrise(
     forward: Collection[tuple[int, int]],
     reverse: Collection[tuple[int, int]],
     how: Symmetrisation = "grow-diag-final-and",

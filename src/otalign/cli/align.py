@@ -107,7 +107,7 @@ def align(
     """
     shards = ShardOptions(engine, shard_size, processes, resume, ray_address, gpus)
     read = partial(pairs_of, texts or [], input_format, pretokenized, split, data, limits=limits)
-    if shards.wanted(output):
+    if shards.selects_shards(output):
         if workers:
             raise ValueError("--workers is for output in one file; a folder has --processes")
         check_method(aligner)
@@ -122,7 +122,7 @@ def align(
     with open_output(file, [name for part in (pairs, *more) for name in part.files]) as out:
         with bars() as tell:
             method = chosen_method(aligner, more, tell)
-        alignments = _aligned(method, pairs, workers)
+        alignments = _align_pairs(method, pairs, workers)
         if pairs.files and form != "terminal" and sys.stderr.isatty():
             alignments = with_progress(alignments, pairs.count)
         put = alignment_writer(out, form, weights=weights, nulls=nulls, matrix=matrix)
@@ -130,7 +130,7 @@ def align(
             put(alignment)
 
 
-def _aligned(method: Method, pairs: Pairs, workers: int | None) -> Iterator[Alignment]:
+def _align_pairs(method: Method, pairs: Pairs, workers: int | None) -> Iterator[Alignment]:
     if not workers:
         return method.align_many(pairs)
     if not isinstance(method, Aligner):

@@ -12,8 +12,8 @@ import typer
 from otalign.aligner import Aligner
 from otalign.baselines import Symmetrisation
 from otalign.baselines.aligners import MATCHINGS
-from otalign.ot import Balanced, Entropic, Exact, Partial, Problem, Unbalanced
-from otalign.settings import FRACTION, TAU, Settings
+from otalign.ot import Entropic, Exact, Problem
+from otalign.settings import PARAMETERS, Settings, build_problem
 
 SYMMETRISATIONS = get_args(Symmetrisation)
 
@@ -121,12 +121,12 @@ class AlignerOptions:
 
     def load(self) -> Aligner:
         """The aligner by transport, as said."""
-        settings = self.said("links", "threshold", "pairing", "centring", "whitening", "precision")
-        settings |= self.said("cost", "fertility", "smoothing", "distortion")
+        settings = self.select_given("links", "threshold", "pairing", "centring", "whitening", "precision")
+        settings |= self.select_given("cost", "fertility", "smoothing", "distortion")
         settings |= self._problem() | self._solver()
         return Aligner.load(**self.encoder(), **settings)
 
-    def said(self, *names: str) -> dict[str, Any]:
+    def select_given(self, *names: str) -> dict[str, Any]:
         """Those of the options that were said."""
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
@@ -137,24 +137,9 @@ class AlignerOptions:
         return {name: getattr(self, name) for name in ("model", "layer", "device", "threads", "batch_size")}
 
     def _problem(self) -> dict[str, Problem | None]:
-        said = self.problem
-        if said is None:  # a parameter says it too
-            said = "uot" if self.tau is not None else "pot" if self.fraction is not None else None
-        for name, of in (("tau", "uot"), ("fraction", "pot")):
-            if getattr(self, name) is not None and said != of:
-                raise ValueError(f"--{name} is for --problem {of}, not {said}; leave it out")
-        match said:
-            case None:
-                return {}
-            case "bot":
-                return {"problem": Balanced()}
-            case "pot":
-                return {"problem": Partial(FRACTION if self.fraction is None else self.fraction)}
-            case "uot":
-                return {"problem": Unbalanced(TAU if self.tau is None else self.tau)}
-            case "none":
-                return {"problem": None}
-        raise ValueError(f"--problem must be bot, pot, uot or none, got {said!r}")
+        parameters = self.select_given(*PARAMETERS)
+        problem = self.problem or next((PARAMETERS[name].name for name in parameters), None)
+        return {} if problem is None else {"problem": build_problem(problem, **parameters)}
 
     def _solver(self) -> dict[str, Entropic | Exact]:
         if self.exact and self.epsilon is not None:

@@ -26,7 +26,7 @@ def convert(
     target_format: Annotated[str, typer.Option("--to", metavar="FORMAT", help="Likewise.")],
     level: Annotated[
         str | None,
-        typer.Option(metavar="s|s+p", help="Write only these links of gold: sure, or sure and possible."),
+        typer.Option(metavar="sure|possible", help="Write only these links of gold."),
     ] = None,
     words: Annotated[
         list[Path] | None,
@@ -64,6 +64,6 @@ def _at_level(items: Iterable[Item], level: str | None) -> Iterator[Item]:
 
 
 def as_level(level: str) -> Level:
-    if level != "s" and level != "s+p":
-        raise ValueError(f"level must be s (sure) or s+p (sure and possible), got {level!r}")
+    if level != "sure" and level != "possible":
+        raise ValueError(f"--level must be sure or possible (formerly s and s+p), got {level!r}")
     return level

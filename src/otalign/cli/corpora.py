@@ -59,7 +59,7 @@ def _rows(name: str, data: Path | None) -> list[dict[str, Any]]:
     trained = {(gold.source, gold.target) for gold in splits.get("train", ())}
     rows = []
     for split, golds in splits.items():
-        levels: list[Level] = ["s", "s+p"] if any(gold.possible for gold in golds) else ["s"]
+        levels: list[Level] = ["sure", "possible"] if any(gold.possible for gold in golds) else ["sure"]
         rows += [_row(name, split, level, golds, trained) for level in levels]
     return rows
 

@@ -16,8 +16,8 @@ from otalign.io import ReaderLimits
 from otalign.io.lines import MAX_LINE_BYTES, STDIN, lines
 from otalign.render.changes import changes
 from otalign.render.changes_page import changes_page
-from otalign.text.sentences import Document, document, lined
-from otalign.text.words import tokenized
+from otalign.text.sentences import Document, document, split_lines
+from otalign.text.words import tokenize
 
 
 @with_aligner_options
@@ -54,7 +54,7 @@ def diff(
         raise ValueError("give --html or --json, not both")
     if old == new == STDIN:
         raise ValueError("only one of the two texts can come from standard input")
-    split = lined if by_lines else document
+    split = split_lines if by_lines else document
     texts = split(_read(old, max_bytes)), split(_read(new, max_bytes))
     for name, text in zip((old, new), texts, strict=True):
         _check_sentences(_name(name), text, max_words)
@@ -92,7 +92,7 @@ def _read(name: str, max_bytes: int) -> str:
 def _check_sentences(name: str, text: Document, max_words: int) -> None:
     for number, sentence in enumerate(text.sentences, 1):
         # A word has at least one character, so only long sentences need to be split.
-        if len(sentence) > max_words and (count := len(tokenized(sentence).spans)) > max_words:
+        if len(sentence) > max_words and (count := len(tokenize(sentence).spans)) > max_words:
             raise ValueError(
                 f"{name}, sentence {number}: found {count:,} words, expected at most {max_words:,}; "
                 "raise --max-words"

@@ -11,7 +11,7 @@ from rich.table import Table
 from otalign.cli.convert import FORMAT_HELP, as_level
 from otalign.cli.corpora import AsJson, DataFolder, Split
 from otalign.cli.inputs import with_limits
-from otalign.cli.predictions import golds_of, predicted
+from otalign.cli.predictions import read_golds, read_predictions
 from otalign.cli.terminal import console
 from otalign.io import CORPORA, ReaderLimits
 from otalign.metrics import (
@@ -30,9 +30,7 @@ from otalign.metrics import (
 MAIN = ("precision", "recall", "f1")
 OTHERS = ("exact_match", "micro_f1", "aer")
 
-GoldLevel = Annotated[
-    str, typer.Option("--level", metavar="s|s+p", help="The gold's links: sure, or sure and possible.")
-]
+GoldLevel = Annotated[str, typer.Option("--level", metavar="sure|possible", help="Gold links to score.")]
 GoldFormat = Annotated[str, typer.Option(metavar="FORMAT", help="Of a gold file, likewise.")]
 
 
@@ -45,7 +43,7 @@ def evaluate(
             metavar="PRED... GOLD", help="Predictions, then the gold: a file, or a corpus by name."
         ),
     ],
-    level: GoldLevel = "s",
+    level: GoldLevel = "sure",
     format: Annotated[str, typer.Option(metavar="FORMAT", help="Of predictions. " + FORMAT_HELP)] = "pharaoh",
     gold_format: GoldFormat = "multimwa",
     split: Split = "test",
@@ -66,15 +64,16 @@ def evaluate(
     Links alone, as of Pharaoh files, take their words from the gold. The first prediction is the baseline
     for the others: difference of F1, its interval, and p by paired bootstrap and approximate randomisation.
 
-    Example: otalign evaluate mine.txt theirs.txt mtref --level s+p --data corpora/
+    Example: otalign evaluate mine.txt theirs.txt mtref --level possible --data corpora/
     """
     if len(files) < 2:
         raise ValueError(f"give at least one prediction and the gold, got {', '.join(files)}")
     *predictions, gold = files
-    golds = golds_of(gold, gold_format, split, data, limits)
+    golds = read_golds(gold, gold_format, split, data, limits)
     resampling = Resampling(trials, seed)
     counted = {
-        name: count(predicted(name, format, golds, limits), golds, as_level(level)) for name in predictions
+        name: count(read_predictions(name, format, golds, limits), golds, as_level(level))
+        for name in predictions
     }
     more = {"gold": f"{gold}/{split}" if gold in CORPORA else Path(gold).name}
     report: dict[str, Any] = {

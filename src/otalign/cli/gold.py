@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 
-from otalign.alignment import Gold, Links
+from otalign.alignment import Gold, WordlessLinks
 from otalign.io import CORPORA, Unaligned, load, read
 
 
@@ -25,6 +25,6 @@ def _of_file(path: Path, format: str) -> Iterable[Gold]:
     if not path.exists() or path.is_dir():
         raise ValueError(f"there is no file {path}, and no corpus but {', '.join(CORPORA)}")
     for item in read(path, format):
-        if isinstance(item, Links | Unaligned):
+        if isinstance(item, WordlessLinks | Unaligned):
             raise ValueError(f"{path} must hold words and links, but {format} has not both")
         yield item if isinstance(item, Gold) else Gold(item.source, item.target, item.pairs)

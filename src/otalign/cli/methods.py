@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from otalign.aligner import Method
-from otalign.baselines import FastAlign, FastAligner, Match, Matching, SimAlign, SimAligner
+from otalign.baselines import FastAlign, FastAligner, Matching, MaximumMatching, SimAlign, SimAligner
 from otalign.baselines.aligners import MATCHINGS
 from otalign.cli.aligning import SYMMETRISATIONS, AlignerOptions
 from otalign.cli.pairs import Pairs, pairs_of
@@ -57,20 +57,20 @@ def _simalign(options: AlignerOptions) -> SimAligner:
             "give --model (or set OTALIGN_MODEL), an encoder for simalign: its folder, or its name on the "
             "Hugging Face hub"
         )
-    said = options.said("distortion")
+    said = options.select_given("distortion")
     if options.null_threshold is not None:
         said["threshold"] = options.null_threshold
     if options.matching is not None:
         said["matching"] = _matching(options.matching)
     chosen = SimAlign(**said)
-    return SimAligner.load(options=chosen, **options.encoder(), **options.said("pairing", "centring"))
+    return SimAligner.load(options=chosen, **options.encoder(), **options.select_given("pairing", "centring"))
 
 
 def _matching(name: str) -> Matching:
     if name not in MATCHINGS:
         raise ValueError(f"--matching must be one of {', '.join(MATCHINGS)}, got {name!r}")
     matching = MATCHINGS[name]()
-    if isinstance(matching, Match):
+    if isinstance(matching, MaximumMatching):
         matching.matrix(np.ones((1, 1)))  # without SciPy it fails, and should before the work
     return matching
 

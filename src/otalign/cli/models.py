@@ -6,10 +6,9 @@ import typer
 from rich.table import Table
 
 from otalign import models as shipped
-from otalign.aligner import saved_settings
+from otalign.aligner import load_settings
+from otalign.alignment import LEVELS
 from otalign.cli.terminal import console
-
-LINKS = {"s": "sure", "s+p": "possible"}
 
 
 def models(
@@ -28,7 +27,7 @@ def models(
         return
     for one in shipped.names():
         folder = shipped.folder(one)
-        settings, measured = saved_settings(folder), shipped.Measured.of(folder)
+        settings, measured = load_settings(folder), shipped.Measured.of(folder)
         assert settings is not None
         size = sum(path.stat().st_size for path in folder.iterdir()) / 1e6
         print(f"{one}: {size:.1f} MB, {settings.encoder} up to layer {settings.layer}, {folder}")
@@ -43,7 +42,7 @@ def _table(measured: shipped.Measured) -> Table:
     table.add_column("--links")
     for corpus in dict.fromkeys(column.split()[0] for column in measured.f1):
         table.add_column(corpus, justify="right")
-    for level, links in LINKS.items():
+    for level in LEVELS:
         found = (measured.f1.get(f"{column.header} {level}") for column in table.columns[1:])
-        table.add_row(links, *("" if f1 is None else f"{100 * f1:.1f}" for f1 in found))
+        table.add_row(level, *("" if f1 is None else f"{100 * f1:.1f}" for f1 in found))
     return table

@@ -67,7 +67,7 @@ def pairs_of(
     read_before = read_before and rereadable
     if len(files) == 2 and format in (None, "parallel") and read_before:
         _check_equal_lengths(files)
-    form = format or _guessed(files)
+    form = format or _guess_format(files)
     if form == PARQUET:
         if not rereadable:
             raise ValueError(f"Parquet cannot be read from a pipe, got {files[0]}; give a file")
@@ -88,7 +88,7 @@ def _names_a_file(text: str) -> bool:
     return there or text == STDIN or (looks_so and " " not in text)
 
 
-def _guessed(files: Sequence[str]) -> str:
+def _guess_format(files: Sequence[str]) -> str:
     if len(files) == 2:
         return "parallel"
     name = Path(files[0])

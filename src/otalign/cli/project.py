@@ -20,14 +20,14 @@ from otalign.cli.terminal import bars
 from otalign.io import ReaderLimits, WordPair
 from otalign.io.lines import BadLine, Line, lines
 from otalign.io.tables import parse_json
-from otalign.projection import Policy, projected, projected_spans
-from otalign.text.words import Sentence, joined, tokenized
+from otalign.projection import Policy, project_tags, projected_spans
+from otalign.text.words import Sentence, join_words, tokenize
 
 SIDES = ("source", "target")
 EXPECTED = "an object with source and target, and labels or spans of the source"
 
 
-class Record(NamedTuple):
+class ProjectionRecord(NamedTuple):
     """What a line holds, and its alignment if it has one, else its sentences."""
 
     line: Line
@@ -70,14 +70,14 @@ def project(
         raise ValueError(f"--policy must be one of {', '.join(get_args(Policy))}, got {policy!r}")
     rereadable = check_input(file)
 
-    def records() -> Iterator[Record]:
+    def records() -> Iterator[ProjectionRecord]:
         return (_record(line, limits) for line in lines(file, limits.max_line_bytes))
 
     if rereadable:  # so that bad lines are named before the work
         deque(records(), maxlen=0)
     with open_output(output, [file]) as out:
-        for record, alignment in _aligned(records(), partial(_method, aligner)):
-            write_line(out, _projected(record, alignment, cast(Policy, policy)))
+        for record, alignment in _align_records(records(), partial(_method, aligner)):
+            write_line(out, _format_record(record, alignment, cast(Policy, policy)))
 
 
 def _method(options: AlignerOptions) -> Method:
@@ -86,18 +86,19 @@ def _method(options: AlignerOptions) -> Method:
         return chosen_method(options, more, tell)
 
 
-def _record(line: Line, limits: ReaderLimits) -> Record:
+def _record(line: Line, limits: ReaderLimits) -> ProjectionRecord:
     data = parse_json(line, EXPECTED)
     try:
         if not isinstance(data, dict) or ("labels" in data) == ("spans" in data):
             raise ValueError("not one of labels and spans")
         if "links" in data:
-            made = Record(line, data, Alignment.from_dict(data), None)
+            made = ProjectionRecord(line, data, Alignment.from_dict(data), None)
         else:
             source, target = (
-                tokenized(data[side]) if isinstance(data[side], str) else joined(data[side]) for side in SIDES
+                tokenize(data[side]) if isinstance(data[side], str) else join_words(data[side])
+                for side in SIDES
             )
-            made = Record(line, data, None, (source, target))
+            made = ProjectionRecord(line, data, None, (source, target))
     except KeyError as error:
         raise BadLine(line, f"no {error}", EXPECTED) from None
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
@@ -108,7 +109,9 @@ def _record(line: Line, limits: ReaderLimits) -> Record:
     return made
 
 
-def _aligned(records: Iterator[Record], load: Callable[[], Method]) -> Iterator[tuple[Record, Alignment]]:
+def _align_records(
+    records: Iterator[ProjectionRecord], load: Callable[[], Method]
+) -> Iterator[tuple[ProjectionRecord, Alignment]]:
     """The records in order, each with its alignment. The first without one needs a method to be loaded."""
     for record in records:
         if record.alignment is None:
@@ -117,9 +120,11 @@ def _aligned(records: Iterator[Record], load: Callable[[], Method]) -> Iterator[
             yield record, record.alignment
 
 
-def _align_with(method: Method, records: Iterable[Record]) -> Iterator[tuple[Record, Alignment]]:
+def _align_with(
+    method: Method, records: Iterable[ProjectionRecord]
+) -> Iterator[tuple[ProjectionRecord, Alignment]]:
     """The records in order, each with its alignment; those without one are aligned, many at a time."""
-    waiting: deque[Record] = deque()
+    waiting: deque[ProjectionRecord] = deque()
 
     def pairs() -> Iterator[tuple[Sentence, Sentence]]:
         for record in records:
@@ -127,7 +132,7 @@ def _align_with(method: Method, records: Iterable[Record]) -> Iterator[tuple[Rec
             if record.pair is not None:
                 yield record.pair
 
-    def next_ones() -> Iterator[tuple[Record, Alignment]]:
+    def next_ones() -> Iterator[tuple[ProjectionRecord, Alignment]]:
         while waiting and (alignment := waiting[0].alignment) is not None:
             yield waiting.popleft(), alignment
 
@@ -137,13 +142,13 @@ def _align_with(method: Method, records: Iterable[Record]) -> Iterator[tuple[Rec
     yield from next_ones()
 
 
-def _projected(record: Record, alignment: Alignment, policy: Policy) -> str:
+def _format_record(record: ProjectionRecord, alignment: Alignment, policy: Policy) -> str:
     """The line that is written."""
     texts = {f"{side}_text": text for side in SIDES if isinstance(text := record.data[side], str)}
     data: dict[str, Any] = record.data | texts | ({} if record.alignment else alignment.to_dict())
     try:
         if "labels" in data:
-            tags = projected(data["labels"], alignment, policy)
+            tags = project_tags(data["labels"], alignment, policy)
             data |= {"target_labels": tags.tags, "lost": tags.lost}
         else:
             unit = "characters" if "source_text" in data else "words"

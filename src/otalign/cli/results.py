@@ -18,9 +18,9 @@ from otalign.alignment import Alignment
 from otalign.atomic import open_atomic
 from otalign.io.lines import STDIN, compress
 from otalign.io.parquet import library
-from otalign.io.writing import LINES, SUFFIXES, Form
+from otalign.io.writing import LINES, SUFFIXES, OutputFormat
 from otalign.render.matrix import matrix as grid
-from otalign.render.terminal import drawn
+from otalign.render.terminal import draw
 
 FORMATS = (*LINES, "terminal")
 Put = Callable[[Alignment], None]
@@ -41,7 +41,7 @@ def format_of(said: str | None, output: Path | None, matrix: bool) -> str:
     return said
 
 
-def shard_form(said: str | None, weights: bool, nulls: bool, matrix: bool) -> Form:
+def shard_form(said: str | None, weights: bool, nulls: bool, matrix: bool) -> OutputFormat:
     """The form of shards, as said or else that which holds everything."""
     if matrix:
         raise ValueError("--matrix is drawn on the terminal, so leave out --output")
@@ -49,7 +49,7 @@ def shard_form(said: str | None, weights: bool, nulls: bool, matrix: bool) -> Fo
         raise ValueError(f"--format of shards must be one of {', '.join(SUFFIXES)}, got {said!r}")
     if said == "parquet":
         library()  # without pyarrow it fails, and should before the work
-    return Form(said or "jsonl", weights, nulls)
+    return OutputFormat(said or "jsonl", weights, nulls)
 
 
 def make_writable(folder: Path) -> None:
@@ -135,8 +135,8 @@ def alignment_writer(file: BinaryIO, form: str, *, weights: bool, nulls: bool, m
     """What puts alignments in their place, one by one."""
     if form == "terminal":
         console = Console(highlight=False)
-        return lambda alignment: console.print((grid if matrix else drawn)(alignment), "")
-    line = Form(form, weights, nulls).line
+        return lambda alignment: console.print((grid if matrix else draw)(alignment), "")
+    line = OutputFormat(form, weights, nulls).line
     return lambda alignment: write_line(file, line(alignment))
 
 

@@ -19,7 +19,7 @@ from otalign.cli.methods import chosen_method
 from otalign.cli.pairs import Pairs
 from otalign.cli.terminal import resumable
 from otalign.encoders.onnx import processors
-from otalign.engines import Folder, Form, Work, ray
+from otalign.engines import Folder, OutputFormat, ShardWork, ray
 from otalign.engines.work import SIZE, Tell
 from otalign.io import Item, Reading
 from otalign.io.lines import STDIN
@@ -51,7 +51,7 @@ class ShardOptions:
                 option = "--" + name.replace("_", "-")
                 raise ValueError(f"{option} is for --engine ray; leave it out or say so")
 
-    def wanted(self, output: str | None) -> bool:
+    def selects_shards(self, output: str | None) -> bool:
         """Whether the output is to be in shards: a folder is named, or something said that only they have."""
         if output and (output.endswith(("/", os.sep)) or Path(output).is_dir()):
             return True
@@ -105,7 +105,7 @@ def _align(
         pairs, aligner, folder = _wherever_it_runs(pairs, aligner, folder)
         chosen |= {"threads": threads, "gpus": options.gpus or 0, "address": options.ray_address}
     run = ray.align if options.engine == "ray" else engines.align
-    work = Work(folder, partial(_loaded, aligner), pairs.pretokenized, _unit(pairs.items))
+    work = ShardWork(folder, partial(_load_method, aligner), pairs.pretokenized, _unit(pairs.items))
     run(pairs.items, work, about, **chosen)
 
 
@@ -117,7 +117,7 @@ def _unit(items: Iterable[Item]) -> str:
     return "line" if by_line else "pair"
 
 
-def _loaded(options: AlignerOptions) -> Method:
+def _load_method(options: AlignerOptions) -> Method:
     return chosen_method(options, [], lambda what, done, of: None)
 
 
@@ -135,11 +135,11 @@ def _wherever_it_runs(
     return replace(pairs, items=items), aligner, replace(folder, path=folder.path.absolute())
 
 
-def _about(pairs: Pairs, form: Form, aligner: AlignerOptions) -> dict[str, Any]:
+def _about(pairs: Pairs, form: OutputFormat, aligner: AlignerOptions) -> dict[str, Any]:
     """What makes a run the same run, but the aligner's settings, which it says itself."""
     model = models.folder(models.DEFAULT) if aligner.model is None else Path(aligner.model)
     return {
-        "input": [_known_by(file) for file in pairs.files],
+        "input": [_describe_file(file) for file in pairs.files],
         "pretokenized": pairs.pretokenized,
         "pairs": pairs.count,
         "model": models.digests(model) if model.is_dir() else str(aligner.model),
@@ -151,7 +151,7 @@ def _about(pairs: Pairs, form: Form, aligner: AlignerOptions) -> dict[str, Any]:
     }
 
 
-def _known_by(name: str) -> dict[str, Any]:
+def _describe_file(name: str) -> dict[str, Any]:
     """A file by its name, size and first bytes; a corpus, or standard input, by its name."""
     file = Path(name)
     if not file.is_file():

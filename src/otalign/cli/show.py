@@ -13,7 +13,7 @@ from otalign.cli.convert import FORMAT_HELP, as_level
 from otalign.cli.corpora import DataFolder, Split
 from otalign.cli.evaluate import GoldFormat, GoldLevel
 from otalign.cli.inputs import with_limits
-from otalign.cli.predictions import alone, golds_of, predicted
+from otalign.cli.predictions import read_alignments, read_golds, read_predictions
 from otalign.cli.results import check_output, open_output
 from otalign.io import CORPORA, ReaderLimits
 from otalign.io.lines import STDIN
@@ -21,8 +21,8 @@ from otalign.metrics import count, per_pair
 from otalign.render.matrix import matrix as grid
 from otalign.render.picture import Kind, check_picture, write_picture
 from otalign.render.report import report
-from otalign.render.terminal import LINK_STYLE, drawn
-from otalign.render.verdicts import at_level, mistakes, tallied, verdicts
+from otalign.render.terminal import LINK_STYLE, draw
+from otalign.render.verdicts import at_level, count_verdicts, mistakes, verdicts
 
 Golds = Sequence[Gold | Alignment]
 
@@ -50,7 +50,7 @@ def show(
     gold: Annotated[
         str | None, typer.Option(metavar="FILE|CORPUS", help="What is right, to be shown beside.")
     ] = None,
-    level: GoldLevel = "s",
+    level: GoldLevel = "sure",
     format: Annotated[
         str | None,
         typer.Option(
@@ -70,10 +70,12 @@ def show(
     Example: otalign align pairs.tsv --format jsonl | otalign show - --html report.html
     """
     _check(html, picture, kind, pair, matrix)
-    chosen, form = as_level(level), format or _guessed(name, gold)
-    golds = golds_of(gold, gold_format, split, data, limits) if gold else None
+    chosen, form = as_level(level), format or _guess_format(name, gold)
+    golds = read_golds(gold, gold_format, split, data, limits) if gold else None
     alignments = (
-        predicted(name, form, golds, limits) if golds else alone(name, form, chosen, split, data, limits)
+        read_predictions(name, form, golds, limits)
+        if golds
+        else read_alignments(name, form, chosen, split, data, limits)
     )
     inputs = [place for place in (name, gold) if place]
     if html:
@@ -99,7 +101,7 @@ def _check(html: Path | None, picture: Path | None, kind: str, pair: int | None,
         raise ValueError("--kind is for a picture; give --picture too")
 
 
-def _guessed(name: str, gold: str | None) -> str:
+def _guess_format(name: str, gold: str | None) -> str:
     """The formats that `otalign align` writes and that `otalign evaluate` expects."""
     if name == STDIN or {".jsonl", ".json"} & set(Path(name).suffixes):
         return "jsonl"
@@ -128,7 +130,7 @@ def _draw(
         numbered = [(pair, _nth(lines, pair, name))]
     for number, (alignment, score, wrong) in numbered:
         screen.print(f"pair {number}{score}", style=LINK_STYLE)
-        screen.print((grid if matrix else drawn)(alignment))
+        screen.print((grid if matrix else draw)(alignment))
         if wrong:
             screen.print(wrong, markup=False)
         screen.print()
@@ -139,7 +141,7 @@ def _lines(
 ) -> Iterator[tuple[Alignment, str, str]]:
     """Each alignment, its score, and what is wrong with it."""
     counts = count(alignments, golds, level)
-    rows = zip(alignments, golds, per_pair(counts)["f1"], tallied(counts), strict=True)
+    rows = zip(alignments, golds, per_pair(counts)["f1"], count_verdicts(counts), strict=True)
     for alignment, gold, f1, tally in rows:
         numbers = ", ".join(f"{number} {verdict}" for verdict, number in tally.items())
         judged = verdicts(alignment, at_level(gold, level))

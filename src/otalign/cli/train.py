@@ -18,11 +18,11 @@ from otalign.cli.results import place
 from otalign.cli.terminal import resumable
 from otalign.io import CORPORA
 from otalign.ot import Problem
-from otalign.settings import FRACTION, Learned
+from otalign.settings import Learned
 from otalign.training.augmentation import KINDS as AUGMENTATIONS
 
 if TYPE_CHECKING:
-    from otalign.training import Recipe, Source, Trained
+    from otalign.training import CorpusSplits, Recipe, Trained
 
 WORK = ".training"  # what is kept in the folder until the aligner is there
 METRICS, RECORD = "metrics.jsonl", "training.json"
@@ -56,10 +56,12 @@ def train(
         str, typer.Option(metavar="learned|bot|pot|uot", help="Learned transport, or one of the paper's.")
     ] = "learned",
     tau: Annotated[float, typer.Option(help="Of uot: the price of leaving words out.")] = TAU,
-    fraction: Annotated[float, typer.Option(help="Of pot: the share of the words to be linked.")] = FRACTION,
+    fraction: Annotated[float, typer.Option(help="Of pot: the share of the words to be linked.")] = 1.0,
     level: Annotated[
         str | None,
-        typer.Option(metavar="s|s+p", help="The links to learn. Else both if learned, and s if not."),
+        typer.Option(
+            metavar="sure|possible", help="Links to learn; both by default, or sure with --problem."
+        ),
     ] = None,
     learning_rate: Annotated[
         str | None,
@@ -180,20 +182,20 @@ def train(
 
     sources = training.sources(corpora, dev or [], format, data, limit)
     chosen = training.problem_of(problem, tau, fraction)
-    recipe = training.recipe_for(chosen, encoder).changed(seed=seed, without=tuple(without or ()))
+    recipe = training.recipe_for(chosen, encoder).replace(seed=seed, without=tuple(without or ()))
     said = {"epochs": epochs, "batch_size": batch_size, "patience": patience, "depth": depth}
     said |= {"teaching": teaching, "steps": epochs and 0}  # no more epochs than are asked for
     said |= {"unlabelled_weight": unlabelled_weight, "gold_share": gold_share}
     said |= {"augmentation": training.augmentation(augment, recipe.augmentation)}
-    recipe = recipe.changed(**{name: value for name, value in said.items() if value is not None})
-    recipes = [recipe.changed(learning_rate=rate) for rate in training.rates(learning_rate, recipe)]
+    recipe = recipe.replace(**{name: value for name, value in said.items() if value is not None})
+    recipes = [recipe.replace(learning_rate=rate) for rate in training.rates(learning_rate, recipe)]
     options: dict[str, Any] = {"half": training.half(precision, device), "accumulate": accumulate}
     told = {"level": level and as_level(level)}
     given = {"teaching": teaching, "unlabelled": unlabelled, "predictions": predictions}
     given |= {"unlabelled-weight": unlabelled_weight, "gold-share": gold_share}
     training.check_given_with_teacher(teacher, given)
     teachers = training.load_teachers(teacher or [], chosen, device, options["half"])
-    pairs = training.read_unlabelled(unlabelled or [], unlabelled_limit)
+    pairs = training.read_unlabelled_pairs(unlabelled or [], unlabelled_limit)
     more = {"refit": refit, "teachers": [one.signature for one in teachers], "unlabelled": len(pairs)}
     about = _about(encoder, sources, chosen, recipe, told | options | more)
     options |= {"device": device, "workers": workers}
@@ -211,7 +213,7 @@ def train(
 
 def _best_of(
     encoder: str,
-    sources: "dict[str, Source]",
+    sources: "dict[str, CorpusSplits]",
     problem: Problem | Learned,
     recipes: "list[Recipe]",
     options: dict[str, Any],
@@ -232,7 +234,7 @@ def _best_of(
 
 
 def _refit(
-    encoder: str, sources: "dict[str, Source]", found: "Trained", options: dict[str, Any], told: Told
+    encoder: str, sources: "dict[str, CorpusSplits]", found: "Trained", options: dict[str, Any], told: Told
 ) -> "Trained":
     from otalign.training import refit
 
@@ -266,7 +268,7 @@ def _show(found: "Trained", output: Path) -> None:
 
 def _about(
     encoder: str,
-    sources: "dict[str, Source]",
+    sources: "dict[str, CorpusSplits]",
     problem: Problem | Learned,
     recipe: "Recipe",
     options: dict[str, Any],

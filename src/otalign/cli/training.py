@@ -5,7 +5,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from otalign.aligner import SETTINGS, Aligner, saved_settings
+from otalign.aligner import SETTINGS, Aligner, load_settings
 from otalign.cli import gold
 from otalign.cli.pairs import pairs_of
 from otalign.encoders import EXPORTED
@@ -14,14 +14,14 @@ from otalign.ot import Balanced, Partial, Problem, Unbalanced
 from otalign.settings import Learned
 
 if TYPE_CHECKING:
-    from otalign.training import Augmentation, PairTexts, Recipe, Source
+    from otalign.training import Augmentation, CorpusSplits, PairTexts, Recipe
 
 
 def sources(
     names: list[str], devs: list[Path], format: str, data: Path | None, limit: int | None
-) -> "dict[str, Source]":
+) -> "dict[str, CorpusSplits]":
     """Each corpus by name, and all files together."""
-    from otalign.training import Source
+    from otalign.training import CorpusSplits
 
     files = [Path(name) for name in names if name not in CORPORA]
     if files and not devs:
@@ -30,9 +30,13 @@ def sources(
         raise ValueError("--dev is for files to learn from; a corpus by name has its own")
     sources = {}
     for name in dict.fromkeys(name for name in names if name in CORPORA):
-        sources[name] = Source(*(gold.of_corpus(name, split, data, limit) for split in ("train", "dev")))
+        sources[name] = CorpusSplits(
+            *(gold.of_corpus(name, split, data, limit) for split in ("train", "dev"))
+        )
     if files:
-        sources[files[0].stem] = Source(*(gold.of_files(paths, format, limit) for paths in (files, devs)))
+        sources[files[0].stem] = CorpusSplits(
+            *(gold.of_files(paths, format, limit) for paths in (files, devs))
+        )
     return sources
 
 
@@ -74,7 +78,7 @@ def load_teachers(
     return teachers
 
 
-def read_unlabelled(files: list[Path], limit: int | None) -> "PairTexts":
+def read_unlabelled_pairs(files: list[Path], limit: int | None) -> "PairTexts":
     """Read sentence pairs without links, as text that is split into words or as words.
 
     Pairs without words on one side are left out.
@@ -109,7 +113,7 @@ def recipe_for(problem: Problem | Learned, encoder: str) -> "Recipe":
     """That of what is learned; where it goes on from an aligner that has learned it, the shorter one."""
     from otalign import training
 
-    before = saved_settings(Path(encoder))
+    before = load_settings(Path(encoder))
     goes_on = before is not None and isinstance(before.problem, Learned) and isinstance(problem, Learned)
     return training.FURTHER if goes_on else training.recipe_for(problem)
 

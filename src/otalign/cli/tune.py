@@ -20,10 +20,8 @@ from otalign.cli.terminal import bars, resumable
 from otalign.encoders import Pairing
 from otalign.encoders.whitening import Centre
 from otalign.io import CORPORA
-from otalign.scoring.cost import Cost
-from otalign.scoring.fertility import Fertility
-from otalign.scoring.heads import LearnedTransport
-from otalign.tuning import Choice, Grid, Journal, Store, Tuned, suited
+from otalign.settings import Cost, Fertility, LearnedSettings, Settings
+from otalign.tuning import EmbeddingStore, EncoderChoice, Journal, SearchGrid, TuningResult, calibrate
 from otalign.tuning import tune as tuned_on
 
 WORK = ".tuning"  # what is kept in the folder until the aligner is there
@@ -44,9 +42,7 @@ def tune(
             envvar="OTALIGN_MODEL", help="An encoder's folder or name on the Hugging Face hub, or an aligner."
         ),
     ],
-    level: Annotated[
-        str, typer.Option(metavar="s|s+p", help="The gold's links: sure, or sure and possible.")
-    ] = "s",
+    level: Annotated[str, typer.Option(metavar="sure|possible", help="Gold links to score.")] = "sure",
     problem: Annotated[
         str | None,
         typer.Option(
@@ -83,10 +79,11 @@ def tune(
     Example: otalign tune mtref --data corpora/ --model bert-base-uncased --layers 7,8,9 -o my-aligner/
     """
     chosen = as_level(level)
-    grid = Grid(
-        costs=_listed("costs", costs, Cost), fertilities=_listed("fertilities", fertilities, Fertility)
+    grid = SearchGrid(
+        costs=_parse_list("costs", costs, Cost),
+        fertilities=_parse_list("fertilities", fertilities, Fertility),
     )
-    ways = _listed("pairings", pairings, Pairing)
+    ways = _parse_list("pairings", pairings, Pairing)
     golds = _golds(corpus, format, data, limit)
     with resumable(), place(output, WORK) as work:
         tried = _layers(layers, model)
@@ -101,14 +98,14 @@ def tune(
             threads=threads,
         )
         aligner = options.load()
-        if isinstance(aligner.head, LearnedTransport):
+        if isinstance(aligner.settings, LearnedSettings):
             _suit(aligner, corpus, golds, output)
             shutil.rmtree(work)
             return
         if aligner.head:
             raise ValueError(f"{model} has been trained, its threshold too; tune an encoder that was not")
-        choices = [Choice(layer, way) for way in ways for layer in tried or [aligner.encoder.layer]]
-        tuned, finished = _tuned(aligner, golds, chosen, choices, grid, work)
+        choices = [EncoderChoice(layer, way) for way in ways for layer in tried or [aligner.encoder.layer]]
+        tuned, finished = _search(aligner, golds, chosen, choices, grid, work)
         finished.save(output)
         shutil.rmtree(work)
     _show(tuned, finished, len(golds), output)
@@ -116,7 +113,7 @@ def tune(
 
 def _suit(aligner: Aligner, corpus: str, golds: list[Gold], output: Path) -> None:
     """A trained aligner, calibrated, with both its thresholds."""
-    finished, curves = suited(aligner, {corpus: golds})
+    finished, curves = calibrate(aligner, {corpus: golds})
     finished.save(output)
     for level, curve in curves[corpus].items():
         figures = {"F1": curve.f1, "precision": curve.precision, "recall": curve.recall}
@@ -126,19 +123,25 @@ def _suit(aligner: Aligner, corpus: str, golds: list[Gold], output: Path) -> Non
     print(f"{output}: ready; otalign align --model {output} …")
 
 
-def _tuned(
-    aligner: Aligner, golds: list[Gold], level: Level, choices: list[Choice], grid: Grid, work: Path
-) -> tuple[Tuned, Aligner]:
+def _search(
+    aligner: Aligner,
+    golds: list[Gold],
+    level: Level,
+    choices: list[EncoderChoice],
+    grid: SearchGrid,
+    work: Path,
+) -> tuple[TuningResult, Aligner]:
     """What was found, and the aligner with the best settings, the mean of the dev set kept."""
     with bars() as progress:
         pairs = [(gold.source, gold.target) for gold in golds]
-        store = Store(aligner.encoder, pairs, choices, work / "embeddings", progress)
+        store = EmbeddingStore(aligner.encoder, pairs, choices, work / "embeddings", progress)
         journal = Journal(work / "rows.jsonl", store.digest)
+        assert isinstance(aligner.settings, Settings)
         found = tuned_on(golds, store, aligner.settings, grid, [level], journal=journal, progress=progress)
         tuned = found[level]
         best = tuned.settings
-        embeddings = store[Choice(best.layer, best.pairing)]
-        kept = Centre.of([embeddings], best.whitening) if best.centring else None
+        embeddings = store[EncoderChoice(best.layer, best.pairing)]
+        kept = Centre.fit([embeddings], best.whitening) if best.centring else None
     return tuned, replace(aligner, settings=best, centre=kept)
 
 
@@ -152,7 +155,7 @@ def _golds(name: str, format: str, data: Path | None, limit: int | None) -> list
     return golds
 
 
-def _listed(name: str, said: str, type_: Any) -> tuple[Any, ...]:
+def _parse_list(name: str, said: str, type_: Any) -> tuple[Any, ...]:
     values = tuple(value.strip() for value in said.split(","))
     for value in values:
         if value not in get_args(type_):
@@ -164,15 +167,15 @@ def _layers(said: str | None, model: str) -> Sequence[int] | None:
     if said is None:
         return None
     if said == "all":
-        return encoders.layers(model)
+        return encoders.list_layers(model)
     listed = [layer.strip() for layer in said.split(",")]
     if not all(layer.isdecimal() for layer in listed):
         raise ValueError(f"--layers must be all, or numbers with commas such as 4,5, got {said!r}")
     return list(dict.fromkeys(map(int, listed)))
 
 
-def _show(tuned: Tuned, aligner: Aligner, pairs: int, folder: Path) -> None:
-    told = aligner.settings.fields()
+def _show(tuned: TuningResult, aligner: Aligner, pairs: int, folder: Path) -> None:
+    told = aligner.settings.signature_fields()
     print("   ".join(f"{name} {told[name]}" for name in FOUND if name in told))
     scores = {"F1": tuned.f1, "precision": tuned.best.precision, "recall": tuned.best.recall}
     figures = "   ".join(f"{name} {100 * share:.1f}" for name, share in scores.items())

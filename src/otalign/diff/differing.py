@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from otalign.aligner import Aligner
 from otalign.diff.difference import Difference, Passage, Piece
 from otalign.diff.fates import pieces
-from otalign.diff.matching import Match, bare, in_order, matches
+from otalign.diff.matching import SentenceMatch, bare, in_order, matches
 from otalign.text.sentences import Document, Span, document
 
 COMPANY = 64  # passages at least that words are centred on, where the texts have so many
@@ -16,20 +16,20 @@ def difference(old: str | Document, new: str | Document, aligner: Aligner) -> Di
     old, new = (document(text) if isinstance(text, str) else text for text in (old, new))
     matched = matches(old, new, aligner.encoder)
     spans = {match: (_span(old, match.old), _span(new, match.new)) for match in matched}
-    told = _told(spans, old, new, aligner)
+    told = _align_matches(spans, old, new, aligner)
     lengths = {match: end - start for match, (_, (start, end)) in spans.items()}
     staying = in_order(matched, lengths)
     made = [Passage(match.old, match.new, told[match], match not in staying) for match in matched]
     return Difference(old, new, tuple(_in_reading_order(made, old, new)))
 
 
-def _told(
-    spans: Mapping[Match, tuple[Span, Span]], old: Document, new: Document, aligner: Aligner
-) -> dict[Match, tuple[Piece, ...]]:
+def _align_matches(
+    spans: Mapping[SentenceMatch, tuple[Span, Span]], old: Document, new: Document, aligner: Aligner
+) -> dict[SentenceMatch, tuple[Piece, ...]]:
     """What became of the words of each match, whose places are given."""
     texts = {match: (old.text[slice(*one)], new.text[slice(*other)]) for match, (one, other) in spans.items()}
     same = [match for match, (one, other) in texts.items() if bare(one) == bare(other)]
-    told: dict[Match, tuple[Piece, ...]] = {match: (Piece("kept", *spans[match]),) for match in same}
+    told: dict[SentenceMatch, tuple[Piece, ...]] = {match: (Piece("kept", *spans[match]),) for match in same}
     edited = [match for match in texts if match not in told]
     # A few pairs have no telling mean of their own: some that stayed the same keep them company.
     company = same[: max(COMPANY - len(edited), 0)] if edited else []

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from otalign.alignment import Alignment, Link
 from otalign.diff.difference import Fate, Piece
-from otalign.gloss import Column, columns
+from otalign.gloss import GlossColumn, columns
 from otalign.text.sentences import Span
 
 
@@ -20,7 +20,7 @@ def pieces(alignment: Alignment, old_start: int, new_start: int) -> tuple[Piece,
     """The words of two texts, which start at these places of their documents, in pieces."""
     assert alignment.source_spans is not None
     assert alignment.target_spans is not None
-    told = replace(alignment, links=tuple(_telling(alignment)))
+    told = replace(alignment, links=tuple(_select_links(alignment)))
     laid = columns(told, lambda column: _letters(told, column))
     met = {column.phrase for column in laid if column.source and column.target}
     made = [
@@ -32,10 +32,10 @@ def pieces(alignment: Alignment, old_start: int, new_start: int) -> tuple[Piece,
         )
         for column in laid
     ]
-    return tuple(_numbered(_joined(_moved_together(made))))
+    return tuple(_number_units(_merge_pieces(_moved_together(made))))
 
 
-def _telling(alignment: Alignment) -> list[Link]:
+def _select_links(alignment: Alignment) -> list[Link]:
     """The links that say what became of a word; a word that is the same in both has one."""
     n, m = alignment.shape
     source, target = alignment.source, alignment.target
@@ -84,12 +84,12 @@ def _same_beside(
     return found
 
 
-def _letters(alignment: Alignment, column: Column) -> int:
+def _letters(alignment: Alignment, column: GlossColumn) -> int:
     words = [alignment.source[i] for i in column.source] + [alignment.target[j] for j in column.target]
     return sum(map(len, words))
 
 
-def _fate(alignment: Alignment, column: Column, met: set[int | None]) -> Fate:
+def _fate(alignment: Alignment, column: GlossColumn, met: set[int | None]) -> Fate:
     if column.phrase is None:
         return "removed" if column.source else "added"
     if column.phrase not in met:
@@ -124,7 +124,7 @@ def _moved_together(made: Sequence[Piece]) -> list[Piece]:
     return [piece._replace(unit=unit_of(piece)) if piece.fate == "moved" else piece for piece in made]
 
 
-def _joined(made: Sequence[Piece]) -> list[Piece]:
+def _merge_pieces(made: Sequence[Piece]) -> list[Piece]:
     """Neighbours of one fate as one piece, but reworded phrases and what moved apart each on their own."""
     joined: list[Piece] = []
     for piece in made:
@@ -145,7 +145,7 @@ def _over(first: Span | None, second: Span | None) -> Span | None:
     return (first[0], second[1]) if first and second else None
 
 
-def _numbered(made: Sequence[Piece]) -> list[Piece]:
+def _number_units(made: Sequence[Piece]) -> list[Piece]:
     """Units counted from 0 where a piece may have its other half elsewhere, and none where it has not."""
     told = [piece.unit for piece in made if piece.fate in ("reworded", "moved")]
     numbers = {unit: number for number, unit in enumerate(dict.fromkeys(told))}

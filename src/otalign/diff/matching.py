@@ -30,31 +30,33 @@ PART = 0.25  # the least cosine of a sentence with one that it is a part of
 COMPANY = 256  # sentences at least that vectors are centred on, where the texts have so many
 
 
-class Match(NamedTuple):
+class SentenceMatch(NamedTuple):
     """Neighbouring sentences of the old text, and neighbouring ones of the new, by their numbers."""
 
     old: tuple[int, ...]
     new: tuple[int, ...]
 
 
-def matches(old: Document, new: Document, encoder: Encoder) -> list[Match]:
+def matches(old: Document, new: Document, encoder: Encoder) -> list[SentenceMatch]:
     """The matches, each sentence in at most one, by their places in the old text."""
     same = _identical(old, new)
     matched_old, matched_new = set(same), set(same.values())
     left = [i for i in range(len(old)) if i not in matched_old]
     right = [j for j in range(len(new)) if j not in matched_new]
-    found = [Match((i,), (j,)) for i, j in same.items()]
+    found = [SentenceMatch((i,), (j,)) for i, j in same.items()]
     if left and right:
         texts = [old.sentences[i] for i in left] + [new.sentences[j] for j in right]
         company = [old.sentences[i] for i in same][: max(COMPANY - len(texts), 0)]
         vectors = sentence_vectors([*texts, *company], encoder)
         away = _distances(left, right, same, len(old), len(new))
         between = _between(left, right, vectors[: len(left)], vectors[len(left) : len(texts)], away)
-        found += [Match(tuple(left[i] for i in m.old), tuple(right[j] for j in m.new)) for m in between]
+        found += [
+            SentenceMatch(tuple(left[i] for i in m.old), tuple(right[j] for j in m.new)) for m in between
+        ]
     return sorted(found)
 
 
-def in_order(matched: Sequence[Match], lengths: Mapping[Match, int]) -> set[Match]:
+def in_order(matched: Sequence[SentenceMatch], lengths: Mapping[SentenceMatch, int]) -> set[SentenceMatch]:
     """Matches that stand in the same order in both texts, as long as can be in all; the others have moved."""
     ordered = sorted(matched)
     ends = np.array([match.new[0] for match in ordered])
@@ -127,13 +129,13 @@ def _distances(
 
 def _between(
     left: Sequence[int], right: Sequence[int], first: np.ndarray, second: np.ndarray, away: np.ndarray
-) -> list[Match]:
+) -> list[SentenceMatch]:
     """The matches between sentences with the vectors `first` and `second`, by their places among these."""
     partners = _partners(cosines(first, second) - AWAY * away / (away + NEAR))
     backwards = {j: i for i, j in partners.items()}
-    joins = [(gain, Match((i,), pair)) for gain, i, pair in _joins(first, second, right, backwards)]
-    joins += [(gain, Match(pair, (j,))) for gain, j, pair in _joins(second, first, left, partners)]
-    singles = [Match((i,), (j,)) for i, j in partners.items()]
+    joins = [(gain, SentenceMatch((i,), pair)) for gain, i, pair in _joins(first, second, right, backwards)]
+    joins += [(gain, SentenceMatch(pair, (j,))) for gain, j, pair in _joins(second, first, left, partners)]
+    singles = [SentenceMatch((i,), (j,)) for i, j in partners.items()]
     found, used_old, used_new = [], set(), set()
     for match in [match for _, match in sorted(joins, reverse=True)] + singles:
         if used_old.isdisjoint(match.old) and used_new.isdisjoint(match.new):

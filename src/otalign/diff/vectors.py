@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from otalign.encoders import Embeddings, Encoder
-from otalign.encoders.embeddings import in_numpy
+from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.whitening import Centre
-from otalign.text.words import Sentence, tokenized
+from otalign.text.words import Sentence, tokenize
 
 WHITENING = 0.5
 COMMON = 1e-3  # the share of all words at which a word counts half
@@ -53,7 +53,7 @@ BACKGROUND = (
 
 def sentence_vectors(sentences: Sequence[str], encoder: Encoder) -> np.ndarray:
     """A vector for each sentence, (n, D)."""
-    read = [tokenized(text) for text in (*sentences, *BACKGROUND)]
+    read = [tokenize(text) for text in (*sentences, *BACKGROUND)]
     weights = _weights(read)
     sums: list[np.ndarray] = []
     masses: list[float] = []
@@ -64,11 +64,11 @@ def sentence_vectors(sentences: Sequence[str], encoder: Encoder) -> np.ndarray:
             embeddings = _each_alone(chunk, encoder)
             for k, sentence in enumerate(chunk):
                 counts = np.array([weights[word.casefold()] for word in sentence.words], dtype=np.float32)
-                sums.append(counts @ in_numpy(embeddings[k]) if len(counts) else np.zeros(1))
+                sums.append(counts @ to_numpy(embeddings[k]) if len(counts) else np.zeros(1))
                 masses.append(float(counts.sum()))
             yield embeddings
 
-    centre = Centre.of(parts(), WHITENING)
+    centre = Centre.fit(parts(), WHITENING)
     size = len(centre.mean)
     made = np.stack([np.broadcast_to(one, size) for one in sums]) - np.outer(masses, centre.mean)
     return (made if centre.stretch is None else made @ centre.stretch)[: len(sentences)].astype(np.float32)

@@ -4,21 +4,34 @@ from pathlib import Path
 
 from otalign.encoders.embeddings import Embeddings
 from otalign.encoders.encoder import Encoder, Precision
-from otalign.encoders.prepared import Pairing, Prepared, Reader
+from otalign.encoders.prepared import Pairing, PairPreparer, PreparedPairs
 
-__all__ = ["Embeddings", "Encoder", "Pairing", "Precision", "Prepared", "Reader", "is_in", "layers", "load"]
+__all__ = [
+    "Embeddings",
+    "Encoder",
+    "PairPreparer",
+    "Pairing",
+    "Precision",
+    "PreparedPairs",
+    "has_encoder",
+    "list_layers",
+    "load",
+]
 
 EXPORTED, HUGGING_FACE = "encoder.onnx", "config.json"  # by which the two kinds of folder are known
 
 
-def is_in(folder: Path) -> bool:
-    """Whether a folder holds an encoder."""
+def has_encoder(folder: Path) -> bool:
+    """Return whether a folder holds an encoder."""
     return any((folder / file).is_file() for file in (EXPORTED, HUGGING_FACE))
 
 
-def layers(model: str | Path) -> range:
-    """The layers that an encoder can be loaded at: all of Hugging Face's, but only the last if training mixed
-    them, and the one of an exported encoder."""
+def list_layers(model: str | Path) -> range:
+    """Return the layers at which an encoder can be loaded.
+
+    These are all layers of a Hugging Face model, the last one if training has mixed them, and the only layer
+    of an exported encoder.
+    """
     from otalign.encoders.onnx import Onnx
     from otalign.encoders.pretrained import depth, mix_in
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from otalign.arrays import array_namespace, beside, device, is_numpy_array
+from otalign.arrays import array_namespace, device, is_numpy_array, to_device_of
 
 Array = Any
 
@@ -36,7 +36,7 @@ class Embeddings:
     def total(self) -> np.ndarray:
         """Their sum (D,), in float64."""
         xp = array_namespace(self.vectors)
-        return in_numpy(xp.sum(self.vectors, axis=0, dtype=xp.float64))
+        return to_numpy(xp.sum(self.vectors, axis=0, dtype=xp.float64))
 
     def squares(self, mean: np.ndarray) -> np.ndarray:
         """The sum of their outer products with themselves (D, D), in float64, if this is their mean."""
@@ -46,42 +46,44 @@ class Embeddings:
         spread = self.words * np.outer(mean, mean)
         for strip in self._strips():
             around = strip - origin
-            spread += in_numpy(xp.matrix_transpose(around) @ around)
+            spread += to_numpy(xp.matrix_transpose(around) @ around)
         return spread
 
-    def moved(
+    def transform(
         self, origin: np.ndarray, stretch: np.ndarray | None = None, *, in_place: bool = False
     ) -> "Embeddings":
-        """The same around another origin, and stretched there by a map (D, D). In place, it is these that are
-        changed and given back."""
+        """Return the embeddings relative to another origin, multiplied with a map (D, D).
+
+        In place, these embeddings are changed and returned.
+        """
         xp, of = array_namespace(self.vectors), self.vectors
         origin = xp.asarray(origin, dtype=of.dtype, device=device(of))
         if stretch is not None:
             stretch = xp.asarray(stretch, dtype=of.dtype, device=device(of))
-        moved = self if in_place else Embeddings(xp.asarray(of, copy=True), self.starts)
-        for strip in moved._strips():
+        result = self if in_place else Embeddings(xp.asarray(of, copy=True), self.starts)
+        for strip in result._strips():
             strip -= origin
             if stretch is not None:
                 strip[...] = strip @ stretch
-        return moved
+        return result
 
     def _strips(self) -> Iterator[Array]:
         """Views of some vectors at a time, or of all on a GPU."""
         size = STRIP if str(device(self.vectors)) == "cpu" else max(1, self.words)
         return (self.vectors[first : first + size, ...] for first in range(0, self.words, size))
 
-    def padded(self, sentences: Sequence[int] | np.ndarray) -> tuple[Array, Array]:
-        """Those of several sentences (B, N, D), and the mask (B, N) of what is a word."""
+    def pad(self, sentences: Sequence[int] | np.ndarray) -> tuple[Array, Array]:
+        """Return the vectors of several sentences (B, N, D), padded, and the mask (B, N) of their words."""
         xp = array_namespace(self.vectors)
         starts, ends = self.starts[sentences], self.starts[np.add(sentences, 1)]
         steps = np.arange((ends - starts).max())
         is_word = steps < (ends - starts)[:, None]
         rows = np.where(is_word, starts[:, None] + steps, 0)
-        taken = xp.take(self.vectors, beside(rows.reshape(-1), self.vectors), axis=0)
-        return xp.reshape(taken, (*rows.shape, -1)), beside(is_word, self.vectors)
+        taken = xp.take(self.vectors, to_device_of(rows.reshape(-1), self.vectors), axis=0)
+        return xp.reshape(taken, (*rows.shape, -1)), to_device_of(is_word, self.vectors)
 
 
-def in_numpy(x: Array) -> np.ndarray:
+def to_numpy(x: Array) -> np.ndarray:
     return x.cpu().numpy() if hasattr(x, "cpu") else np.asarray(x)
 
 
@@ -109,7 +111,7 @@ def _bags(states: Array, places: np.ndarray, starts: np.ndarray, weights: np.nda
     from run to run on a GPU."""
     from torch.nn.functional import embedding_bag
 
-    at, first, shares = (beside(one, states) for one in (places, starts, weights))
+    at, first, shares = (to_device_of(one, states) for one in (places, starts, weights))
     return embedding_bag(at, states, first, mode="sum", per_sample_weights=shares.to(states.dtype))
 
 
@@ -126,7 +128,7 @@ class Sums:
         """A part (D,) to each of these words."""
         # A row that is named twice is added to once. So the first parts of all words, then the second, …
         for one in self._apart(words):
-            rows = beside(words[one], parts)
+            rows = to_device_of(words[one], parts)
             if self.met[words[one]].any():
                 self.vectors[rows] += parts[one]
             else:  # mostly: there are no others without windows

@@ -14,7 +14,7 @@ import numpy as np
 
 from otalign.arrays import is_finite
 from otalign.encoders.embeddings import Array, Embeddings, Sums, word_parts
-from otalign.encoders.prepared import Batch, Pairing, Prepared, Reader
+from otalign.encoders.prepared import EncoderBatch, Pairing, PairPreparer, PreparedPairs
 from otalign.encoders.subwords import Subworder
 from otalign.encoders.windows import Input
 from otalign.text.words import Sentence
@@ -75,21 +75,21 @@ class Encoder(ABC):
         self, pairs: Sequence[tuple[Sentence, Sentence]], pairing: Pairing, layers: Sequence[int]
     ) -> dict[int, Embeddings]:
         """The embeddings at each of these layers, none above the encoder's own, from one run of the model."""
-        return self._embedded(self.reader.prepared(pairs, pairing), layers)
+        return self._embed_layers(self.reader.prepare(pairs, pairing), layers)
 
-    def embed_prepared(self, prepared: Prepared) -> Embeddings:
+    def embed_batches(self, prepared: PreparedPairs) -> Embeddings:
         """The embeddings of what this encoder's `reader` has made."""
-        return self._embedded(prepared, [self.layer])[self.layer]
+        return self._embed_layers(prepared, [self.layer])[self.layer]
 
     @property
-    def reader(self) -> Reader:
+    def reader(self) -> PairPreparer:
         """What makes of sentences what the model reads, without the model."""
-        return Reader(self.subworder, self.limit, self.pad, self.batch_size, self.padding)
+        return PairPreparer(self.subworder, self.limit, self.pad, self.batch_size, self.padding)
 
     def as_inputs(self, sentences: Sequence[Sentence], pairing: Pairing) -> Iterator[Input]:
         return self.reader.as_inputs(sentences, pairing)
 
-    def _embedded(self, prepared: Prepared, layers: Sequence[int]) -> dict[int, Embeddings]:
+    def _embed_layers(self, prepared: PreparedPairs, layers: Sequence[int]) -> dict[int, Embeddings]:
         sums: dict[int, Sums] = {}  # made when the first batch says of what library, type and width
         for found in self._read(prepared.batches, layers):
             for layer, (words, parts) in zip(layers, found, strict=True):
@@ -105,10 +105,10 @@ class Encoder(ABC):
         nothing = Sums(0, np.zeros((0, 1), dtype=np.float32))
         return {layer: Embeddings(sums.get(layer, nothing).vectors, prepared.starts) for layer in layers}
 
-    def _read(self, these: Sequence[Batch], layers: Sequence[int]) -> Iterator[list[Parts]]:
+    def _read(self, these: Sequence[EncoderBatch], layers: Sequence[int]) -> Iterator[list[Parts]]:
         """Of each batch, what it adds to words at these layers, in order; `at_once` are run side by side."""
 
-        def parts(batch: Batch) -> list[Parts]:
+        def parts(batch: EncoderBatch) -> list[Parts]:
             found = self.hidden_layers(batch.ids, batch.mask, batch.types, layers)
             return [word_parts(states, batch.places, batch.words, batch.weights) for states in found]
 

@@ -18,7 +18,7 @@ import numpy as np
 from otalign.encoders.encoder import INPUTS, Encoder, Pairing
 from otalign.encoders.onnx import MODEL, TOKENIZER, Onnx
 from otalign.encoders.transformers import Transformers
-from otalign.text.words import Text, sentence, tokenized
+from otalign.text.words import Text, to_sentence, tokenize
 
 TOLERANCE = 1e-4  # of float32: the largest difference of any number in an embedding
 ALIKE = 0.9  # of int8: the least mean cosine between a word's embedding and the original
@@ -62,7 +62,7 @@ def export(
     # Made beside its place and moved there, so that what fails the comparison is never taken for good.
     with TemporaryDirectory(dir=folder.parent, prefix=".export-") as made:
         _write(original, Path(made), int8, calibration)
-        said = _compared(original, Onnx(made), int8)
+        said = _compare(original, Onnx(made), int8)
         shutil.copytree(made, folder, dirs_exist_ok=True)
     return said
 
@@ -91,12 +91,12 @@ def _write(
 
 def calibration_feeds(encoder: Encoder, pairs: Iterable[tuple[Text, Text]] = ()) -> Iterator[dict[str, Any]]:
     """Prepare model inputs that show the ranges of activations: sentence pairs and `TEXTS`, not padded."""
-    texts = [tokenized(text) for text in TEXTS]
-    every = [(sentence(source), sentence(target)) for source, target in pairs]
+    texts = [tokenize(text) for text in TEXTS]
+    every = [(to_sentence(source), to_sentence(target)) for source, target in pairs]
     every += [(source, target) for source in texts for target in texts]
     reader = replace(encoder.reader, padding=False)
     for pairing in PAIRINGS:
-        for batch in reader.prepared(every, pairing).batches:
+        for batch in reader.prepare(every, pairing).batches:
             given = dict[str, np.ndarray](zip(INPUTS, (batch.ids, batch.mask, batch.types), strict=True))
             yield {name: given[name] for name in encoder.inputs}
 
@@ -151,9 +151,9 @@ def _plain_attention(model: Any) -> Iterator[None]:
         model.config._attn_implementation = before
 
 
-def _compared(original: Encoder, made: Encoder, int8: bool) -> str:
+def _compare(original: Encoder, made: Encoder, int8: bool) -> str:
     """How close the two are on `TEXTS`, in words; an error if it is not close enough."""
-    sentences = [tokenized(text) for text in TEXTS]
+    sentences = [tokenize(text) for text in TEXTS]
     pairs = [(source, target) for source in sentences for target in sentences]
     x, y = (
         np.concatenate([encoder.embed(pairs, pairing).vectors for pairing in PAIRINGS])

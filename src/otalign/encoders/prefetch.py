@@ -17,14 +17,14 @@ from dataclasses import dataclass
 from itertools import islice
 from multiprocessing import get_context
 
-from otalign.encoders import Pairing, Prepared, Reader
+from otalign.encoders import Pairing, PairPreparer, PreparedPairs
 from otalign.failures import EXPECTED, CapturedError, capture
-from otalign.text.words import Pair, Text, sentence
+from otalign.text.words import Pair, Text, to_sentence
 
 TASK_PAIRS = 4096  # enough to find some of like length
 AHEAD = 2  # tasks for each worker that are begun before they are asked for
 
-Done = tuple[bytes, Prepared]  # the sentences pickled
+Done = tuple[bytes, PreparedPairs]  # the sentences pickled
 
 
 @dataclass(frozen=True)
@@ -39,22 +39,22 @@ class Pickled:
             yield from pickle.loads(task)
 
 
-def prepared(
-    pairs: Iterable[tuple[Text, Text]], reader: Reader, pairing: Pairing, workers: int, words: int
-) -> Iterator[tuple["Pickled", Prepared]]:
+def prepare_ahead(
+    pairs: Iterable[tuple[Text, Text]], reader: PairPreparer, pairing: Pairing, workers: int, words: int
+) -> Iterator[tuple["Pickled", PreparedPairs]]:
     """The pairs as sentences, with what the model reads of them, in order, some `words` words at a time."""
     held: list[Done] = []
     for done in _tasks(pairs, reader, pairing, workers):
         held.append(done)
         if sum(part.words for _, part in held) >= words:
-            yield _joined(held)
+            yield _join_tasks(held)
             held = []
     if held:
-        yield _joined(held)
+        yield _join_tasks(held)
 
 
 def _tasks(
-    pairs: Iterable[tuple[Text, Text]], reader: Reader, pairing: Pairing, workers: int
+    pairs: Iterable[tuple[Text, Text]], reader: PairPreparer, pairing: Pairing, workers: int
 ) -> Iterator[Done]:
     # Spawned, not forked: a process that uses a GPU or threads must not be copied.
     with ProcessPoolExecutor(
@@ -65,7 +65,7 @@ def _tasks(
         try:
             while some := tuple(islice(stream, TASK_PAIRS)):
                 with _without_main():  # a task may start a worker
-                    begun.append(pool.submit(_done, some))
+                    begun.append(pool.submit(_run_task, some))
                 if len(begun) > AHEAD * workers:
                     yield _unwrap(begun.popleft().result(), first)
                     first += TASK_PAIRS
@@ -104,21 +104,21 @@ def _without_main() -> Iterator[None]:
         vars(main).update(kept)
 
 
-def _joined(tasks: list[Done]) -> tuple[Pickled, Prepared]:
+def _join_tasks(tasks: list[Done]) -> tuple[Pickled, PreparedPairs]:
     pickled, parts = zip(*tasks, strict=True)
-    return Pickled(pickled), Prepared.joined(parts)
+    return Pickled(pickled), PreparedPairs.concatenate(parts)
 
 
-_of_this_worker: list[tuple[Reader, Pairing]] = []
+_of_this_worker: list[tuple[PairPreparer, Pairing]] = []
 
 
-def _begin(reader: Reader, pairing: Pairing) -> None:
+def _begin(reader: PairPreparer, pairing: Pairing) -> None:
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # the workers are what runs side by side
     gc.disable()  # nothing that is made here refers to itself
     _of_this_worker.append((reader, pairing))
 
 
-def _done(pairs: Sequence[tuple[Text, Text]]) -> Done | CapturedError:
+def _run_task(pairs: Sequence[tuple[Text, Text]]) -> Done | CapturedError:
     try:
         return _prepare(pairs)
     except BaseException as error:  # of any type: one that cannot be pickled would break the pool
@@ -132,5 +132,5 @@ def _done(pairs: Sequence[tuple[Text, Text]]) -> Done | CapturedError:
 
 def _prepare(pairs: Sequence[tuple[Text, Text]]) -> Done:
     ((reader, pairing),) = _of_this_worker
-    sentences = [(sentence(source), sentence(target)) for source, target in pairs]
-    return pickle.dumps(sentences, pickle.HIGHEST_PROTOCOL), reader.prepared(sentences, pairing)
+    sentences = [(to_sentence(source), to_sentence(target)) for source, target in pairs]
+    return pickle.dumps(sentences, pickle.HIGHEST_PROTOCOL), reader.prepare(sentences, pairing)

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from otalign.encoders.subwords import Subworder
-from otalign.encoders.windows import Input, Piece, inputs
+from otalign.encoders.windows import Input, InputPiece, inputs
 from otalign.text.words import Sentence
 
 # How an encoder reads two sentences: together, the source first; each alone; or together in an order of their
@@ -19,7 +19,7 @@ from otalign.text.words import Sentence
 Pairing = Literal["joint", "separate", "canonical"]
 
 
-class Batch(NamedTuple):
+class EncoderBatch(NamedTuple):
     """What the model reads at once (B, L), and which of its states are part of which word's embedding."""
 
     ids: np.ndarray
@@ -31,10 +31,10 @@ class Batch(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class PreparedPairs:
     """The words of sentence k are those from `starts[k]` to `starts[k + 1]`."""
 
-    batches: Sequence[Batch]
+    batches: Sequence[EncoderBatch]
     starts: np.ndarray  # (sentences + 1,)
 
     @property
@@ -42,7 +42,7 @@ class Prepared:
         return int(self.starts[-1])
 
     @classmethod
-    def joined(cls, parts: Sequence["Prepared"]) -> "Prepared":
+    def concatenate(cls, parts: Sequence["PreparedPairs"]) -> "PreparedPairs":
         """The sentences of all parts, one part after the other."""
         before = [0, *accumulate(part.words for part in parts)]
         return cls(
@@ -56,7 +56,7 @@ class Prepared:
 
 
 @dataclass(frozen=True)
-class Reader:
+class PairPreparer:
     """Makes of sentences what one model reads."""
 
     subworder: Subworder
@@ -65,7 +65,7 @@ class Reader:
     batch_size: int  # subwords of a batch, padding included
     padding: bool = True  # whether inputs of different lengths may share a batch
 
-    def prepared(self, pairs: Sequence[tuple[Sentence, Sentence]], pairing: Pairing) -> Prepared:
+    def prepare(self, pairs: Sequence[tuple[Sentence, Sentence]], pairing: Pairing) -> PreparedPairs:
         """Source, target, source, target, … in batches by length."""
         if pairing not in get_args(Pairing):
             known = ", ".join(map(repr, get_args(Pairing)))
@@ -73,7 +73,7 @@ class Reader:
         sentences = [sentence for pair in pairs for sentence in pair]
         starts = np.array([0, *accumulate(len(sentence.spans) for sentence in sentences)])
         found = batches(self.as_inputs(sentences, pairing), self.batch_size, self.padding)
-        return Prepared([self._batch(one, starts) for one in found], starts)
+        return PreparedPairs([self._batch(one, starts) for one in found], starts)
 
     def as_inputs(self, sentences: Sequence[Sentence], pairing: Pairing) -> Iterator[Input]:
         alone = pairing == "separate"
@@ -88,7 +88,7 @@ class Reader:
                 if any(len(piece.words) for piece in one.pieces):  # an empty text may not even have a frame
                     yield one
 
-    def _batch(self, these: Sequence[Input], starts: np.ndarray) -> Batch:
+    def _batch(self, these: Sequence[Input], starts: np.ndarray) -> EncoderBatch:
         longest = max(len(one.ids) for one in these)
         ids = np.full((len(these), longest), self.pad, dtype=np.int64)
         mask, types = np.zeros_like(ids), np.zeros_like(ids)
@@ -97,7 +97,7 @@ class Reader:
             types[k, : len(one.ids)] = one.types
             mask[k, : len(one.ids)] = 1
         pieces = [(k * longest, piece) for k, one in enumerate(these) for piece in one.pieces]
-        return Batch(
+        return EncoderBatch(
             ids,
             mask,
             types,
@@ -112,7 +112,7 @@ def _length(sentence: Sentence) -> tuple[int, str]:
     return len(sentence.spans), sentence.text
 
 
-def _swap_side(piece: Piece, both: int) -> Piece:
+def _swap_side(piece: InputPiece, both: int) -> InputPiece:
     """The piece as one of the other sentence, where the numbers of both add up to so much."""
     return replace(piece, sentence=both - piece.sentence)
 

@@ -27,7 +27,7 @@ CODE = (
 
 def depth(name: str) -> int:
     """The number of a model's last layer, from its configuration alone."""
-    layers = read_config(name, Path(name) if Path(name).is_dir() else Path(_fetched(name))).num_hidden_layers
+    layers = read_config(name, Path(name) if Path(name).is_dir() else Path(_fetch(name))).num_hidden_layers
     if not isinstance(layers, int) or layers < 1:
         raise ValueError(UNREADABLE.format(name, f"num_hidden_layers must be at least 1, got {layers!r}"))
     return layers
@@ -83,13 +83,13 @@ def mix_in(folder: Path) -> np.ndarray | None:
     return read_array(folder / MIX, (None,)) if (folder / MIX).is_file() else None
 
 
-def loaded(name: str, kept: int | None) -> tuple[Any, Any, Path]:
+def load_model(name: str, kept: int | None) -> tuple[Any, Any, Path]:
     """The encoder, or its first layers, its tokeniser, and the folder where they lie."""
     try:
         from transformers import AutoModel, AutoTokenizer
     except ImportError as error:
         raise ImportError(NEEDS.format(name)) from error
-    folder = name if Path(name).is_dir() else _fetched(name)
+    folder = name if Path(name).is_dir() else _fetch(name)
     fewer = {} if kept is None else {"num_hidden_layers": kept}
     read_config(name, Path(folder))  # first, since it says best why a folder with code is refused
     with translate_errors(name):
@@ -108,7 +108,7 @@ def loaded(name: str, kept: int | None) -> tuple[Any, Any, Path]:
     return (model.get_encoder() if model.config.is_encoder_decoder else model), tokenizer, Path(folder)
 
 
-def _fetched(name: str) -> str:
+def _fetch(name: str) -> str:
     """The folder where the model of this name lies, fetched from the hub if it has not been before."""
     from huggingface_hub import snapshot_download
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from otalign.encoders.encoder import CPU_BATCH, GPU_BATCH, INPUTS, Encoder, Precision
 from otalign.encoders.onnx import MODEL as EXPORTED
-from otalign.encoders.pretrained import MIX, PARTS, loaded, mix_in, translate_errors
+from otalign.encoders.pretrained import MIX, PARTS, load_model, mix_in, translate_errors
 from otalign.encoders.subwords import Subworder
 
 SIZE_IF_UNSAID = 512  # subwords of an input, for models that set no limit of their own
@@ -47,7 +47,7 @@ class Transformers(Encoder):
     ):
         if precision not in get_args(Precision):
             raise ValueError(f"precision must be 'float32' or 'bfloat16', got {precision!r}")
-        model, tokenizer, self.origin = loaded(name, kept)
+        model, tokenizer, self.origin = load_model(name, kept)
         self.folder = Path(name) if Path(name).is_dir() else None
         self.device = _device(device)
         self.mix = mix_in(self.origin)
@@ -144,7 +144,7 @@ class Transformers(Encoder):
             def forward(self, *tensors):
                 given = dict(zip(names, tensors, strict=True))
                 layers = self.model(**given, output_hidden_states=True).hidden_states
-                return layers[layer] if mix is None else mixed(layers, from_numpy(mix))
+                return layers[layer] if mix is None else mix_layers(layers, from_numpy(mix))
 
         return UpToLayer()
 
@@ -180,14 +180,14 @@ class Transformers(Encoder):
 def states(model: Any, tensors: dict[str, Any], mix: Any = None) -> Any:
     """What a model makes of its inputs, (B, L, D): the states of its last layer, or the last few mixed."""
     if mix is not None:
-        return mixed(model(**tensors, output_hidden_states=True).hidden_states, mix)
+        return mix_layers(model(**tensors, output_hidden_states=True).hidden_states, mix)
     try:
         return model(**tensors).last_hidden_state
     except Reached as reached:
         return reached.states
 
 
-def mixed(layers: Sequence[Any], mix: Any) -> Any:
+def mix_layers(layers: Sequence[Any], mix: Any) -> Any:
     """The last layers, each brought to mean 0 and variance 1, times the mix (layers,), added up."""
     from torch.nn.functional import layer_norm
 

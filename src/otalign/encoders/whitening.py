@@ -1,11 +1,10 @@
-"""Centring: what all embeddings share says nothing of a word, and is taken away.
+"""Centring and whitening: what all embeddings have in common says nothing about a word, and is removed.
 
-The mean is subtracted. With whitening the directions in which the embeddings vary most are shrunk too: each
-is divided by its variance to the power of whitening / 2, so that 0 leaves them and 1 makes all variances one.
+Centring subtracts the mean. Whitening also shrinks the directions of large variance: each is divided by its
+variance to the power of whitening / 2, so that 0 changes nothing and 1 makes all variances equal.
 
-It is that of the words at hand. Of a stream it is that of the first pairs, `WORDS` words of them, which are
-held until then; a few hundred pairs are less and are centred on the whole of themselves. Four times as many
-changed no F1 on a dev set by 0.05.
+The mean is that of the given pairs. Of a stream it is the mean of the first `WORDS` words, which are held
+back until they are known. Four times as many words changed no F1 on a dev set by 0.05.
 """
 
 from collections import deque
@@ -24,14 +23,18 @@ Kept = TypeVar("Kept")
 
 @dataclass(frozen=True, eq=False)
 class Centre:
-    """The middle of embeddings, and what brings their variances closer together."""
+    """The mean of embeddings, and the map that whitens them."""
 
     mean: np.ndarray  # (D,)
-    stretch: np.ndarray | None = None  # (D, D), if they are whitened
+    stretch: np.ndarray | None = None  # (D, D), with whitening
 
     @classmethod
-    def of(cls, parts: Iterable[Embeddings], whitening: float = 0.0) -> "Centre":
-        """That of all their vectors."""
+    def fit(cls, parts: Iterable[Embeddings], whitening: float = 0.0) -> "Centre":
+        """Compute the centre of embeddings.
+
+        Raises:
+            ValueError: If they hold no word.
+        """
         total, squares, words = np.zeros(1), np.zeros(1), 0
         for embeddings in (part for part in parts if part.words):
             here = embeddings.total()
@@ -43,17 +46,18 @@ class Centre:
         mean = total / words
         if not whitening:
             return cls(mean)
-        return cls(mean, _stretch(squares / words - np.outer(mean, mean), words, whitening))
+        return cls(mean, _compute_stretch(squares / words - np.outer(mean, mean), words, whitening))
 
-    def centred(self, embeddings: Embeddings, *, in_place: bool = False) -> Embeddings:
-        return embeddings.moved(self.mean, self.stretch, in_place=in_place)
+    def apply(self, embeddings: Embeddings, *, in_place: bool = False) -> Embeddings:
+        """Centre embeddings, and whiten them."""
+        return embeddings.transform(self.mean, self.stretch, in_place=in_place)
 
 
-def _stretch(covariance: np.ndarray, words: int, whitening: float) -> np.ndarray:
-    """The symmetric map (D, D) that divides each direction by its variance to the power of whitening / 2.
+def _compute_stretch(covariance: np.ndarray, words: int, whitening: float) -> np.ndarray:
+    """Compute the symmetric map (D, D) that divides each direction by its variance^(whitening / 2).
 
-    Few words vary in few directions, and by chance. So the covariance counts as if D words of equal variance
-    in all directions had been seen too; a single pair is hardly whitened at all.
+    Few words vary in few directions, by chance. So the covariance is shrunk as if D more words of equal
+    variance in all directions had been seen; a single pair is hardly whitened.
     """
     size = len(covariance)
     typical = np.trace(covariance) / size
@@ -64,29 +68,34 @@ def _stretch(covariance: np.ndarray, words: int, whitening: float) -> np.ndarray
     return (directions * (np.maximum(variances, least) / typical) ** (-whitening / 2)) @ directions.T
 
 
-def centred(
+def centre_stream(
     stream: Iterator[tuple[Kept, Embeddings]], centre: Centre | None = None, whitening: float = 0.0
 ) -> Iterator[tuple[Kept, Embeddings]]:
-    """The same stream around a centre that was kept, or else that of its first words. It gives away its
-    embeddings, which are moved where they are."""
+    """Centre a stream of embeddings, in place.
+
+    Args:
+        stream: Chunks, each something with its embeddings.
+        centre: Centre to use; None for that of the stream's first words.
+        whitening: Whitening of a centre that is computed.
+    """
     if centre is not None:
         for kept, embeddings in stream:
-            yield kept, centre.centred(embeddings, in_place=True)
+            yield kept, centre.apply(embeddings, in_place=True)
         return
-    held, words = first(stream)
+    held, words = hold_first(stream)
     if not words:  # a stream of texts without words
         yield from held
         return
-    centre = Centre.of((embeddings for _, embeddings in held), whitening)
+    centre = Centre.fit((embeddings for _, embeddings in held), whitening)
     while held:  # given away one by one: the stream may be long
         kept, embeddings = held.popleft()
-        yield kept, centre.centred(embeddings, in_place=True)
+        yield kept, centre.apply(embeddings, in_place=True)
     for kept, embeddings in stream:
-        yield kept, centre.centred(embeddings, in_place=True)
+        yield kept, centre.apply(embeddings, in_place=True)
 
 
-def first(stream: Iterator[tuple[Kept, Embeddings]]) -> tuple[deque[tuple[Kept, Embeddings]], int]:
-    """The beginning of a stream that its centre is taken from, and how many words it has."""
+def hold_first(stream: Iterator[tuple[Kept, Embeddings]]) -> tuple[deque[tuple[Kept, Embeddings]], int]:
+    """Return the beginning of a stream, from which its centre is computed, and its number of words."""
     held: deque[tuple[Kept, Embeddings]] = deque()
     words = 0
     for kept, embeddings in stream:

@@ -16,7 +16,7 @@ from otalign.encoders.subwords import Frame, Subwords
 
 
 @dataclass(frozen=True)
-class Piece:
+class InputPiece:
     """Subwords of one sentence in an input, as parts of its words."""
 
     sentence: int  # its number among all sentences
@@ -31,7 +31,7 @@ class Input:
 
     ids: list[int]
     types: list[int]
-    pieces: tuple[Piece, ...]
+    pieces: tuple[InputPiece, ...]
 
 
 def inputs(sentences: Sequence[Subwords], first: int, frame: Frame, limit: int) -> Iterator[Input]:
@@ -63,12 +63,12 @@ def windows(lengths: Sequence[int], room: int) -> list[tuple[range, ...]]:
     sizes[longest] = min(lengths[longest], room - sum(sizes) + sizes[longest])
     steps = max(-(-(length - size) // max(1, size // 2)) for length, size in zip(lengths, sizes, strict=True))
     return [
-        tuple(_moved(length, size, k / steps) for length, size in zip(lengths, sizes, strict=True))
+        tuple(_shift_window(length, size, k / steps) for length, size in zip(lengths, sizes, strict=True))
         for k in range(steps + 1)
     ]
 
 
-def _moved(length: int, size: int, share: float) -> range:
+def _shift_window(length: int, size: int, share: float) -> range:
     start = round((length - size) * share)
     return range(start, start + size)
 
@@ -90,10 +90,12 @@ def _distance_from_cuts(length: int, part: range) -> np.ndarray:
     return np.minimum(left, right).astype(float)
 
 
-def _piece(number: int, sentence: Subwords, part: range, before: int, of_window: np.ndarray | None) -> Piece:
+def _piece(
+    number: int, sentence: Subwords, part: range, before: int, of_window: np.ndarray | None
+) -> InputPiece:
     at, word, share = sentence.at, sentence.word, sentence.share
     if of_window is not None:
         inside = (at >= part.start) & (at < part.stop)
         at, word = at[inside] - part.start, word[inside]
         share = share[inside] * of_window[at]
-    return Piece(number, at + before, word, share)
+    return InputPiece(number, at + before, word, share)

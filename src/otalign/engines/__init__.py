@@ -2,7 +2,7 @@
 
 from otalign.engines.folder import Folder
 from otalign.engines.local import align
-from otalign.engines.work import Shard, Work, shards
-from otalign.io.writing import Form
+from otalign.engines.work import Shard, ShardWork, split_into_shards
+from otalign.io.writing import OutputFormat
 
-__all__ = ["Folder", "Form", "Shard", "Work", "align", "shards"]
+__all__ = ["Folder", "OutputFormat", "Shard", "ShardWork", "align", "split_into_shards"]

@@ -3,7 +3,7 @@
 import signal
 
 from otalign.engines.folder import CENTRE, TRIES
-from otalign.engines.work import Head, Shard, Work
+from otalign.engines.work import CorpusHead, Shard, ShardWork
 from otalign.failures import EXPECTED, CapturedError
 
 LESS_MEMORY = "with too little memory, give fewer --processes or a smaller --batch-size; --resume goes on"
@@ -28,9 +28,11 @@ def ends_the_run(failure: CapturedError, times: int) -> bool:
     return expected or times >= TRIES
 
 
-def explain_shard(failure: CapturedError, times: int, task: Shard | Head, work: Work) -> ChildProcessError:
+def explain_shard(
+    failure: CapturedError, times: int, task: Shard | CorpusHead, work: ShardWork
+) -> ChildProcessError:
     """Make the error that ends a run in which a shard, or the centre of all of them, could not be made."""
-    if isinstance(task, Head):
+    if isinstance(task, CorpusHead):
         name, first = CENTRE, 0
     else:
         name, first = work.folder.part(task.number).name, task.first
@@ -43,7 +45,7 @@ def explain_shard(failure: CapturedError, times: int, task: Shard | Head, work: 
     return _error(message, failure)
 
 
-def explain_loading(failure: CapturedError, times: int) -> Exception:
+def explain_load_failure(failure: CapturedError, times: int) -> Exception:
     """Make the error that ends a run whose workers cannot load the aligner; expected ones are clear."""
     if isinstance(failure.error, EXPECTED) and not isinstance(failure.error, WorkerDied):
         return failure.error
@@ -56,7 +58,7 @@ def explain_loading(failure: CapturedError, times: int) -> Exception:
     return _error(message, failure)
 
 
-def explain_reading(failure: CapturedError) -> Exception:
+def explain_read_failure(failure: CapturedError) -> Exception:
     """Make the error that ends a run whose input cannot be read; expected ones are clear."""
     if isinstance(failure.error, EXPECTED):
         return failure.error

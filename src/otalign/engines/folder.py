@@ -21,7 +21,7 @@ from otalign.atomic import TEMPORARY, open_atomic
 from otalign.encoders.whitening import Centre
 from otalign.engines.lock import LOCK, lock_folder
 from otalign.engines.records import JOURNAL, FileRecord, HashingWriter, parse_records, read_journal, to_line
-from otalign.io.writing import Form
+from otalign.io.writing import OutputFormat
 from otalign.untrusted import read_json
 
 RUN, CENTRE, LEFTOVER = "run.json", "centre.npz", TEMPORARY
@@ -33,7 +33,7 @@ COUNTS = ("pairs", "shards", "files")  # of the run: what came of it, not what i
 @dataclass(frozen=True)
 class Folder:
     path: Path
-    form: Form
+    form: OutputFormat
 
     def part(self, number: int) -> Path:
         """The place of a shard. Six digits keep names in order up to a million shards."""

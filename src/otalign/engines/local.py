@@ -9,14 +9,14 @@ from itertools import chain, islice
 from typing import Any
 
 from otalign.engines.folder import Folder
-from otalign.engines.work import HEAD, SIZE, Head, Shard, Tell, Warn, Work, shards
+from otalign.engines.work import HEAD, SIZE, CorpusHead, Shard, ShardWork, Tell, Warn, split_into_shards
 from otalign.engines.workers import Crew
 from otalign.io.items import Item
 
 
 def align(
     items: Iterable[Item],
-    work: Work,
+    work: ShardWork,
     about: Mapping[str, Any],
     *,
     size: int = SIZE,
@@ -42,22 +42,22 @@ def align(
         if crew.centres and work.folder.centre is None:
             head, stream = ahead(stream)
             crew.keep_centre(head)
-        for more in crew.written(_missing(shards(stream, size), work.folder, kept.whole, told)):
+        for more in crew.written(_missing(split_into_shards(stream, size), work.folder, kept.whole, told)):
             told(more)
         work.folder.finish(about, pairs, size)
 
 
-def ahead(items: Iterator[Item]) -> tuple[Head, Iterator[Item]]:
+def ahead(items: Iterator[Item]) -> tuple[CorpusHead, Iterator[Item]]:
     """The first items, and all of them still to come. An error among the first comes where it was met."""
     head: list[Item] = []
     try:
         head.extend(islice(items, HEAD))  # keeps those before an error
     except ValueError as error:
-        return Head(head), chain(head, _raising(error))
-    return Head(head), chain(head, items)
+        return CorpusHead(head), chain(head, _raise_later(error))
+    return CorpusHead(head), chain(head, items)
 
 
-def _raising(error: Exception) -> Iterator[Item]:
+def _raise_later(error: Exception) -> Iterator[Item]:
     raise error
     yield  # that it is raised when it is asked for
 

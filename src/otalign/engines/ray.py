@@ -19,22 +19,33 @@ from typing import Any
 
 from otalign.engines.faults import (
     ends_the_run,
-    explain_loading,
-    explain_reading,
+    explain_load_failure,
+    explain_read_failure,
     explain_shard,
     report_death,
 )
 from otalign.engines.folder import CENTRE, TRIES
 from otalign.engines.local import ahead
 from otalign.engines.records import FileRecord
-from otalign.engines.work import ONE_THREAD, SIZE, Head, Ready, Shard, Tell, Warn, Work, ready, shards
+from otalign.engines.work import (
+    ONE_THREAD,
+    SIZE,
+    CorpusHead,
+    Ready,
+    Shard,
+    ShardWork,
+    Tell,
+    Warn,
+    describe_method,
+    split_into_shards,
+)
 from otalign.failures import EXPECTED, CapturedError, capture, describe
 from otalign.io.items import Item
 
 
 def align(
     items: Iterable[Item],
-    work: Work,
+    work: ShardWork,
     about: Mapping[str, Any],
     *,
     size: int = SIZE,
@@ -86,13 +97,13 @@ def _result(ray: Any, task: Any) -> Any:
     try:
         result = ray.get(task)
     except ray.exceptions.WorkerCrashedError:
-        raise explain_loading(report_death(), TRIES) from None
+        raise explain_load_failure(report_death(), TRIES) from None
     if isinstance(result, Exception):
         raise result
     return result
 
 
-def _record(work: Work, row: dict[str, Any]) -> None:
+def _record(work: ShardWork, row: dict[str, Any]) -> None:
     match pickle.loads(row["result"]):
         case Exception() as error:
             raise error
@@ -107,13 +118,13 @@ class Actor:
     So each attempt leaves a mark in the folder until it has ended, and three marks of the dead end the run.
     """
 
-    def __init__(self, work: Work):
+    def __init__(self, work: ShardWork):
         self.work = work
         actor = import_module("ray").get_runtime_context().get_actor_id()  # the same when it is restarted
         try:
             with work.folder.attempt(f"loading-{actor}") as others:
                 died = others >= TRIES
-                self.method: Any = explain_loading(report_death(), others) if died else _load(work)
+                self.method: Any = explain_load_failure(report_death(), others) if died else _load(work)
         except OSError as error:
             self.method = error
 
@@ -143,33 +154,33 @@ class Actor:
 
 
 def _rows(
-    items: Iterable[Item], work: Work, size: int, whole: Container[str], _: object
+    items: Iterable[Item], work: ShardWork, size: int, whole: Container[str], _: object
 ) -> Iterator[dict[str, Any]]:
     """A row for each shard, without items where it is written already, and one for an error. If the reader
     is lost, Ray has it begin again and takes up after the rows that it got: so none may be left out."""
     try:
-        for number, held, first in shards(items, size):
+        for number, held, first in split_into_shards(items, size):
             to_do = None if work.folder.part(number).name in whole else held
             yield {"number": number, "items": pickle.dumps(to_do), "pairs": len(held), "first": first}
     except Exception as error:
-        said = explain_reading(capture(error))
+        said = explain_read_failure(capture(error))
         yield {"number": -1, "items": pickle.dumps(said), "pairs": 0, "first": 0}
 
 
-def _load(work: Work) -> Any:
+def _load(work: ShardWork) -> Any:
     """Load the aligner; return the error to end the run with if that fails."""
     try:
         return work.load()
     except BaseException as error:
-        return explain_loading(capture(error), 1)
+        return explain_load_failure(capture(error), 1)
 
 
-def _ready(work: Work) -> Ready | Exception:
+def _ready(work: ShardWork) -> Ready | Exception:
     method = _load(work)
-    return method if isinstance(method, Exception) else ready(method)
+    return method if isinstance(method, Exception) else describe_method(method)
 
 
-def _keep_centre(work: Work, head: Head) -> FileRecord | Exception | None:
+def _keep_centre(work: ShardWork, head: CorpusHead) -> FileRecord | Exception | None:
     method = _load(work)
     result = method if isinstance(method, Exception) else work.keep_centre(head, method)
     return explain_shard(result, 1, head, work) if isinstance(result, CapturedError) else result

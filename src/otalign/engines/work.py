@@ -11,13 +11,14 @@ from io import BytesIO
 from itertools import count, islice
 from typing import Any, NamedTuple
 
-from otalign.aligner import Aligner, Method, Pair, embedded
+from otalign.aligner import Aligner, Method, embed_pairs
 from otalign.baselines import SimAligner
-from otalign.encoders.whitening import Centre, first
+from otalign.encoders.whitening import Centre, hold_first
 from otalign.engines.folder import Folder
 from otalign.engines.records import FileRecord
 from otalign.failures import CapturedError, capture
 from otalign.io.items import Item, sentences
+from otalign.text.words import Pair
 
 SIZE = 8192  # pairs of a shard: a minute or two of work
 TOLD = 512  # pairs after which progress is told
@@ -36,7 +37,7 @@ class Shard(NamedTuple):
     first: int = 0  # index of its first item in the input
 
 
-class Head(NamedTuple):
+class CorpusHead(NamedTuple):
     """The first items of a corpus, to find its centre."""
 
     items: Sequence[Item]
@@ -50,7 +51,7 @@ class Ready(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Work:
+class ShardWork:
     """The same for every shard. It can be pickled if `load` can; then each process has its own aligner."""
 
     folder: Folder
@@ -101,14 +102,14 @@ class Work:
                 return place
         return None
 
-    def keep_centre(self, head: Head, method: Method) -> FileRecord | CapturedError | None:
+    def keep_centre(self, head: CorpusHead, method: Method) -> FileRecord | CapturedError | None:
         """Keep what a stream that begins so is centred on; nothing if it has no words."""
         assert isinstance(method, Aligner | SimAligner)
         whitening = method.settings.whitening if isinstance(method, Aligner) else 0.0
         pairing = method.settings.pairing if isinstance(method, Aligner) else method.pairing
         try:
-            held, words = first(embedded(self._pairs(head.items), method.encoder, pairing))
-            return self.folder.keep(Centre.of((part for _, part in held), whitening)) if words else None
+            held, words = hold_first(embed_pairs(self._pairs(head.items), method.encoder, pairing))
+            return self.folder.keep(Centre.fit((part for _, part in held), whitening)) if words else None
         except BaseException as error:
             return capture(error)
 
@@ -116,7 +117,7 @@ class Work:
         return (sentences(item, self.pretokenized) for item in items)
 
 
-def shards(items: Iterable[Item], size: int = SIZE) -> Iterator[Shard]:
+def split_into_shards(items: Iterable[Item], size: int = SIZE) -> Iterator[Shard]:
     """Consecutive items, so many at a time, numbered from 0."""
     if size < 1:
         raise ValueError(f"size of a shard must be at least 1, got {size}; it counts pairs")
@@ -127,7 +128,7 @@ def shards(items: Iterable[Item], size: int = SIZE) -> Iterator[Shard]:
         yield Shard(number, held, number * size)
 
 
-def ready(method: Method) -> Ready:
+def describe_method(method: Method) -> Ready:
     match method:
         case Aligner():
             centres = method.settings.centring and method.centre is None

@@ -11,19 +11,19 @@ from multiprocessing.connection import Connection, wait
 from threading import Thread, current_thread, main_thread
 from typing import Any, Self
 
-from otalign.engines.faults import ends_the_run, explain_loading, explain_shard, report_death
+from otalign.engines.faults import ends_the_run, explain_load_failure, explain_shard, report_death
 from otalign.engines.folder import CENTRE
 from otalign.engines.records import FileRecord
-from otalign.engines.work import ONE_THREAD, Head, Ready, Shard, Work, ready
+from otalign.engines.work import ONE_THREAD, CorpusHead, Ready, Shard, ShardWork, describe_method
 from otalign.failures import EXPECTED, CapturedError, capture
 
 
 class Worker:
     """A process, and the task that it is at."""
 
-    def __init__(self, work: Work):
+    def __init__(self, work: ShardWork):
         context = get_context("spawn")
-        self.task: Shard | Head | None = None
+        self.task: Shard | CorpusHead | None = None
         self.told = 0  # pairs of it that are aligned
         self.ends, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(theirs, work), daemon=True)
@@ -31,7 +31,7 @@ class Worker:
             self.process.start()
         theirs.close()  # so that its death is heard
 
-    def take(self, task: Shard | Head) -> None:
+    def take(self, task: Shard | CorpusHead) -> None:
         self.task, self.told = task, 0
         with suppress(ConnectionError):  # if it has died, that is heard where it is waited for
             self.ends.send(task)
@@ -53,7 +53,7 @@ class Worker:
 class Crew:
     """Some processes for one run, ended with it."""
 
-    def __init__(self, work: Work, processes: int):
+    def __init__(self, work: ShardWork, processes: int):
         if processes < 1:
             raise ValueError(f"processes must be at least 1, got {processes}")
         self.work = work
@@ -74,7 +74,7 @@ class Crew:
         for worker in self.workers:
             worker.stop()
 
-    def keep_centre(self, head: Head) -> None:
+    def keep_centre(self, head: CorpusHead) -> None:
         """Have a worker find the centre of the corpus, and record it."""
         self.workers[0].take(head)
         while isinstance(said := self.workers[0].hear(), CapturedError):
@@ -137,7 +137,7 @@ class Crew:
         while isinstance(said := self.workers[place].hear(), CapturedError):
             times += 1
             if ends_the_run(said, times):
-                raise explain_loading(said, times)
+                raise explain_load_failure(said, times)
             self._replace(place)
         return said
 
@@ -173,16 +173,16 @@ def _deaf() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _serve(ends: Connection, work: Work) -> None:
+def _serve(ends: Connection, work: ShardWork) -> None:
     """The life of a process: shards in, files written, until one fails."""
     Thread(target=_end_with_the_parent, daemon=True).start()
     try:
         method = work.load()
-        said: Any = ready(method)
+        said: Any = describe_method(method)
         while not isinstance(said, CapturedError):
             ends.send(said)
             match ends.recv():
-                case Head() as head:
+                case CorpusHead() as head:
                     said = work.keep_centre(head, method)
                 case shard:
                     said = work.write(shard, method, ends.send)

@@ -2,7 +2,7 @@
 
 from otalign.io.corpora import CORPORA, Corpus, load
 from otalign.io.formats import FORMATS, Format, Reading, read, write
-from otalign.io.items import Item, Tally, TextPair, Unaligned, WordPair
+from otalign.io.items import Item, LineTally, TextPair, Unaligned, WordPair
 from otalign.io.limits import ReaderLimits
 from otalign.io.lines import BadLine, Line
 
@@ -14,9 +14,9 @@ __all__ = [
     "Format",
     "Item",
     "Line",
+    "LineTally",
     "ReaderLimits",
     "Reading",
-    "Tally",
     "TextPair",
     "Unaligned",
     "WordPair",

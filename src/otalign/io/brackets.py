@@ -14,8 +14,8 @@ from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
 from otalign.alignment import Alignment, Gold, Pairs
-from otalign.io.items import Item, Tally, alignment, gold, leveled, levels_of, links_of, words_of
-from otalign.io.lines import BadLine, Line, Record, joined, split
+from otalign.io.items import Item, LineTally, alignment, gold, levels_of, links_of, make_links, words_of
+from otalign.io.lines import BadLine, FileSection, Line, join_words, split
 
 HEADER = re.compile(rb"# *sentence pair\b", re.IGNORECASE)
 A3_WORD = re.compile(r"([^ \t]+) \(\{ ((?:[0-9]{1,9} )*)\}\)[ \t]*")
@@ -24,13 +24,13 @@ MSR_WORD = re.compile(r"([^ \t]+) \(\{ ((?:p?[0-9]{1,9} )*)/ / \}(?:\)[ \t]*|$)"
 BOM = "\ufeff".encode()
 
 
-def headed(lines: Iterator[Line]) -> Iterator[list[Line]]:
+def split_at_headers(lines: Iterator[Line]) -> Iterator[list[Line]]:
     """The lines from each header to the next."""
-    group = Record()
+    group = FileSection()
     for line in lines:
         if HEADER.match(line.raw) and group:
             yield group
-            group = Record()
+            group = FileSection()
         group.add(line)
     if group:
         yield group
@@ -39,10 +39,10 @@ def headed(lines: Iterator[Line]) -> Iterator[list[Line]]:
 def by_annotator(*files: Iterator[Line]) -> Iterator[tuple[list[Line], ...]]:
     """The lines of a pair from each annotator. MSR-RTE has byte order marks anywhere; all are dropped."""
     clean = ((line._replace(raw=line.raw.replace(BOM, b"")) for line in file) for file in files)
-    return zip_longest(*map(headed, clean), fillvalue=[])
+    return zip_longest(*map(split_at_headers, clean), fillvalue=[])
 
 
-def a3(record: list[Line], merged: Tally) -> Alignment:
+def a3(record: list[Line], merged: LineTally) -> Alignment:
     target, words, positions = _parts(record, A3_WORD, "NULL ({ 2 }) word ({ 1 3 }) …")
     pairs = [(i, int(j) - 1) for i, tokens in enumerate(positions) for j in tokens]
     return alignment(record[2], (words, target), pairs, merged)
@@ -58,7 +58,7 @@ def a3_lines(item: Item, number: int) -> str:
     return _lines(f"{header} alignment score : 1", target, source, marked)
 
 
-def msr_rte(record: Sequence[list[Line]], merged: Tally) -> Gold:
+def msr_rte(record: Sequence[list[Line]], merged: LineTally) -> Gold:
     """A link is gold where more than half of the annotators have it: surely, or surely or possibly."""
     annotators = [_one_annotator(lines, record, merged) for lines in record]
     # Words may differ, as spellings do in the published files; headers and lengths tell a shifted file.
@@ -71,7 +71,7 @@ def msr_rte(record: Sequence[list[Line]], merged: Tally) -> Gold:
         votes = Counter(pair for pairs in sets for pair in pairs)
         return frozenset(pair for pair, count in votes.items() if 2 * count > len(sets))
 
-    sure, linked = (majority([each.pairs(level) for each in annotators]) for level in ("s", "s+p"))
+    sure, linked = (majority([each.pairs(level) for each in annotators]) for level in ("sure", "possible"))
     return Gold(annotators[0].source, annotators[0].target, sure, linked)
 
 
@@ -86,7 +86,7 @@ def msr_rte_lines(item: Item, number: int) -> str:
     return _lines(f"# sentence pair {number}", source, target, [ends, *(places + ends for places in marked)])
 
 
-def _one_annotator(lines: list[Line], record: Sequence[list[Line]], merged: Tally) -> Gold:
+def _one_annotator(lines: list[Line], record: Sequence[list[Line]], merged: LineTally) -> Gold:
     if not lines:
         last = next(lines for lines in record if lines)[0]
         raise BadLine(last, "no such pair in another annotator's file", "the same pairs in every file")
@@ -95,7 +95,7 @@ def _one_annotator(lines: list[Line], record: Sequence[list[Line]], merged: Tall
     for j, tokens in enumerate(positions):
         for token in tokens:
             levels[token[0] != "p"].append((int(token.lstrip("p")) - 1, j))
-    return gold(lines[2], (source, words), leveled(lines[2], levels[True], levels[False], merged))
+    return gold(lines[2], (source, words), make_links(lines[2], levels[True], levels[False], merged))
 
 
 def _kind(lines: list[Line], gold: Gold) -> str:
@@ -127,9 +127,9 @@ def _parts(record: list[Line], word: re.Pattern[str], expected: str):
 
 def _lines(header: str, text: Sequence[str], below: Sequence[str], positions: list[list[str]]) -> str:
     """The three lines of a pair; `positions` are those of NULL, then of each word below."""
-    line = joined(text)
+    line = join_words(text)
     if HEADER.match(line.encode()):
         raise ValueError(f"the sentence {line!r} would be taken for a header; write jsonl")
-    words = ("NULL", *joined(below).split(" ")) if below else ("NULL",)
+    words = ("NULL", *join_words(below).split(" ")) if below else ("NULL",)
     bracketed = (" ".join((word, "({", *places, "})")) for word, places in zip(words, positions, strict=True))
     return f"{header}\n{line}\n{' '.join(bracketed)}\n"

@@ -1,6 +1,6 @@
 """The six corpora of the paper by name and split, as it used them: lower-cased gold with both levels.
 
-[gold.alignment("s+p") for gold in load("mtref", "test")]
+[gold.alignment("possible") for gold in load("mtref", "test")]
 
 They are read from a folder, given or named by OTALIGN_DATA, and are not part of this package.
 """
@@ -40,7 +40,7 @@ def load(name: str, split: str, data: str | os.PathLike[str] | None = None) -> t
     for path in paths:
         if not path.exists():
             raise FileNotFoundError(f"{corpus.title}: there is no {path}\n{_how_to_get(corpus)}")
-    return tuple(map(_lower_cased, corpus.golds(split, paths)))
+    return tuple(map(_lowercase, corpus.golds(split, paths)))
 
 
 def _multimwa(split: str, paths: list[Path]) -> Iterator[Gold]:
@@ -113,6 +113,6 @@ def _how_to_get(corpus: Corpus) -> str:
     return f"The corpus can be had from {corpus.origin}. In the data folder it must lie as\n{layout}"
 
 
-def _lower_cased(gold: Gold) -> Gold:
+def _lowercase(gold: Gold) -> Gold:
     source, target = (tuple(word.lower() for word in side) for side in (gold.source, gold.target))
     return Gold(source, target, gold.sure, gold.possible)

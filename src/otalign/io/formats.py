@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
-from otalign.alignment import Gold, Links
+from otalign.alignment import Gold, WordlessLinks
 from otalign.atomic import open_atomic
 from otalign.io import brackets, ists, links, tables
-from otalign.io.items import Item, Tally, gold, words_of
+from otalign.io.items import Item, LineTally, gold, words_of
 from otalign.io.limits import DEFAULT_LIMITS, ReaderLimits
 from otalign.io.lines import BadLine, Line, Path, compress, lines
 
@@ -27,7 +27,7 @@ class Format:
 
     about: str
     records: Callable[..., Iterator[Any]]  # an iterator of lines for each file → records
-    parse: Callable[[Any, Tally], Item]
+    parse: Callable[[Any, LineTally], Item]
     write: tuple[Callable[[Item, int], str], ...]  # the item and its number, from 1 → text
     wordless: bool = False  # words must come from elsewhere
     most_files: int = 1
@@ -57,7 +57,9 @@ FORMATS = {
         wordless=True,
         sparse=True,
     ),
-    "a3": Format("GIZA's A3: three lines a pair", brackets.headed, brackets.a3, (brackets.a3_lines,)),
+    "a3": Format(
+        "GIZA's A3: three lines a pair", brackets.split_at_headers, brackets.a3, (brackets.a3_lines,)
+    ),
     "multimwa": Format(
         "MultiMWA's table: sentences in columns 1 and 3, sure and possible links in 7 and 8, from 0",
         links.each_line,
@@ -78,7 +80,7 @@ FORMATS = {
         most_files=9,
     ),
     "ists": Format("SemEval iSTS .wa: chunks", ists.by_sentence, ists.ists, (ists.ists_lines,)),
-    "bars": Format("source ||| target", links.each_line, tables.barred, (tables.barred_line,)),
+    "bars": Format("source ||| target", links.each_line, tables.parse_bars, (tables.barred_line,)),
     "parallel": Format(
         "two files, a sentence a line",
         tables.side_by_side,
@@ -108,11 +110,11 @@ class Reading:
     skip_bad: bool
     limits: ReaderLimits = DEFAULT_LIMITS
     pretokenized: bool = False  # texts, whose words are counted
-    skipped: Tally = field(default_factory=Tally, init=False)  # bad lines
-    merged: Tally = field(default_factory=Tally, init=False)  # lines that gave a link twice
+    skipped: LineTally = field(default_factory=LineTally, init=False)  # bad lines
+    merged: LineTally = field(default_factory=LineTally, init=False)  # lines that gave a link twice
 
     def __iter__(self) -> Iterator[Any]:
-        self.skipped, self.merged = Tally(), Tally()
+        self.skipped, self.merged = LineTally(), LineTally()
         words = None if self.words is None else iter(self.words)
         count = 0
         for record in self.format.records(*(lines(path, self.limits.max_line_bytes) for path in self.paths)):
@@ -121,7 +123,7 @@ class Reading:
             beside = None if words is None else _beside(record[0], words)
             try:
                 item = self.format.parse(record, self.merged)
-                if beside is not None and isinstance(item, Links):
+                if beside is not None and isinstance(item, WordlessLinks):
                     item = gold(record[0], words_of(beside), item)
                 if excess := self.limits.find_excess(item, self.pretokenized):
                     raise BadLine(_first_line(record), *excess)
@@ -158,7 +160,7 @@ def read(
     against the lengths. A bad line raises `BadLine`, or with `skip_bad` is left out and counted. So is a line
     beyond the `limits`, for which a text's words are those between blanks if it is `pretokenized`.
     """
-    form = named(format)
+    form = get_format(format)
     if words is not None and not form.wordless:
         raise ValueError(f"words must be left out for {format!r}, which has its own")
     if isinstance(words, Reading) and words.skip_bad:
@@ -172,7 +174,7 @@ def write(items: Iterable[Item], paths: Path | Sequence[Path], format: str) -> i
 
     Files are replaced once all items are written; an error leaves them as they were.
     """
-    form, number = named(format), 0
+    form, number = get_format(format), 0
     count = len(form.write)
     places = [FilePath(path) for path in _paths(paths, format, count, count)]
     with ExitStack() as opened:
@@ -194,7 +196,7 @@ def write(items: Iterable[Item], paths: Path | Sequence[Path], format: str) -> i
     return number
 
 
-def named(format: str) -> Format:
+def get_format(format: str) -> Format:
     if format not in FORMATS:
         raise ValueError(f"format must be one of {', '.join(FORMATS)}, got {format!r}")
     return FORMATS[format]

@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from itertools import product
 
 from otalign.alignment import Alignment, Link, Phrase
-from otalign.io.items import Item, Tally, alignment, links_of, text_of, words_of
-from otalign.io.lines import BadLine, Line, Record
+from otalign.io.items import Item, LineTally, alignment, links_of, text_of, words_of
+from otalign.io.lines import BadLine, FileSection, Line
 
 WORD = re.compile(r"([0-9]{1,9})[ \t]+([^ \t]+)[ \t]*:[ \t]*")
 CHUNKS = re.compile(r"((?:[0-9]{1,9}[ \t]+)+)<==>((?:[ \t]+[0-9]{1,9})+)[ \t]*(?://.*)?")
@@ -30,18 +30,18 @@ SECTIONS = ("source", "translation", "alignment")
 
 def by_sentence(lines: Iterator[Line]) -> Iterator[list[Line]]:
     """The lines from each <sentence …> to the next; blank ones mean nothing."""
-    group = Record()
+    group = FileSection()
     for line in lines:
         if line.raw.startswith(b"<sentence") and group:
             yield group
-            group = Record()
+            group = FileSection()
         if line.raw.strip():
             group.add(line)
     if group:
         yield group
 
 
-def ists(record: list[Line], merged: Tally) -> Alignment:
+def ists(record: list[Line], merged: LineTally) -> Alignment:
     sections = _sections(record)
     source, target = (_words(sections[name]) for name in SECTIONS[:2])
     pairs = []

@@ -6,10 +6,10 @@ A format gives `Gold` if it has words and two levels of links, `Alignment` if it
 
 from typing import NamedTuple
 
-from otalign.alignment import Alignment, Gold, Link, Links, Pairs
-from otalign.io.lines import NO_LINE, BadLine, Line, joined, split
-from otalign.text.words import Sentence, tokenized
-from otalign.text.words import joined as sentence_of
+from otalign.alignment import Alignment, Gold, Link, Pairs, WordlessLinks
+from otalign.io.lines import NO_LINE, BadLine, Line, join_words, split
+from otalign.text.words import Sentence, tokenize
+from otalign.text.words import join_words as sentence_of
 from otalign.text.words import split as split_at_blanks
 
 
@@ -27,13 +27,13 @@ class WordPair(NamedTuple):
     target: tuple[str, ...]
 
 
-Item = Alignment | Gold | Links | TextPair | WordPair
+Item = Alignment | Gold | WordlessLinks | TextPair | WordPair
 Unaligned = TextPair | WordPair
 Words = tuple[str, ...]
 Pair = tuple[int, int]
 
 
-class Tally:
+class LineTally:
     """How often something was met, and where it was met first."""
 
     def __init__(self):
@@ -49,7 +49,7 @@ def words_of(item: Item) -> tuple[Words, Words]:
     match item:
         case TextPair(source, target):
             return split(source), split(target)
-        case Links():
+        case WordlessLinks():
             raise ValueError("these links have no words; give words= where they are read")
     return item.source, item.target
 
@@ -57,7 +57,7 @@ def words_of(item: Item) -> tuple[Words, Words]:
 def sentences(item: Item, pretokenized: bool = False) -> tuple[Sentence, Sentence]:
     """Both sentences, to be aligned. Texts are split, if `pretokenized` at blanks alone; words stay words."""
     if isinstance(item, TextPair):
-        made = split_at_blanks if pretokenized else tokenized
+        made = split_at_blanks if pretokenized else tokenize
         return made(item.source), made(item.target)
     source, target = words_of(item)
     return sentence_of(source), sentence_of(target)
@@ -67,7 +67,7 @@ def text_of(item: Item) -> TextPair:
     """Both sentences as lines of text."""
     if not isinstance(item, TextPair):
         source, target = words_of(item)
-        return TextPair(joined(source), joined(target))
+        return TextPair(join_words(source), join_words(target))
     for text in item:
         if NO_LINE.search(text):
             raise ValueError(f"the text {text!r} holds a line end or byte order mark; replace it")
@@ -89,12 +89,13 @@ def links_of(item: Item) -> Pairs:
     sure, possible = levels_of(item)
     if possible:
         raise ValueError(
-            "the format has no possible links; choose a level first, with alignment('s') or alignment('s+p')"
+            "the format has no possible links; choose a level first, with alignment('sure') or "
+            "alignment('possible')"
         )
     return sure
 
 
-def gold(line: Line, words: tuple[Words, Words], links: Links) -> Gold:
+def gold(line: Line, words: tuple[Words, Words], links: WordlessLinks) -> Gold:
     """The links with their words; the line they came from is bad if they do not fit."""
     try:
         return Gold(*words, links.sure, links.possible)
@@ -102,23 +103,23 @@ def gold(line: Line, words: tuple[Words, Words], links: Links) -> Gold:
         raise BadLine(line, str(error), "links between words of the two sentences") from None
 
 
-def alignment(line: Line, words: tuple[Words, Words], pairs: list[Pair], merged: Tally) -> Alignment:
+def alignment(line: Line, words: tuple[Words, Words], pairs: list[Pair], merged: LineTally) -> Alignment:
     """The same for links of one level."""
     try:
         made = Alignment(*words, tuple(Link(*pair) for pair in pairs))
     except ValueError as error:
         raise BadLine(line, str(error), "links between words of the two sentences") from None
     if len(made.links) < len(pairs):
-        note_merged(line, merged)
+        record_duplicate(line, merged)
     return made
 
 
-def leveled(line: Line, sure: list[Pair], possible: list[Pair], merged: Tally) -> Links:
-    links = Links(frozenset(sure), frozenset(possible))
+def make_links(line: Line, sure: list[Pair], possible: list[Pair], merged: LineTally) -> WordlessLinks:
+    links = WordlessLinks(frozenset(sure), frozenset(possible))
     if len(links.sure) + len(links.possible) < len(sure) + len(possible):
-        note_merged(line, merged)
+        record_duplicate(line, merged)
     return links
 
 
-def note_merged(line: Line, merged: Tally) -> None:
+def record_duplicate(line: Line, merged: LineTally) -> None:
     merged.note(f"{line.path}, line {line.number}: a link is given twice")

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
-from otalign.alignment import Links
+from otalign.alignment import WordlessLinks
 from otalign.io.items import Item, TextPair
 from otalign.io.lines import MAX_LINE_BYTES
-from otalign.text.words import split, tokenized
+from otalign.text.words import split, tokenize
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,12 @@ class ReaderLimits:
         return None
 
     def _sizes(self, item: Item, pretokenized: bool) -> Iterator[tuple[str, int, int]]:
-        if isinstance(item, Links):
+        if isinstance(item, WordlessLinks):
             return
         for side, content in (("source", item.source), ("target", item.target)):
             if isinstance(item, TextPair):
                 # A word has at least one character, so only long texts need to be split.
-                divide = split if pretokenized else tokenized
+                divide = split if pretokenized else tokenize
                 short = len(content) <= self.max_words or len(content) > self.max_characters
                 yield side, 0 if short else len(divide(str(content)).spans), len(content)
             else:

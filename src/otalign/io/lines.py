@@ -49,7 +49,7 @@ class Line(NamedTuple):
             raise BadLine(self, f"byte 0x{byte:02x} at position {error.start + 1}", "UTF-8") from None
 
 
-class Record(list[Line]):
+class FileSection(list[Line]):
     """The lines of one pair. They may be many, so no more than `RECORD_BYTES` of them are kept."""
 
     size = 0
@@ -164,7 +164,7 @@ def split(text: str) -> tuple[str, ...]:
     return tuple(filter(None, text.replace("\t", " ").split(" ")))
 
 
-def joined(words: Sequence[str]) -> str:
+def join_words(words: Sequence[str]) -> str:
     """The words as a line that `split` takes apart into the same words."""
     for word in words:
         if NO_WORD.search(word):

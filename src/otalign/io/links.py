@@ -3,9 +3,9 @@
 import re
 from collections.abc import Callable, Iterator
 
-from otalign.alignment import Links
-from otalign.io.items import Item, Pair, Tally, leveled, levels_of
-from otalign.io.lines import BadLine, Line, Record
+from otalign.alignment import WordlessLinks
+from otalign.io.items import Item, LineTally, Pair, levels_of, make_links
+from otalign.io.lines import BadLine, FileSection, Line
 
 GAP = 100_000  # sentences without a link in a row; a larger jump of the number is a mistake
 KEPT = 1 << 16  # tokens whose meaning is kept; a corpus has a few thousand different ones
@@ -47,16 +47,16 @@ def each_line(lines: Iterator[Line]) -> Iterator[list[Line]]:
     return ([line] for line in lines)
 
 
-def reader(meaning: Tokens) -> Callable[[list[Line], Tally], Links]:
-    def links(record: list[Line], merged: Tally) -> Links:
+def reader(meaning: Tokens) -> Callable[[list[Line], LineTally], WordlessLinks]:
+    def links(record: list[Line], merged: LineTally) -> WordlessLinks:
         (line,) = record
         text = line.text
         tokens = text.split()
         if text.count("-") == len(tokens):
-            return leveled(line, meaning.pairs(line, tokens), [], merged)
+            return make_links(line, meaning.pairs(line, tokens), [], merged)
         sure = meaning.pairs(line, [token for token in tokens if "-" in token])
         possible = meaning.pairs(line, [token for token in tokens if "-" not in token])
-        return leveled(line, sure, possible, merged)
+        return make_links(line, sure, possible, merged)
 
     return links
 
@@ -77,7 +77,7 @@ def by_sentence(lines: Iterator[Line]) -> Iterator[list[Line]]:
 
     Lines that say no number, or one past or far ahead, stay with the sentence before, where they are bad.
     """
-    current, group = 1, Record()
+    current, group = 1, FileSection()
     for line in lines:
         words = line.raw.split(maxsplit=1)
         if not words:  # numbers keep the places, so blank lines mean nothing
@@ -87,13 +87,13 @@ def by_sentence(lines: Iterator[Line]) -> Iterator[list[Line]]:
             blank = [line._replace(raw=b"")]
             yield group or blank
             yield from (blank for _ in range(current + 1, number))
-            current, group = number, Record()
+            current, group = number, FileSection()
         group.add(line)
     if group:
         yield group
 
 
-def naacl_links(record: list[Line], merged: Tally) -> Links:
+def naacl_links(record: list[Line], merged: LineTally) -> WordlessLinks:
     levels, numbers = {"S": [], "P": []}, set()
     for line in record:
         if not line.raw:
@@ -108,7 +108,7 @@ def naacl_links(record: list[Line], merged: Tally) -> Links:
             raise BadLine(line, f"sentence {sentence}", "sentences in the order of their numbers")
         if i and j:
             levels[match[4] or "S"].append((i - 1, j - 1))
-    return leveled(record[0], levels["S"], levels["P"], merged)
+    return make_links(record[0], levels["S"], levels["P"], merged)
 
 
 def naacl_lines(item: Item, number: int) -> str:

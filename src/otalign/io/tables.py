@@ -5,19 +5,19 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
 
-from otalign.alignment import Alignment, Gold, Links, Pairs
+from otalign.alignment import Alignment, Gold, Pairs, WordlessLinks
 from otalign.io.items import (
     Item,
-    Tally,
+    LineTally,
     TextPair,
     Unaligned,
     WordPair,
     alignment,
     gold,
-    leveled,
     levels_of,
     links_of,
-    note_merged,
+    make_links,
+    record_duplicate,
     text_of,
 )
 from otalign.io.lines import BadLine, Line, split
@@ -28,14 +28,14 @@ BARS = "|||"
 OBJECT = 'an object with "source" and "target", and "links", "sure" and "possible" or none of them'
 
 
-def multimwa(record: list[Line], merged: Tally) -> Gold:
+def multimwa(record: list[Line], merged: LineTally) -> Gold:
     (line,) = record
     cells = line.text.split("\t")
     if len(cells) < 9:
         expected = "sentences in columns 1 and 3, sure and possible links in 7 and 8, counted from 0"
         raise BadLine(line, _columns(cells), expected)
     sure, possible = (PLAIN.pairs(line, cell.split()) for cell in cells[7:9])
-    return gold(line, (split(cells[1]), split(cells[3])), leveled(line, sure, possible, merged))
+    return gold(line, (split(cells[1]), split(cells[3])), make_links(line, sure, possible, merged))
 
 
 def multimwa_line(item: Item, number: int) -> str:
@@ -44,7 +44,7 @@ def multimwa_line(item: Item, number: int) -> str:
     return "\t".join(cells) + "\n"
 
 
-def three_columns(record: list[Line], merged: Tally) -> Alignment:
+def three_columns(record: list[Line], merged: LineTally) -> Alignment:
     (line,) = record
     cells = line.text.split("\t")
     if len(cells) != 3:
@@ -57,7 +57,7 @@ def three_columns_line(item: Item, number: int) -> str:
     return "\t".join((*text_of(item), _tokens(links_of(item)))) + "\n"
 
 
-def two_columns(record: list[Line], merged: Tally) -> TextPair:
+def two_columns(record: list[Line], merged: LineTally) -> TextPair:
     """`source TAB target`; a blank line is an empty pair, so that places are kept."""
     (line,) = record
     cells = line.text.split("\t") if line.raw else ["", ""]
@@ -74,12 +74,12 @@ def two_columns_line(item: Item, number: int) -> str:
     return f"{pair.source}\t{pair.target}\n"
 
 
-def json_object(record: list[Line], merged: Tally) -> Alignment | Gold | Unaligned:
+def json_object(record: list[Line], merged: LineTally) -> Alignment | Gold | Unaligned:
     (line,) = record
     try:
         data = parse_json(line)
         if not data.keys() & {"links", "sure"}:
-            return _unaligned(data["source"], data["target"])
+            return _make_unaligned(data["source"], data["target"])
         made = Gold.from_dict(data) if "sure" in data else Alignment.from_dict(data)
     except BadLine:
         raise
@@ -88,7 +88,7 @@ def json_object(record: list[Line], merged: Tally) -> Alignment | Gold | Unalign
     kept = made.links if isinstance(made, Alignment) else made.sure | made.possible
     levels = ("links",) if isinstance(made, Alignment) else ("sure", "possible")
     if len(kept) < sum(len(data[name]) for name in levels):
-        note_merged(line, merged)
+        record_duplicate(line, merged)
     return made
 
 
@@ -126,7 +126,7 @@ def _refuse_constant(name: str) -> float:
 DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
-def _unaligned(source: Any, target: Any) -> Unaligned:
+def _make_unaligned(source: Any, target: Any) -> Unaligned:
     match source, target:
         case str(), str():
             return TextPair(source, target)
@@ -137,13 +137,13 @@ def _unaligned(source: Any, target: Any) -> Unaligned:
 
 
 def json_line(item: Item, number: int) -> str:
-    if isinstance(item, Links):
+    if isinstance(item, WordlessLinks):
         raise ValueError("jsonl holds sentences, and these are links without words")
     data = item._asdict() if isinstance(item, Unaligned) else item.to_dict()
     return json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def barred(record: list[Line], merged: Tally) -> TextPair:
+def parse_bars(record: list[Line], merged: LineTally) -> TextPair:
     """`source ||| target`; a blank line is an empty pair, so that places are kept."""
     (line,) = record
     parts = line.text.split(BARS) if line.text.strip(" \t") else ["", ""]
@@ -164,7 +164,7 @@ def side_by_side(source: Iterator[Line], target: Iterator[Line]) -> Iterator[lis
     return (list(pair) for pair in zip_longest(source, target))
 
 
-def parallel(record: list[Line | None], merged: Tally) -> TextPair:
+def parallel(record: list[Line | None], merged: LineTally) -> TextPair:
     source, target = record
     line = source or target
     if not source or not target:

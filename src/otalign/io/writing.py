@@ -19,7 +19,7 @@ SUFFIXES = {
 
 
 @dataclass(frozen=True)
-class Form:
+class OutputFormat:
     """One of the formats; those of links alone may have columns of weights and of nulls too."""
 
     name: str

@@ -17,7 +17,7 @@ Pairs = Collection[tuple[int, int]]
 
 
 def count_pair(
-    predicted: Pairs, gold: Pairs, n: int, m: int, *, possible: Pairs = (), level: Level = "s"
+    predicted: Pairs, gold: Pairs, n: int, m: int, *, possible: Pairs = (), level: Level = "sure"
 ) -> Counts:
     """The counts of one pair of n and m words; `gold` are its sure links if it has `possible` ones too."""
     check_level(level)
@@ -25,7 +25,7 @@ def count_pair(
     return Counts(np.array([row]), level)
 
 
-def count(predicted: Iterable[Alignment], gold: Iterable[Alignment | Gold], level: Level = "s") -> Counts:
+def count(predicted: Iterable[Alignment], gold: Iterable[Alignment | Gold], level: Level = "sure") -> Counts:
     """The counts of a corpus, pair by pair; gold without levels is all sure.
 
     Both must be of the same sentences: as many, as long, of the same words but for upper and lower case.
@@ -59,7 +59,7 @@ def _row(
 ) -> tuple[int, ...]:
     """One pair's numbers, in the order of `COLUMNS`."""
     allowed = sure | possible
-    gold = allowed if level == "s+p" else sure
+    gold = allowed if level == "possible" else sure
     for name, links in (("predicted", predicted), ("gold", allowed)):
         _check_range(name, links, shape)
     row = [*shape, len(predicted & gold), len(predicted), len(gold)]

@@ -70,7 +70,7 @@ class Counts:
     """What was counted in N sentence pairs, and what follows for each of them."""
 
     table: np.ndarray  # (N, columns) whole numbers, the columns as in COLUMNS
-    level: Level = "s"
+    level: Level = "sure"
 
     def __post_init__(self):
         check_level(self.level)
@@ -81,7 +81,7 @@ class Counts:
             )
 
     @classmethod
-    def joined(cls, parts: Iterable["Counts"]) -> "Counts":
+    def concatenate(cls, parts: Iterable["Counts"]) -> "Counts":
         """The pairs of all parts, one after the other."""
         parts = list(parts)
         levels = sorted({part.level for part in parts})
@@ -145,4 +145,4 @@ class Counts:
 
 def check_level(level: str) -> None:
     if level not in get_args(Level):
-        raise ValueError(f"level must be 's' (sure) or 's+p' (sure and possible), got {level!r}")
+        raise ValueError(f"level must be 'sure' or 'possible', got {level!r}")

@@ -114,7 +114,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
 )
 
 
-def chosen(names: Iterable[str]) -> list[Measure]:
+def select_measures(names: Iterable[str]) -> list[Measure]:
     """The measures of these names."""
     names = list(names)
     for name in names:
@@ -125,7 +125,7 @@ def chosen(names: Iterable[str]) -> list[Measure]:
 
 def scores(counts: Counts, measures: Iterable[str] = tuple(MEASURES)) -> dict[str, float]:
     """The scores of the corpus by name."""
-    return {measure.name: measure(counts) for measure in chosen(measures)}
+    return {measure.name: measure(counts) for measure in select_measures(measures)}
 
 
 def per_pair(counts: Counts) -> dict[str, np.ndarray]:

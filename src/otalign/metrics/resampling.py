@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from otalign.metrics.counts import COLUMNS, GOLD_COLUMNS, Counts
-from otalign.metrics.measures import Measure, chosen
+from otalign.metrics.measures import Measure, select_measures
 
 # Weights (trials · pairs) held at a time: few enough to stay in the processor's cache, thrice as fast.
 BLOCK = 1 << 17
@@ -66,7 +66,7 @@ def intervals(
     counts: Counts, measures: Iterable[str] = ("f1",), resampling: Resampling = Resampling()
 ) -> dict[str, Interval]:
     """The percentile bootstrap interval of each score by name."""
-    picked = chosen(measures)
+    picked = select_measures(measures)
     values = _values(picked, _bootstrap_means(_terms(picked, counts), resampling))  # (trials, measures)
     return {
         measure.name: _interval(column, resampling) for measure, column in zip(picked, values.T, strict=True)
@@ -78,7 +78,7 @@ def compare(
 ) -> dict[str, Comparison]:
     """Each score of two systems by name, with the paired bootstrap and approximate randomisation."""
     _check_same_gold(baseline, system)
-    picked = chosen(measures)
+    picked = select_measures(measures)
     X, Y = _terms(picked, baseline), _terms(picked, system)  # (N, terms)
     both = np.hstack([X, Y])  # drawn together: a pair is in or out for both systems
     drawn = _bootstrap_means(both, resampling)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import otalign
 from otalign.metrics.counts import Counts
-from otalign.metrics.measures import chosen
+from otalign.metrics.measures import select_measures
 from otalign.metrics.resampling import Resampling
 
 
@@ -18,7 +18,7 @@ def signature(
 
     `more` is for what made the prediction: an aligner's encoder, layer, problem; a corpus and its split.
     """
-    (score,) = chosen([measure])
+    (score,) = select_measures([measure])
     fields: dict[str, object] = {
         "measure": score.name,
         "average": score.average,

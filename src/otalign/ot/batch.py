@@ -26,7 +26,7 @@ BATCH_ENTRIES = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class ProblemBatch:
     """B problems of one size: costs C (B, n, m), masses a (B, n) and b (B, m)."""
 
     C: Array
@@ -40,20 +40,20 @@ class Batch:
     def __len__(self) -> int:
         return self.C.shape[0]
 
-    def detached(self) -> "Batch":
+    def detach(self) -> "ProblemBatch":
         """The same numbers without their gradients; itself where it has none."""
         if not any(getattr(x, "requires_grad", False) for x in (self.C, self.a, self.b)):
             return self
-        return Batch(self.C.detach(), self.a.detach(), self.b.detach())
+        return ProblemBatch(self.C.detach(), self.a.detach(), self.b.detach())
 
-    def take(self, index: Array) -> "Batch":
-        return Batch(self.C[index], self.a[index], self.b[index])
+    def take(self, index: Array) -> "ProblemBatch":
+        return ProblemBatch(self.C[index], self.a[index], self.b[index])
 
-    def astype(self, dtype: Any) -> "Batch":
-        return Batch(*(self.xp.astype(x, dtype, copy=False) for x in (self.C, self.a, self.b)))
+    def astype(self, dtype: Any) -> "ProblemBatch":
+        return ProblemBatch(*(self.xp.astype(x, dtype, copy=False) for x in (self.C, self.a, self.b)))
 
 
-def as_batch(C: Array, a: Array, b: Array) -> Batch:
+def as_batch(C: Array, a: Array, b: Array) -> ProblemBatch:
     """The problems of C (…, n, m), a (…, n), b (…, m), checked, the leading axes made one."""
     if not all(hasattr(x, "shape") for x in (C, a, b)):
         raise ValueError(_shapes(C, a, b))
@@ -71,10 +71,12 @@ def as_batch(C: Array, a: Array, b: Array) -> Batch:
         raise ValueError(_first_bad_entry(xp, {"C": (C, C_fine), "a": (a, a_fine), "b": (b, b_fine)}))
     size = int(np.prod(C.shape[:-2], dtype=int))
     n, m = C.shape[-2:]
-    return Batch(xp.reshape(C, (size, n, m)), xp.reshape(a, (size, n)), xp.reshape(b, (size, m)))
+    return ProblemBatch(xp.reshape(C, (size, n, m)), xp.reshape(a, (size, n)), xp.reshape(b, (size, m)))
 
 
-def buckets(C: Sequence[Array], a: Sequence[Array], b: Sequence[Array]) -> Iterator[tuple[list[int], Batch]]:
+def buckets(
+    C: Sequence[Array], a: Sequence[Array], b: Sequence[Array]
+) -> Iterator[tuple[list[int], ProblemBatch]]:
     """Batches of problems of about one size, padded, each with the problems' places in the list."""
     if not len(C) == len(a) == len(b):
         raise ValueError(
@@ -85,7 +87,7 @@ def buckets(C: Sequence[Array], a: Sequence[Array], b: Sequence[Array]) -> Itera
     for k, (C_k, a_k, b_k) in enumerate(zip(C, a, b, strict=True)):
         if not _is_one_problem(C_k, a_k, b_k):
             raise ValueError(f"problem {k} of the list: {_shapes(C_k, a_k, b_k)}")
-        by_size[_rounded(C_k.shape[0]), _rounded(C_k.shape[1])].append(k)
+        by_size[_round_up(C_k.shape[0]), _round_up(C_k.shape[1])].append(k)
     for (n, m), places in by_size.items():
         most = max(1, BATCH_ENTRIES // (n * m))
         for start in range(0, len(places), most):
@@ -101,20 +103,20 @@ def _is_one_problem(C, a, b) -> bool:
         return False
 
 
-def _rounded(length: int) -> int:
+def _round_up(length: int) -> int:
     return max(1, -(-length // SIZE_STEP)) * SIZE_STEP
 
 
-def _padded_batch(places: list[int], C, a, b, size: tuple[int, int]) -> Batch:
+def _padded_batch(places: list[int], C, a, b, size: tuple[int, int]) -> ProblemBatch:
     n, m = size
     lengths = np.array([C[k].shape for k in places])
     rows = np.arange(n) < lengths[:, :1]  # (B, n): where a word is
     columns = np.arange(m) < lengths[:, 1:]  # (B, m)
     try:
         return as_batch(
-            _padded([C[k] for k in places], rows[:, :, None] & columns[:, None, :]),
-            _padded([a[k] for k in places], rows),
-            _padded([b[k] for k in places], columns),
+            _pad([C[k] for k in places], rows[:, :, None] & columns[:, None, :]),
+            _pad([a[k] for k in places], rows),
+            _pad([b[k] for k in places], columns),
         )
     except ValueError:
         for k in places:  # say which of the list it was
@@ -125,7 +127,7 @@ def _padded_batch(places: list[int], C, a, b, size: tuple[int, int]) -> Batch:
         raise
 
 
-def _padded(arrays: list[Array], present: np.ndarray) -> Array:
+def _pad(arrays: list[Array], present: np.ndarray) -> Array:
     """The arrays' entries, in order, where `present` is true, and zeros elsewhere."""
     xp, like = array_namespace(arrays[0]), arrays[0]
     entries = xp.concat([x.reshape(-1) for x in arrays])

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from otalign.arrays import device
-from otalign.ot.batch import Batch
+from otalign.ot.batch import ProblemBatch
 from otalign.ot.problem import Balanced, Partial, Problem, Unbalanced
 from otalign.ot.transport import Transport
 
@@ -38,7 +38,7 @@ class Exact:
         if self.max_iterations < 1:
             raise ValueError(f"max_iterations must be at least 1, got {self.max_iterations}")
 
-    def solve(self, batch: Batch, problem: Problem) -> Transport:
+    def solve(self, batch: ProblemBatch, problem: Problem) -> Transport:
         xp = batch.xp
         arrays = {"C": batch.C, "a": batch.a, "b": batch.b}
         for name, x in arrays.items():

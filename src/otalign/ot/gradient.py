@@ -45,12 +45,9 @@ class _Plan(torch.autograd.Function):
         wide = torch.float32 if plan.device.type == "mps" else torch.float64  # which has no other
         P, G = plan.to(wide), slopes[0].to(wide)
         GP = G * P
-        tau = (torch.inf, torch.inf)
-        if isinstance(ctx.problem, Unbalanced):
-            tau = (ctx.problem.tau_source, ctx.problem.tau_target)
-        rho, sigma = (1 + ctx.eps / t for t in tau)
-        if isinstance(ctx.problem, Partial):  # words below the level rise and fall together
-            S, T = _merging(top_source, wide), _merging(top_target, wide)  # (B, n, n), (B, m, m)
+        rho, sigma = (1 + ctx.eps / tau for tau in (ctx.problem.tau_source, ctx.problem.tau_target))
+        if ctx.problem.limits_marginals:  # words below the level rise and fall together
+            S, T = _merge_matrix(top_source, wide), _merge_matrix(top_target, wide)  # (B, n, n), (B, m, m)
             mu, nu = _solution(S.mT @ P @ T, (S.mT @ GP @ T).sum(-1), (S.mT @ GP @ T).sum(-2), rho, sigma)
             mu, nu = (S @ mu[..., None])[..., 0], (T @ nu[..., None])[..., 0]
         else:
@@ -63,7 +60,7 @@ class _Plan(torch.autograd.Function):
         return *(x.to(plan.dtype) for x in (slope_C, slope_a, slope_b)), None, None, None, None, None
 
 
-def _merging(top: Tensor, dtype: torch.dtype) -> Tensor:
+def _merge_matrix(top: Tensor, dtype: torch.dtype) -> Tensor:
     """The matrix (B, n, n) that adds all words of `top` (B, n) into the first of them."""
     n = top.shape[-1]
     each = torch.arange(n, device=top.device)

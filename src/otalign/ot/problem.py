@@ -5,7 +5,7 @@ Each is a value that checks itself; a solver reads it and decides how.
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 Divergence = Literal["kl", "l2"]
 
@@ -14,12 +14,22 @@ Divergence = Literal["kl", "l2"]
 class Balanced:
     """All mass is moved: P 1 = a and Pᵀ 1 = b, so both sides must hold the same total."""
 
+    needs_equal_totals: ClassVar[bool] = True
+    limits_marginals: ClassVar[bool] = False
+    tau_source: ClassVar[float] = math.inf  # penalty of a marginal that differs from the mass
+    tau_target: ClassVar[float] = math.inf
+
 
 @dataclass(frozen=True)
 class Partial:
     """Only part of the mass is moved: P 1 ≤ a, Pᵀ 1 ≤ b, and P holds fraction · min(Σa, Σb)."""
 
     fraction: float
+
+    needs_equal_totals: ClassVar[bool] = False
+    limits_marginals: ClassVar[bool] = True  # the marginals are at most the masses
+    tau_source: ClassVar[float] = math.inf
+    tau_target: ClassVar[float] = math.inf
 
     def __post_init__(self):
         if not 0 < self.fraction <= 1:
@@ -40,6 +50,9 @@ class Unbalanced:
     tau_source: float
     tau_target: float
     divergence: Divergence = "kl"
+
+    needs_equal_totals: ClassVar[bool] = False
+    limits_marginals: ClassVar[bool] = False
 
     def __init__(
         self,

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from otalign.arrays import device, is_torch_array
 from otalign.ot.arithmetic import Arithmetic, Linear, Log
-from otalign.ot.batch import Array, Batch
+from otalign.ot.batch import Array, ProblemBatch
 from otalign.ot.problem import Problem
 from otalign.ot.transport import Transport
 from otalign.ot.updates import Updates, updates
@@ -48,11 +48,11 @@ class Entropic:
         if not isinstance(self.max_iterations, int) or self.max_iterations < 1:
             raise ValueError(f"max_iterations must be at least 1, got {self.max_iterations}")
 
-    def solve(self, batch: Batch, problem: Problem) -> Transport:
-        numbers = batch.detached()
+    def solve(self, batch: ProblemBatch, problem: Problem) -> Transport:
+        numbers = batch.detach()
         with _full_precision(numbers.C):
             parts = [
-                (index, *self._scaled(part, problem, of)) for index, part, of in self._arithmetics(numbers)
+                (index, *self._scale(part, problem, of)) for index, part, of in self._arithmetics(numbers)
             ]
         plan, top_u, top_v, converged, iterations = _in_order(batch.xp, parts)
         plan = batch.xp.astype(plan, batch.C.dtype, copy=False)
@@ -63,7 +63,7 @@ class Entropic:
             plan = differentiable(batch.C, batch.a, batch.b, plan, tops, problem, self.eps)
         return Transport(plan, converged, iterations, batch.C, batch.a, batch.b, problem, self.eps)
 
-    def _arithmetics(self, batch: Batch) -> Iterator[tuple[Array, Batch, Arithmetic]]:
+    def _arithmetics(self, batch: ProblemBatch) -> Iterator[tuple[Array, ProblemBatch, Arithmetic]]:
         """Which problems to solve in which arithmetic; each problem's own costs decide."""
         xp = batch.xp
         reach = xp.max(batch.C, axis=(-2, -1)) / self.eps
@@ -79,7 +79,7 @@ class Entropic:
                 yield index, part.astype(dtype), arithmetic
             below, found = bound, found + index.shape[0]
 
-    def _scaled(self, batch: Batch, problem: Problem, of: Arithmetic) -> tuple[Array, ...]:
+    def _scale(self, batch: ProblemBatch, problem: Problem, of: Arithmetic) -> tuple[Array, ...]:
         """The plans, each side's words with the highest factor, whether each problem converged, and
         after how many iterations."""
         xp = batch.xp
@@ -90,12 +90,12 @@ class Entropic:
         a, b, s = step.start(xp.where(alive, a, 1), xp.where(alive, b, 1))
         K = of.kernel(batch.C, self.eps)
         # The factors start at one, but an absent word's at zero: or padding would have a say.
-        u, v = (of.held(xp.astype(x > 0, x.dtype)) for x in (a, b))
+        u, v = (of.clamp(xp.astype(x > 0, x.dtype)) for x in (a, b))
         # Below this, rounding alone would keep the factors moving.
         tol = xp.maximum(8 * float(xp.finfo(K.dtype).eps) * of.magnitude(K), xp.full_like(s, self.tol))
-        factors = Factors(K, of.held(a), of.held(b), u, v, of.held(s), tol)
+        factors = Factors(K, of.clamp(a), of.clamp(b), u, v, of.clamp(s), tol)
         u, v, converged, iterations = self._at_rest(factors, step)
-        u = of.times(u, of.held(xp.astype(alive, a.dtype)))
+        u = of.times(u, of.clamp(xp.astype(alive, a.dtype)))
         tops = (x == xp.max(x, axis=-1, keepdims=True) for x in (u, v))
         return of.plan(u, K, v), *tops, converged, iterations
 
@@ -116,7 +116,7 @@ class Entropic:
             before = factors
             stretch = min(max(LOOK_AFTER, done // 4), self.max_iterations - done)
             for _ in range(stretch):
-                before, factors = factors, factors.improved(step)
+                before, factors = factors, factors.improve(step)
             done += stretch
             u, v = (xp.where(rests[:, None, None], x, y) for x, y in ((u, factors.u), (v, factors.v)))
             iterations = xp.where(rests, iterations, xp.full_like(going, done))
@@ -145,7 +145,7 @@ class Factors(NamedTuple):
     s: Array  # (B, 1, 1)
     tol: Array  # (B, 1, 1), a plain number
 
-    def improved(self, step: Updates) -> "Factors":
+    def improve(self, step: Updates) -> "Factors":
         K, a, b, u, v, s, tol = self
         # K v as a row times Kᵀ: torch is several times slower at a matrix times a column.
         x = step.of.product(v, K.mT)

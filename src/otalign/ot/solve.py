@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from typing import overload
 
 from otalign.arrays import array_namespace, device, is_torch_array
-from otalign.ot.batch import Array, Batch, as_batch, buckets
+from otalign.ot.batch import Array, ProblemBatch, as_batch, buckets
 from otalign.ot.exact import Exact
-from otalign.ot.problem import Balanced, Problem
+from otalign.ot.problem import Problem
 from otalign.ot.scaling import Entropic
 from otalign.ot.transport import Transport
 
@@ -35,7 +35,7 @@ def solve(C, a, b, problem: Problem, solver: Solver = Entropic()):
     """
     if isinstance(C, list | tuple):
         return _solve_list(C, a, b, problem, solver)
-    return _solve_batch(as_batch(C, a, b), problem, solver).reshaped(tuple(C.shape[:-2]))
+    return _solve_batch(as_batch(C, a, b), problem, solver).reshape(tuple(C.shape[:-2]))
 
 
 def _solve_list(C, a, b, problem: Problem, solver: Solver) -> list[Transport]:
@@ -67,9 +67,9 @@ def _shared_with_numpy(x: Array) -> bool:
     return is_torch_array(x) and x.is_cpu and not x.requires_grad and x.itemsize > 2
 
 
-def _solve_batch(batch: Batch, problem: Problem, solver: Solver) -> Transport:
+def _solve_batch(batch: ProblemBatch, problem: Problem, solver: Solver) -> Transport:
     xp = batch.xp
-    if isinstance(problem, Balanced):
+    if problem.needs_equal_totals:
         _check_totals(batch)
     if 0 in batch.C.shape:  # no problems, or a side without words: nothing to move
         none = xp.zeros(len(batch), dtype=xp.int64, device=device(batch.C))
@@ -89,7 +89,7 @@ class UnequalTotals(ValueError):
         )
 
 
-def _check_totals(batch: Batch) -> None:
+def _check_totals(batch: ProblemBatch) -> None:
     xp = batch.xp
     total_a, total_b = xp.sum(batch.a, axis=-1), xp.sum(batch.b, axis=-1)
     unequal = xp.abs(total_a - total_b) > ROUNDING * xp.maximum(total_a, total_b)

@@ -9,7 +9,7 @@ import numpy as np
 
 from otalign.arrays import array_namespace
 from otalign.ot.batch import Array
-from otalign.ot.problem import Problem, Unbalanced
+from otalign.ot.problem import Problem
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,13 +52,13 @@ class Transport:
         value = self.cost
         if self.eps:
             value = value + self.eps * self._total(_xlogx(xp, self.plan) - self.plan)
-        if isinstance(self.problem, Unbalanced):
-            distance = {"kl": _kl, "l2": _half_square}[self.problem.divergence]
+        if math.isfinite(self.problem.tau_source):
+            distance = {"kl": _kl, "l2": _half_square}[getattr(self.problem, "divergence", "kl")]
             value = value + self.problem.tau_source * distance(xp, self.source_marginal, self.a)
             value = value + self.problem.tau_target * distance(xp, self.target_marginal, self.b)
         return value
 
-    def reshaped(self, leading: tuple[int, ...]) -> "Transport":
+    def reshape(self, leading: tuple[int, ...]) -> "Transport":
         """The same batch with its one axis laid out as `leading`; () for a single problem."""
         xp, (n, m) = self._xp, self.plan.shape[-2:]
         converged, iterations = (xp.reshape(x, leading) for x in (self.converged, self.iterations))

@@ -17,7 +17,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from otalign.diff.difference import Difference, Passage, Place
-from otalign.render.inline import Inline, inline, line, numbers, side_by_side, told
+from otalign.render.inline import Inline, inline, line, numbers, side_by_side, summarize
 
 OLD, NEW, REWORDED, MOVED, QUIET = "red", "green", "yellow", "cyan", "dim"
 MARKS = {"same": "", "edited": "~", "new": "+", "gone": "-"}
@@ -40,7 +40,7 @@ class Changes:
     context: int
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield Text(told(self.difference))
+        yield Text(summarize(self.difference))
         if self.difference.same:
             return
         yield Text("")
@@ -74,7 +74,7 @@ class Changes:
         mark = MARKS[passage.kind] + (">" if passage.moved else "")
         label = f"{numbers(passage.old)} → {numbers(passage.new)}".strip()
         if passage.kind == "edited":
-            return mark, label, _marked(inline(self.difference, passage))
+            return mark, label, _mark_text(inline(self.difference, passage))
         (piece,) = passage.pieces
         text = line(self.difference.text(piece, "new" if piece.new else "old"))
         return mark, label, Text(text, style=MOVED if passage.moved else STYLES[passage.kind])
@@ -94,7 +94,7 @@ def _with_context(difference: Difference, context: int) -> set[int]:
     return {near for k in changed for near in range(k - context, k + context + 1)}
 
 
-def _marked(pieces: Iterator[Inline]) -> Text:
+def _mark_text(pieces: Iterator[Inline]) -> Text:
     text = Text()
     for piece, old, new, blank, _ in pieces:
         text.append(" " if blank else "")

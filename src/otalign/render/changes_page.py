@@ -10,7 +10,7 @@ from html import escape
 from itertools import groupby
 
 from otalign.diff.difference import Difference, Passage, Place
-from otalign.render.inline import Inline, inline, numbers, side_by_side, told
+from otalign.render.inline import Inline, inline, numbers, side_by_side, summarize
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # whatever a text says, nothing is run or fetched
 FOLDED = 6  # unchanged passages in a row from which on they are folded
@@ -67,7 +67,7 @@ def changes_page(difference: Difference, title: str) -> str:
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
             f"<title>{escape(title)}</title>\n<style>{_style()}</style>\n</head>\n<body>\n<main>",
-            f"<header>\n<h1>{escape(title)}</h1>\n<p>{told(difference)}</p>\n<p>{LEGEND}</p>\n</header>",
+            f"<header>\n<h1>{escape(title)}</h1>\n<p>{summarize(difference)}</p>\n<p>{LEGEND}</p>\n</header>",
             *_body(difference),
             "</main>\n</body>\n</html>\n",
         ]
@@ -85,7 +85,7 @@ def _style() -> str:
 def _body(difference: Difference) -> Iterator[str]:
     """The paragraphs; many sentences of them in a row without a change stand behind their number."""
     paragraphs = _paragraphs(difference)
-    for unchanged, group in groupby(paragraphs, lambda places: _are_unchanged(difference, places)):
+    for unchanged, group in groupby(paragraphs, lambda places: _has_no_change(difference, places)):
         stretch = list(group)
         count = sum(map(len, stretch))
         folded = unchanged and count >= FOLDED
@@ -96,7 +96,7 @@ def _body(difference: Difference) -> Iterator[str]:
             yield "</details>"
 
 
-def _are_unchanged(difference: Difference, places: Sequence[Place]) -> bool:
+def _has_no_change(difference: Difference, places: Sequence[Place]) -> bool:
     passages = [difference.passages[place.number] for place in places]
     return all(passage.kind == "same" and not passage.moved for passage in passages)
 
@@ -129,7 +129,7 @@ def _pointers(difference: Difference, numbered: Sequence[int]) -> Iterator[str]:
 
 
 def _sentences(difference: Difference, passage: Passage, number: int) -> str:
-    text = "".join(map(_marked, inline(difference, passage)))
+    text = "".join(map(_mark_html, inline(difference, passage)))
     if not passage.moved:
         return text
     back = f'<a href="#left-{number}" title="where it stood">from {numbers(passage.old)}</a>'
@@ -138,7 +138,7 @@ def _sentences(difference: Difference, passage: Passage, number: int) -> str:
     return f'<span id="moved-{number}">{text} <small>({back})</small></span>'
 
 
-def _marked(one: Inline) -> str:
+def _mark_html(one: Inline) -> str:
     piece, old, new, blank, other = one
     before = " " if blank else ""
     match piece.fate:

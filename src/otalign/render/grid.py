@@ -30,7 +30,7 @@ def squares(ax: Any, weights: np.ndarray, linked: np.ndarray) -> None:
     ax.spines[:].set_visible(False)
 
 
-def named(put: Any, labels: Any, words: Sequence[str], linked: Any, **options: Any) -> None:
+def label_words(put: Any, labels: Any, words: Sequence[str], linked: Any, **options: Any) -> None:
     """Words at the ticks; those without a link are pale and bear the sign of the empty set."""
     names = [word if is_linked else f"{word} ∅" for word, is_linked in zip(words, linked, strict=True)]
     put(range(len(names)), names, **options)

@@ -46,7 +46,7 @@ def numbers(sentences: Sequence[int]) -> str:
     return str(first) if first == last else f"{first}–{last}"
 
 
-def told(difference: Difference) -> str:
+def summarize(difference: Difference) -> str:
     """How many sentences there are, and how many passages of each kind, on a line."""
     counts, old, new = difference.counts, len(difference.old), len(difference.new)
     if difference.same:
@@ -56,7 +56,7 @@ def told(difference: Difference) -> str:
     return f"{old:,} → {new:,} sentences: " + "; ".join(", ".join(part) for part in (kinds, others) if part)
 
 
-class Run(NamedTuple):
+class TextRun(NamedTuple):
     """Passages that follow each other in both texts: their places in a sequence, and their sentences."""
 
     places: list[int]
@@ -64,12 +64,12 @@ class Run(NamedTuple):
     new: list[int]
 
 
-def side_by_side(passages: Sequence[Passage]) -> list[Run]:
+def side_by_side(passages: Sequence[Passage]) -> list[TextRun]:
     """Passages with both sides as runs, in order."""
-    runs: list[Run] = []
+    runs: list[TextRun] = []
     for k, passage in enumerate(passages):
         if not runs or (runs[-1].old[-1] + 1, runs[-1].new[-1] + 1) != (passage.old[0], passage.new[0]):
-            runs.append(Run([], [], []))
+            runs.append(TextRun([], [], []))
         runs[-1].places.append(k)
         runs[-1].old.extend(passage.old)
         runs[-1].new.extend(passage.new)

@@ -10,7 +10,7 @@ from typing import Literal
 from unicodedata import bidirectional, category, east_asian_width
 
 from otalign.alignment import Alignment
-from otalign.render.placing import placed
+from otalign.render.placing import place_words
 from otalign.render.words import shown
 
 SIZE = 16  # of the letters
@@ -57,7 +57,7 @@ class Layout:
 def rows(alignment: Alignment) -> Layout:
     source, target = ([shown(word) for word in words] for words in (alignment.source, alignment.target))
     first, second = _from_the_left(source), _from_the_left(target)
-    xs, us = placed(
+    xs, us = place_words(
         [word_width(source[i]) for i in first],
         [word_width(target[j]) for j in second],
         [(first[i], second[j]) for i, j, _ in alignment.links],
@@ -79,7 +79,7 @@ def rows(alignment: Alignment) -> Layout:
 def columns(alignment: Alignment) -> Layout:
     source, target = ([shown(word) for word in words] for words in (alignment.source, alignment.target))
     pairs = [(i, j) for i, j, _ in alignment.links]
-    ys, vs = placed([LEADING] * len(source), [LEADING] * len(target), pairs, 0)
+    ys, vs = place_words([LEADING] * len(source), [LEADING] * len(target), pairs, 0)
     left = MARGIN + max(map(word_width, source), default=0)
     right = left + ACROSS
     before = tuple(

@@ -12,7 +12,7 @@ import numpy as np
 from otalign.alignment import Alignment
 from otalign.atomic import write_atomic
 from otalign.render.canvas import blank, write
-from otalign.render.grid import CELL, named, squares
+from otalign.render.grid import CELL, label_words, squares
 from otalign.render.layout import SIZE, Layout, columns, rows
 from otalign.render.svg import COLOURS, FAINTEST, svg
 from otalign.render.words import shown, strengths
@@ -63,8 +63,8 @@ def _matrix(alignment: Alignment, ax: Any) -> Any:
         weights[pair], linked[pair] = FAINTEST + (1 - FAINTEST) * strength, True
     squares(ax, weights, linked)
     source, target = ([*map(shown, words)] for words in (alignment.source, alignment.target))
-    named(ax.set_xticks, ax.get_xticklabels, target, linked.any(0), rotation=90)
-    named(ax.set_yticks, ax.get_yticklabels, source, linked.any(1))
+    label_words(ax.set_xticks, ax.get_xticklabels, target, linked.any(0), rotation=90)
+    label_words(ax.set_yticks, ax.get_yticklabels, source, linked.any(1))
     return ax.figure
 
 

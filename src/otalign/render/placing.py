@@ -30,7 +30,7 @@ class _Pool(NamedTuple):
         return median_low(self.wanted) if self.wanted else self.stay
 
 
-def placed(
+def place_words(
     source: Sequence[float], target: Sequence[float], pairs: Iterable[tuple[int, int]], gap: float
 ) -> tuple[list[float], list[float]]:
     """The middles of the words of both rows, from the words' sizes; the first edge of all is at 0."""
@@ -38,8 +38,8 @@ def placed(
     swapped = [(j, i) for i, j in pairs]
     first, second = _offsets(source, gap), _offsets(target, gap)
     for _ in range(TURNS if pairs else 0):
-        second = _drawn_to(first, swapped, second, _offsets(target, gap))
-        first = _drawn_to(second, pairs, first, _offsets(source, gap))
+        second = _pull_towards(first, swapped, second, _offsets(target, gap))
+        first = _pull_towards(second, pairs, first, _offsets(source, gap))
     for i, j in _cuts(pairs, _loose(first, source, gap), _loose(second, target, gap)):
         room = min(_room(first, source, i, gap), _room(second, target, j, gap))
         if UNSEEN < room < inf:
@@ -89,7 +89,7 @@ def _room(middles: Sequence[float], sizes: Sequence[float], k: int, gap: float) 
     return middles[k] - middles[k - 1] - (sizes[k] + sizes[k - 1]) / 2 - gap
 
 
-def _drawn_to(
+def _pull_towards(
     others: Sequence[float], pairs: Iterable[tuple[int, int]], now: Sequence[float], offsets: Sequence[float]
 ) -> list[float]:
     """The best places of one row's words, whose partners stand at `others`; `pairs` are (word, partner)."""

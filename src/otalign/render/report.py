@@ -12,11 +12,11 @@ from string import Template
 from typing import Any
 
 from otalign.alignment import Alignment, Gold, Level
-from otalign.gloss import Column, columns
+from otalign.gloss import GlossColumn, columns
 from otalign.metrics import Counts, count, per_pair, scores
 from otalign.render.assets import asset
 from otalign.render.layout import leftwards, word_width
-from otalign.render.verdicts import Verdicts, at_level, tallied, verdicts
+from otalign.render.verdicts import Verdicts, at_level, count_verdicts, verdicts
 from otalign.render.words import shown, strengths
 
 SCORES = ("f1", "precision", "recall")
@@ -26,7 +26,7 @@ GAP = 14  # pixels between columns, as in report.css
 def report(
     alignments: Iterable[Alignment],
     golds: Iterable[Gold | Alignment] | None = None,
-    level: Level = "s",
+    level: Level = "sure",
     *,
     title: str = "Alignments",
 ) -> str:
@@ -49,7 +49,7 @@ def report(
 def _pairs(
     alignments: list[Alignment], golds: list[Alignment] | None, counts: Counts
 ) -> Iterator[dict[str, Any]]:
-    each, tallies = per_pair(counts), tallied(counts)
+    each, tallies = per_pair(counts), count_verdicts(counts)
     for k, alignment in enumerate(alignments):
         pair = _pair(alignment, verdicts(alignment, golds[k]) if golds else None)
         pair |= {"nullRate": _short(each["null_rate"][k]), "length": int(each["length"][k])}
@@ -81,15 +81,15 @@ def _pair(alignment: Alignment, judged: Verdicts | None) -> dict[str, Any]:
     }
 
 
-def _columns(alignment: Alignment) -> tuple[Column, ...]:
+def _columns(alignment: Alignment) -> tuple[GlossColumn, ...]:
     above, below = (
         [word_width(shown(word)) for word in side] for side in (alignment.source, alignment.target)
     )
 
-    def saving(column: Column) -> float:
+    def compute_saving(column: GlossColumn) -> float:
         return min(sum(above[i] for i in column.source), sum(below[j] for j in column.target)) + GAP
 
-    return columns(alignment, saving)
+    return columns(alignment, compute_saving)
 
 
 def _confidences(values: tuple[float, ...] | None) -> list[float] | None:

@@ -11,7 +11,7 @@ from xml.sax.saxutils import escape
 
 from otalign.alignment import Alignment
 from otalign.render.layout import SIZE, Layout, Word, columns, rows
-from otalign.render.words import shown, strengths, told
+from otalign.render.words import join_words, shown, strengths
 
 FAINTEST = 0.25  # the opacity of a link of weight 0, which must still be seen
 
@@ -109,7 +109,7 @@ def _number(value: float) -> str:
 
 
 def _title(alignment: Alignment) -> str:
-    return f"Word alignment of “{told(alignment.source)}” and “{told(alignment.target)}”"
+    return f"Word alignment of “{join_words(alignment.source)}” and “{join_words(alignment.target)}”"
 
 
 def _description(alignment: Alignment) -> str:
@@ -129,4 +129,4 @@ def _description(alignment: Alignment) -> str:
 
 
 def _those(words: Sequence[str], places: Iterable[int]) -> str:
-    return told([words[k] for k in places])
+    return join_words([words[k] for k in places])

@@ -19,7 +19,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from otalign.alignment import Alignment
-from otalign.gloss import Column, columns
+from otalign.gloss import GlossColumn, columns
 from otalign.render.words import shown, strengths
 
 GAP = 2  # blanks between columns; one blank is between the words of a phrase
@@ -42,7 +42,7 @@ TICKS = {
 }
 
 
-def drawn(alignment: Alignment) -> "Drawing":
+def draw(alignment: Alignment) -> "Drawing":
     """The two sentences above each other, with their links and nulls; print it with a rich console."""
     return Drawing(alignment)
 
@@ -79,13 +79,13 @@ class _Cell(NamedTuple):
 def _cells(alignment: Alignment, width: int) -> Iterator[_Cell]:
     source, target = (tuple(map(shown, words)) for words in (alignment.source, alignment.target))
 
-    def sides(column: Column) -> tuple[list[str], list[str]]:
+    def sides(column: GlossColumn) -> tuple[list[str], list[str]]:
         return [source[i] for i in column.source], [target[j] for j in column.target]
 
-    def saving(column: Column) -> int:
+    def compute_saving(column: GlossColumn) -> int:
         return min(cell_len(" ".join(words)) for words in sides(column)) + GAP
 
-    made = columns(alignment, saving)
+    made = columns(alignment, compute_saving)
     numbers, weak = _numbers(made), _weak(alignment)
     for column in made:
         above, below = sides(column)
@@ -99,10 +99,10 @@ def _cells(alignment: Alignment, width: int) -> Iterator[_Cell]:
             mark_style = word_style = MOVED_STYLES[(number - 1) % len(MOVED_STYLES)]
         fits = max(cell_len(" ".join(words)) for words in (above, below)) <= width
         mark = _mark(head, above, below) if fits else head
-        yield _Cell(_folded(above, width), mark, _folded(below, width), mark_style, word_style)
+        yield _Cell(_fold(above, width), mark, _fold(below, width), mark_style, word_style)
 
 
-def _numbers(made: Sequence[Column]) -> dict[int | None, int]:
+def _numbers(made: Sequence[GlossColumn]) -> dict[int | None, int]:
     """Numbers from 1 for the phrases whose words do not all stand in one column."""
     count = Counter(column.phrase for column in made if column.phrase is not None)
     return {phrase: k for k, phrase in enumerate((p for p, times in count.items() if times > 1), 1)}
@@ -133,7 +133,7 @@ def _starts(words: Sequence[str]) -> set[int]:
     return places
 
 
-def _folded(words: Sequence[str], width: int) -> tuple[str, ...]:
+def _fold(words: Sequence[str], width: int) -> tuple[str, ...]:
     """The words in lines of at most `width` cells; only a longer word is cut."""
     lines = [""]
     for word in words:

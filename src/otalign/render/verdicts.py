@@ -26,13 +26,13 @@ class Verdicts:
 
 def verdicts(predicted: Alignment, gold: Alignment) -> Verdicts:
     return Verdicts(
-        _judged(predicted.pairs, gold.pairs),
-        _judged(predicted.source_nulls, gold.source_nulls),
-        _judged(predicted.target_nulls, gold.target_nulls),
+        _judge(predicted.pairs, gold.pairs),
+        _judge(predicted.source_nulls, gold.source_nulls),
+        _judge(predicted.target_nulls, gold.target_nulls),
     )
 
 
-def tallied(counts: Counts) -> list[dict[Verdict, int]]:
+def count_verdicts(counts: Counts) -> list[dict[Verdict, int]]:
     """Of each pair, how many links and nulls are right, wrong and missed."""
     tally = counts.tally("links+nulls")
     numbers = (tally.correct, tally.predicted - tally.correct, tally.gold - tally.correct)
@@ -49,13 +49,13 @@ def mistakes(alignment: Alignment, judged: Verdicts) -> str:
     """What is wrong and what was missed, a line each, such as `missed: bought – purchased, used ∅`."""
     said = []
     for verdict in ("wrong", "missed"):
-        things = [*_named(alignment, judged, verdict)]
+        things = [*_name_words(alignment, judged, verdict)]
         if things:
             said.append(f"{verdict}: {', '.join(things)}")
     return "\n".join(said)
 
 
-def _judged(predicted: Iterable[Thing], gold: Iterable[Thing]) -> dict[Thing, Verdict]:
+def _judge(predicted: Iterable[Thing], gold: Iterable[Thing]) -> dict[Thing, Verdict]:
     said, true = set(predicted), set(gold)
     return {
         one: "missed" if one not in said else "right" if one in true else "wrong"
@@ -63,7 +63,7 @@ def _judged(predicted: Iterable[Thing], gold: Iterable[Thing]) -> dict[Thing, Ve
     }
 
 
-def _named(alignment: Alignment, judged: Verdicts, verdict: Verdict) -> Iterator[str]:
+def _name_words(alignment: Alignment, judged: Verdicts, verdict: Verdict) -> Iterator[str]:
     for (i, j), found in judged.links.items():
         if found == verdict:
             yield f"{shown(alignment.source[i])} – {shown(alignment.target[j])}"

@@ -39,7 +39,7 @@ def _sign(letter: str) -> str:
     return UNKNOWN if letter in STRAY or category(letter) in ("Cc", "Cs") else letter
 
 
-def told(words: Sequence[str]) -> str:
+def join_words(words: Sequence[str]) -> str:
     """The words as one line of text."""
     return " ".join(map(shown, words))
 

@@ -1,1 +1,51 @@
-"""From word vectors to scores of links and nulls."""
+"""From word vectors to scores of links and nulls.
+
+Pairs are scored in batches (`batches`) by a `Scorer`: `TransportScorer` solves a transport problem between
+the words (`cost`, `fertility`, `transport`), `LearnedScorer` applies a trained head (`heads`, `learned`).
+`extraction` turns scores into links.
+"""
+
+from otalign.scoring.batches import BatchBudget, PairBatch, split_into_batches
+from otalign.scoring.extraction import BatchLinks, PairLinks, extract_links
+from otalign.scoring.heads import Head, ProjectionHead, TransportHead, load_head
+from otalign.scoring.learned import LearnedScorer
+from otalign.scoring.scorer import LinkScores, Scorer
+from otalign.scoring.transport import TransportScorer
+from otalign.settings import AnySettings, LearnedSettings
+
+__all__ = [
+    "BatchBudget",
+    "BatchLinks",
+    "Head",
+    "LearnedScorer",
+    "LinkScores",
+    "PairBatch",
+    "PairLinks",
+    "ProjectionHead",
+    "Scorer",
+    "TransportHead",
+    "TransportScorer",
+    "extract_links",
+    "load_head",
+    "make_scorer",
+    "split_into_batches",
+]
+
+
+def make_scorer(settings: AnySettings, head: Head | None = None) -> Scorer:
+    """Make the scorer of an aligner: the only place that asks which kind it has.
+
+    Raises:
+        ValueError: If the settings and the head do not belong together.
+    """
+    if isinstance(settings, LearnedSettings):
+        if not isinstance(head, TransportHead):
+            raise ValueError("settings must have a transport problem, since the aligner has no trained head")
+        return LearnedScorer(head, settings.links)
+    if isinstance(head, TransportHead):
+        raise ValueError(
+            f"settings must be LearnedSettings, since the aligner has learned its transport, got problem "
+            f"{settings.problem!r}"
+        )
+    assert head is None or isinstance(head, ProjectionHead)
+    return TransportScorer(settings, head)

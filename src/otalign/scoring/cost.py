@@ -1,50 +1,57 @@
-"""Embeddings → what it costs to link each source word with each target word, from 0 to 1.
+"""Costs of linking each source word with each target word, from 0 to 1.
 
-Cosine: S = (cos + 1) / 2. Euclidean: S = 1 − the distance, scaled to [0, 1]. Words whose neighbours are
-alike too are made more alike, S_ij + smoothing · the mean of S_i−1,j−1 and S_i+1,j+1. Words far apart in
-order are made less alike, S · (1 − distortion · (i/(n−1) − j/(m−1))²), except where a sentence is a single
-word. S is scaled to [0, 1] over the pair, and C = 1 − S.
-
-Pairs come in batches, padded: X (B, N, D) and Y (B, M, D) with the boolean masks of what is a word.
+A similarity S of all word pairs is computed first, by cosine or Euclidean distance. Smoothing adds the mean
+similarity of the neighbouring pairs (i−1, j−1) and (i+1, j+1). Distortion multiplies S by
+1 − distortion · (i/(n−1) − j/(m−1))², except where a sentence has a single word. S is scaled to [0, 1] over
+each pair, and the cost is 1 − S.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from otalign.arrays import array_namespace, device
+from otalign.scoring.batches import PairBatch
 from otalign.settings import Cost
 
-FLAT = 1e-6  # differences within a pair that are less, relatively, are rounding
+FLAT = 1e-6  # smaller relative differences within a pair are rounding errors
 
 Array = Any
 
 
-def costs(
-    X: Array,
-    Y: Array,
-    is_source: Array,
-    is_target: Array,
-    cost: Cost,
-    distortion: float = 0.0,
-    smoothing: float = 0.0,
-) -> Array:
-    """C (B, N, M), in float64; 1 where there is no word."""
-    xp = array_namespace(X)
-    cells = is_source[:, :, None] & is_target[:, None, :]
-    if cost == "cosine":
-        S = (xp.astype(_cosines(xp, X, Y), xp.float64) + 1) / 2
-    else:
-        S = scaled(-_distances(xp, xp.astype(X, xp.float64), xp.astype(Y, xp.float64)), cells)
+def compute_costs(batch: PairBatch, cost: Cost, distortion: float = 0.0, smoothing: float = 0.0) -> Array:
+    """Compute the costs (B, N, M) of a batch, in float64; 1 where there is no word."""
+    xp, cells = array_namespace(batch.X), batch.cells
+    S = SIMILARITIES[cost](xp, batch)
     if smoothing:
-        S = S + smoothing * _neighbours(xp, S, cells)
+        S = S + smoothing * _average_neighbours(xp, S, cells)
     if distortion:
-        S = S * (1 - distortion * displacement(xp, is_source, is_target) ** 2)
-    return xp.where(cells, 1 - scaled(S, cells), xp.asarray(1.0, dtype=S.dtype, device=device(S)))
+        S = S * (1 - distortion * compute_displacement(xp, batch.is_source, batch.is_target) ** 2)
+    return xp.where(cells, 1 - min_max_scale(S, cells), xp.asarray(1.0, dtype=S.dtype, device=device(S)))
 
 
-def scaled(A: Array, cells: Array) -> Array:
-    """A (B, N, M) with the least of a pair's cells at 0 and the greatest at 1; all 1 if these are equal.
+def compute_cosine_similarity(xp: Any, batch: PairBatch) -> Array:
+    """Compute (1 + cosine) / 2 of all word pairs, (B, N, M)."""
+    return (xp.astype(_compute_cosines(xp, batch.X, batch.Y), xp.float64) + 1) / 2
 
-    Equal but for rounding, that is: a balanced plan of one row is its masses, and noise must pick no links.
+
+def compute_euclidean_similarity(xp: Any, batch: PairBatch) -> Array:
+    """Compute 1 − the Euclidean distance of all word pairs, scaled to [0, 1] over each pair, (B, N, M)."""
+    X, Y = (xp.astype(vectors, xp.float64) for vectors in (batch.X, batch.Y))
+    return min_max_scale(-_compute_distances(xp, X, Y), batch.cells)
+
+
+# To add a cost, add a function here and its name to `otalign.settings.Cost`.
+SIMILARITIES: dict[Cost, Callable[[Any, PairBatch], Array]] = {
+    "cosine": compute_cosine_similarity,
+    "euclidean": compute_euclidean_similarity,
+}
+
+
+def min_max_scale(A: Array, cells: Array) -> Array:
+    """Scale A (B, N, M) so that over the cells of each pair the minimum is 0 and the maximum 1.
+
+    If all cells of a pair are equal but for rounding, all become 1: a balanced plan of one row is its masses,
+    and noise must not select links.
     """
     xp = array_namespace(A)
     least = xp.min(xp.where(cells, A, xp.inf), axis=(-2, -1), keepdims=True)
@@ -54,42 +61,42 @@ def scaled(A: Array, cells: Array) -> Array:
     return xp.where(flat, xp.ones_like(A), (A - least) / xp.where(flat, xp.ones_like(spread), spread))
 
 
-def norms(xp: Any, X: Array) -> Array:
+def compute_norms(xp: Any, X: Array) -> Array:
     return xp.sqrt(xp.vecdot(X, X))
 
 
-def directions(xp: Any, X: Array) -> Array:
-    """Vectors of length 1; what has no length stays 0, like and unlike anything by half."""
-    return X / _divisors(xp, X)[..., None]
+def normalize(xp: Any, X: Array) -> Array:
+    """Scale vectors to length 1; zero vectors stay zero."""
+    return X / _compute_divisors(xp, X)[..., None]
 
 
-def _cosines(xp: Any, X: Array, Y: Array) -> Array:
-    """(B, N, M), those of the directions. Cells are divided, and not vectors, which are many more numbers."""
+def _compute_cosines(xp: Any, X: Array, Y: Array) -> Array:
+    """Compute the cosines (B, N, M). Cells are divided, not vectors, which are many more numbers."""
     products = X @ xp.matrix_transpose(Y)
-    return products / _divisors(xp, X)[:, :, None] / _divisors(xp, Y)[:, None, :]
+    return products / _compute_divisors(xp, X)[:, :, None] / _compute_divisors(xp, Y)[:, None, :]
 
 
-def _divisors(xp: Any, X: Array) -> Array:
-    """The lengths of vectors, and 1 of what has none."""
-    length = norms(xp, X)
+def _compute_divisors(xp: Any, X: Array) -> Array:
+    """Return the lengths of vectors, and 1 for zero vectors."""
+    length = compute_norms(xp, X)
     return xp.where(length > 0, length, xp.ones_like(length))
 
 
-def _distances(xp: Any, X: Array, Y: Array) -> Array:
-    squares = norms(xp, X)[:, :, None] ** 2 + norms(xp, Y)[:, None, :] ** 2
+def _compute_distances(xp: Any, X: Array, Y: Array) -> Array:
+    squares = compute_norms(xp, X)[:, :, None] ** 2 + compute_norms(xp, Y)[:, None, :] ** 2
     square = squares - 2 * (X @ xp.matrix_transpose(Y))
     return xp.sqrt(xp.where(square > 0, square, xp.zeros_like(square)))  # rounding may go below zero
 
 
-def _neighbours(xp: Any, S: Array, cells: Array) -> Array:
-    """The mean of the cells before and after along the diagonal, of those that there are, else 0."""
+def _average_neighbours(xp: Any, S: Array, cells: Array) -> Array:
+    """Average the cells before and after each along the diagonal, as far as they exist; else 0."""
     there = xp.astype(cells, S.dtype)
-    sums = [_shifted(xp, A, 1) + _shifted(xp, A, -1) for A in (S * there, there)]
+    sums = [_shift(xp, A, 1) + _shift(xp, A, -1) for A in (S * there, there)]
     return sums[0] / xp.where(sums[1] > 0, sums[1], xp.ones_like(sums[1]))
 
 
-def _shifted(xp: Any, A: Array, step: int) -> Array:
-    """A (B, N, M) with each cell at the place of the next (1) or the last (−1) one along the diagonal."""
+def _shift(xp: Any, A: Array, step: int) -> Array:
+    """Shift the cells of A (B, N, M) along the diagonal, by one forwards (1) or backwards (−1)."""
     B, N, M = A.shape
     row = xp.zeros((B, 1, M), dtype=A.dtype, device=device(A))
     column = xp.zeros((B, N, 1), dtype=A.dtype, device=device(A))
@@ -100,8 +107,8 @@ def _shifted(xp: Any, A: Array, step: int) -> Array:
     return xp.concat([A[:, :, 1:], column], axis=2)
 
 
-def displacement(xp: Any, is_source: Array, is_target: Array) -> Array:
-    """i/(n−1) − j/(m−1) (B, N, M), and 0 where n or m is 1."""
+def compute_displacement(xp: Any, is_source: Array, is_target: Array) -> Array:
+    """Compute i/(n−1) − j/(m−1) for all word pairs, (B, N, M); 0 where n or m is 1."""
     places, several = [], []
     for is_word in (is_source, is_target):
         last = xp.sum(xp.astype(is_word, xp.float64), axis=-1) - 1  # (B,)

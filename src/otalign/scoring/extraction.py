@@ -1,4 +1,4 @@
-"""Weights → links above a threshold, and how sure the nulls are, as plain values."""
+"""Links whose scores are above a threshold, and the confidences of nulls, as plain values."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,27 +8,27 @@ import numpy as np
 
 from otalign.alignment import Link
 from otalign.arrays import array_namespace, is_finite
-from otalign.encoders.embeddings import in_numpy
-from otalign.scoring.strengths import Tile
-from otalign.scoring.weights import Weights
+from otalign.encoders.embeddings import to_numpy
+from otalign.scoring.batches import PairBatch
+from otalign.scoring.scorer import LinkScores
 
-DIGITS = 4  # of weights and confidences
+DIGITS = 4  # of scores and confidences
 
 
-class Found(NamedTuple):
-    """What was found in one pair."""
+class PairLinks(NamedTuple):
+    """Links of one pair, and the confidence of each word that it has none."""
 
     links: tuple[Link, ...]
-    null_confidences: tuple[tuple[float, ...], tuple[float, ...]]  # of each word, source and target
+    null_confidences: tuple[tuple[float, ...], tuple[float, ...]]  # source and target words
 
     @classmethod
-    def nothing(cls, n: int, m: int) -> "Found":
-        """For n and m words of which one is 0: all the others are null."""
+    def empty(cls, n: int, m: int) -> "PairLinks":
+        """Return the links of a pair with an empty side: all words of the other side are null."""
         return cls((), ((1.0,) * n, (1.0,) * m))
 
 
-class Cells(NamedTuple):
-    """Those of a tile that are links, in order, where the weights are."""
+class LinkCells(NamedTuple):
+    """Cells of a batch that are links, in order, on the device of the scores."""
 
     pair: Any
     source: Any
@@ -36,53 +36,59 @@ class Cells(NamedTuple):
     weight: Any
 
 
-def cells(weights: Weights, threshold: float) -> Cells:
-    """Those above the threshold: of all that was worked out on a GPU, the little that must leave it."""
-    strong = weights.links
-    pair, i, j = array_namespace(strong).nonzero(strong > threshold)
-    return Cells(pair, i, j, strong[pair, i, j])
+def select_cells(scores: LinkScores, threshold: float) -> LinkCells:
+    """Select the cells above a threshold, so that little has to be copied from a GPU."""
+    links = scores.links
+    pair, i, j = array_namespace(links).nonzero(links > threshold)
+    return LinkCells(pair, i, j, links[pair, i, j])
 
 
 @dataclass(frozen=True, eq=False)
-class Links:
-    """What was found in the pairs of a tile. It is kept as numbers, and made into values when it is asked
-    for: among the values of ten thousands of pairs Python would search for garbage most of the time."""
+class BatchLinks:
+    """Links of the pairs of a batch, kept as numbers and made into values on demand.
+
+    Among the values of tens of thousands of pairs, Python would spend most of its time on garbage collection.
+    """
 
     source: list[int]
     target: list[int]
     weight: list[float]
-    ends: list[int]  # of each pair's links, after 0
+    ends: list[int]  # where the links of each pair end, after 0
     nulls: tuple[list[list[float]], list[list[float]]]
     lengths: tuple[list[int], list[int]]
 
-    def of(self, row: int) -> Found:
-        """What was found in the pair that is this row of the tile."""
+    def get(self, row: int) -> PairLinks:
+        """Return the links of a pair, given its row in the batch."""
         its = slice(self.ends[row], self.ends[row + 1])
         links = tuple(map(Link, self.source[its], self.target[its], self.weight[its]))
         (sources, targets), (n, m) = self.nulls, self.lengths
-        return Found(links, (tuple(sources[row][: n[row]]), tuple(targets[row][: m[row]])))
+        return PairLinks(links, (tuple(sources[row][: n[row]]), tuple(targets[row][: m[row]])))
 
-    def __iter__(self) -> Iterator[Found]:
-        return map(self.of, range(len(self.ends) - 1))
+    def __iter__(self) -> Iterator[PairLinks]:
+        return map(self.get, range(len(self.ends) - 1))
 
 
-def links(weights: Weights, tile: Tile, threshold: float) -> Links:
-    """The links above the threshold, pair by pair."""
-    pair, i, j, weight = (in_numpy(part) for part in cells(weights, threshold))
-    sure = [in_numpy(part) for part in (weights.source_nulls, weights.target_nulls)]
-    if not all(map(is_finite, sure)):  # NaN is no link, but a word's best link is NaN if any of its is
-        raise ValueError("the weights of some words are not finite; the head of the aligner is damaged")
-    lengths = (in_numpy(is_word).sum(-1).tolist() for is_word in (tile.is_source, tile.is_target))
-    counts = np.bincount(pair, minlength=len(sure[0]))
-    return Links(
+def extract_links(scores: LinkScores, batch: PairBatch, threshold: float) -> BatchLinks:
+    """Extract the links whose scores are above a threshold.
+
+    Raises:
+        ValueError: If a score is not finite.
+    """
+    pair, i, j, weight = (to_numpy(part) for part in select_cells(scores, threshold))
+    nulls = [to_numpy(part) for part in (scores.source_nulls, scores.target_nulls)]
+    if not all(map(is_finite, nulls)):  # a NaN is not a link, but makes the null score of its words NaN
+        raise ValueError("the scores of some words are not finite; the head of the aligner is damaged")
+    n, m = (to_numpy(mask).sum(-1).tolist() for mask in (batch.is_source, batch.is_target))
+    counts = np.bincount(pair, minlength=len(nulls[0]))
+    return BatchLinks(
         i.tolist(),
         j.tolist(),
-        _rounded(weight),
+        _round(weight),
         [0, *np.cumsum(counts).tolist()],
-        (_rounded(sure[0]), _rounded(sure[1])),
-        (next(lengths), next(lengths)),
+        (_round(nulls[0]), _round(nulls[1])),
+        (n, m),
     )
 
 
-def _rounded(shares: np.ndarray) -> list:
-    return np.round(shares.astype(float), DIGITS).tolist()  # digits of float32 would come out as noise
+def _round(shares: np.ndarray) -> list:
+    return np.round(shares.astype(float), DIGITS).tolist()  # as float32, more digits would appear

@@ -1,8 +1,8 @@
-"""What training adds to an encoder: from the embeddings of two sentences to how strongly words are linked.
+"""Trained layers on top of an encoder.
 
-A head is a value of arrays, of NumPy or torch, so that what is trained is what is used. There are two.
-`Projection` is the paper's: a linear map and a tanh ahead of the transport that the settings say.
-`LearnedTransport` is ours, and learns the transport too.
+A head is a value of arrays, of NumPy or torch, so that training and inference run the same code.
+`ProjectionHead` is the paper's: a linear layer with tanh before the transport problem of the settings.
+`TransportHead` is ours, and learns the transport too.
 """
 
 from dataclasses import dataclass, fields
@@ -11,98 +11,118 @@ from typing import Any, Self
 
 import numpy as np
 
+from otalign.alignment import LEVELS
 from otalign.arrays import array_namespace, device
-from otalign.scoring.cost import directions, displacement
-from otalign.scoring.strengths import Tile
+from otalign.scoring.batches import PairBatch
+from otalign.scoring.cost import compute_displacement, normalize
 from otalign.untrusted import check_array, one_line
 
 Array = Any
 
-LEVELS = (
-    "sure",
-    "possible",
-)  # what a learned transport tells apart: each possible link includes the sure ones
-CHANNELS = 16  # of what is seen in a cell's neighbourhood
-FILE = "head.safetensors"
-BLOCK = 128  # rows and columns of one pair, looked at together
-REACH = 2  # cells that a cell is seen from
-FAR = -1e4  # the similarity to what is no word
+CHANNELS = 16  # of the convolutions
+HEAD_FILE = "head.safetensors"
+BLOCK = 128  # rows and columns of a long pair that are convolved at a time
+REACH = 2  # cells around a cell that its convolutions read
+PADDING = -1e4  # similarity of a cell without words
 
 
 class Head:
-    """Arrays that were trained. Subclasses are dataclasses of nothing else."""
+    """Base class of heads, which are dataclasses of trained arrays."""
 
     @staticmethod
     def shapes(size: int) -> dict[str, tuple[int, ...]]:
-        """Return the shape of each array for embeddings of a size."""
+        """Return the shape of each array, given the size of the embeddings."""
         raise NotImplementedError
 
     def arrays(self) -> dict[str, Array]:
+        """Return the arrays by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # pyright: ignore
 
-    def beside(self, vectors: Array) -> Self:
-        """The same in the library and at the place of the embeddings that it is for."""
+    def to_device(self, vectors: Array) -> Self:
+        """Return the head with its arrays in the library, and on the device, of the vectors."""
         xp, at = array_namespace(vectors), device(vectors)
         return type(self)(**{name: xp.asarray(a, device=at) for name, a in self.arrays().items()})
 
     def save(self, folder: Path) -> None:
+        """Write the head to a folder."""
         from safetensors.numpy import save_file
 
-        kind = {"head": type(self).__name__}
-        save_file({k: np.ascontiguousarray(a) for k, a in self.arrays().items()}, folder / FILE, kind)
+        (name,) = (name for name, type_ in get_head_types().items() if type_ is type(self))
+        arrays = {key: np.ascontiguousarray(array) for key, array in self.arrays().items()}
+        save_file(arrays, folder / HEAD_FILE, {"head": name})
 
 
-def load(folder: Path, size: int | None = None) -> "Head | None":
-    """The head in a folder, if there is one; it must be for embeddings of this size, if one is given."""
-    if not (folder / FILE).is_file():
+def get_head_types() -> "dict[str, type[ProjectionHead | TransportHead]]":
+    """Return the types of heads by the names that files give them."""
+    return {"Projection": ProjectionHead, "LearnedTransport": TransportHead}
+
+
+def load_head(folder: Path, size: int | None = None) -> Head | None:
+    """Load the head in a folder.
+
+    Args:
+        folder: Folder of an aligner.
+        size: Size of the embeddings that the head must be for; None to accept any.
+
+    Returns:
+        The head, or None if the folder has none.
+
+    Raises:
+        ValueError: If the file is damaged, or the head is for embeddings of another size.
+    """
+    if not (folder / HEAD_FILE).is_file():
         return None
     from safetensors import SafetensorError, safe_open
 
     try:
-        with safe_open(folder / FILE, "numpy") as file:
-            kind = {"Projection": Projection, "LearnedTransport": LearnedTransport}[file.metadata()["head"]]
-            head = kind(**{name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118
+        with safe_open(folder / HEAD_FILE, "numpy") as file:
+            type_ = get_head_types()[file.metadata()["head"]]
+            head = type_(**{name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118
         for name, shape in head.shapes(len(head.offset) if size is None else size).items():
             check_array(name, getattr(head, name), shape)
     except (SafetensorError, ValueError, KeyError, TypeError, AttributeError, OSError) as error:
-        raise ValueError(f"{folder / FILE} is no head of otalign: {one_line(error)}") from error
+        raise ValueError(
+            f"{folder / HEAD_FILE} is not a valid otalign head file: {one_line(error)}"
+        ) from error
     return head
 
 
 @dataclass(frozen=True, eq=False)
-class Projection(Head):
-    """The paper's: words are mapped by tanh(x A + b), then transported as the settings say."""
+class ProjectionHead(Head):
+    """The paper's head: word vectors become tanh(x A + b), then a transport problem is solved."""
 
     map: Array  # (D, D)
     offset: Array  # (D,)
 
     @classmethod
-    def new(cls, size: int, random: np.random.Generator) -> Self:
-        return cls(_drawn(random, size, size), np.zeros(size, dtype=np.float32))
+    def initialize(cls, size: int, random: np.random.Generator) -> Self:
+        """Return a head with random weights."""
+        return cls(_draw_weights(random, size, size), np.zeros(size, dtype=np.float32))
 
     @staticmethod
     def shapes(size: int) -> dict[str, tuple[int, ...]]:
         return {"map": (size, size), "offset": (size,)}
 
-    def projected(self, tile: Tile) -> Tile:
-        xp = array_namespace(tile.X)
-        X, Y = (xp.tanh(_times(xp, x, self.map) + self.offset) for x in (tile.X, tile.Y))
-        return tile._replace(X=X, Y=Y)
+    def project(self, batch: PairBatch) -> PairBatch:
+        """Return the batch with projected word vectors."""
+        xp = array_namespace(batch.X)
+        X, Y = (xp.tanh(_multiply(xp, x, self.map) + self.offset) for x in (batch.X, batch.Y))
+        return batch._replace(X=X, Y=Y)
 
 
 @dataclass(frozen=True, eq=False)
-class LearnedTransport(Head):
-    """Rows and columns that compete under learned prices, for the sure links and for all possible ones.
+class TransportHead(Head):
+    """A learned transport, for sure links and for possible links.
 
-    Words are mapped by tanh(x A + b); S_ij is the cosine of two of them times a learned sharpness, plus what
-    a small convolution reads off the cells around it. To leave word i without a link has a learned price,
-    r_i = x_i · p + q. A step of scaling, as of unbalanced transport that has a bin for what is left over,
+    Word vectors become tanh(x A + b). S_ij is the cosine of two of them times a learned sharpness, plus the
+    output of a small convolution over the cells around it. The score of word i having no link is learned,
+    r_i = x_i · p + q. One scaling step, as of unbalanced transport with a bin for unmatched mass,
 
         f_i = −log(exp r_i + Σ_j exp S_ij),    g_j = −log(exp r_j + Σ_i exp S_ij),
 
-    lets each word choose among its counterparts and none, and the log-odds of a link are
-    α S_ij + β (2 S_ij + f_i + g_j) + γ. Levels share A and b, and learn the rest each for itself. After
-    training, log-odds are calibrated on the dev sets; before that, the calibration changes nothing.
+    makes the counterparts of a word, and none, compete. The logit of a link is
+    α S_ij + β (2 S_ij + f_i + g_j) + γ. Both levels share A and b; each has all other weights of its own.
+    Logits are calibrated on the dev sets after training; until then the calibration is the identity.
     """
 
     map: Array  # (D, D)
@@ -113,16 +133,17 @@ class LearnedTransport(Head):
     alpha: Array  # (levels,)
     beta: Array  # (levels,)
     gamma: Array  # (levels,)
-    near: Array  # (9 · 5, channels): of a cell and the eight around it, what is seen in each
+    near: Array  # (9 · 5, channels): first convolution, 3 × 3
     near_offset: Array  # (channels,)
-    wider: Array  # (9 · channels, channels)
+    wider: Array  # (9 · channels, channels): second convolution
     wider_offset: Array  # (channels,)
-    seen: Array  # (channels, levels): what that adds to S
-    calibration: Array  # (3, levels): log-odds x become scale · x + bend · asinh x + shift
+    seen: Array  # (channels, levels): output layer, added to S
+    calibration: Array  # (3, levels): a logit x becomes scale · x + bend · asinh x + shift
     null_calibration: Array  # (3, levels)
 
     @classmethod
-    def new(cls, size: int, random: np.random.Generator) -> Self:
+    def initialize(cls, size: int, random: np.random.Generator) -> Self:
+        """Return a head with random weights."""
         levels = len(LEVELS)
 
         def flat(value: float, *shape: int) -> np.ndarray:
@@ -130,7 +151,7 @@ class LearnedTransport(Head):
 
         same = np.repeat(np.array([[1.0], [0.0], [0.0]], dtype=np.float32), levels, axis=1)
         return cls(
-            map=_drawn(random, size, size),
+            map=_draw_weights(random, size, size),
             offset=flat(0, size),
             log_sharpness=flat(np.log(10), levels),
             price=flat(0, size, levels),
@@ -138,9 +159,9 @@ class LearnedTransport(Head):
             alpha=flat(0.5, levels),
             beta=flat(0.5, levels),
             gamma=flat(0, levels),
-            near=_drawn(random, 9 * (levels + 3), CHANNELS),
+            near=_draw_weights(random, 9 * (levels + 3), CHANNELS),
             near_offset=flat(0, CHANNELS),
-            wider=_drawn(random, 9 * CHANNELS, CHANNELS),
+            wider=_draw_weights(random, 9 * CHANNELS, CHANNELS),
             wider_offset=flat(0, CHANNELS),
             seen=flat(0, CHANNELS, levels),
             calibration=same,
@@ -162,65 +183,65 @@ class LearnedTransport(Head):
             **dict.fromkeys(("calibration", "null_calibration"), (3, levels)),
         }
 
-    def log_odds(self, tile: Tile) -> Array:
-        """Of a link in each cell, at each level, (levels, B, N, M); not calibrated."""
-        xp = array_namespace(tile.X)
-        cells = tile.is_source[:, :, None] & tile.is_target[:, None, :]
-        X, Y = (directions(xp, xp.tanh(_times(xp, x, self.map) + self.offset)) for x in (tile.X, tile.Y))
-        S = (X @ xp.matrix_transpose(Y))[None, ...] * _for_cells(xp.exp(self.log_sharpness))
-        S = S + self._neighbourhood(xp, S, cells, tile)
+    def compute_logits(self, batch: PairBatch) -> Array:
+        """Compute the logits of all links at each level, (levels, B, N, M), before calibration."""
+        xp, cells = array_namespace(batch.X), batch.cells
+        X, Y = (normalize(xp, xp.tanh(_multiply(xp, x, self.map) + self.offset)) for x in (batch.X, batch.Y))
+        S = (X @ xp.matrix_transpose(Y))[None, ...] * _expand_levels(xp.exp(self.log_sharpness))
+        S = S + self._convolve(xp, S, batch)
         f, g = (
-            -xp.logaddexp(self._prices(xp, x), _log_sum_exp(xp, xp.where(cells, S, FAR), axis))
-            for x, axis in ((tile.X, 3), (tile.Y, 2))
+            -xp.logaddexp(self._score_nulls(xp, x), _log_sum_exp(xp, xp.where(cells, S, PADDING), axis))
+            for x, axis in ((batch.X, 3), (batch.Y, 2))
         )
-        competing = 2 * S + f[:, :, :, None] + g[:, :, None, :]
-        alpha, beta, gamma = map(_for_cells, (self.alpha, self.beta, self.gamma))
-        return alpha * S + beta * competing + gamma
+        competition = 2 * S + f[:, :, :, None] + g[:, :, None, :]
+        alpha, beta, gamma = map(_expand_levels, (self.alpha, self.beta, self.gamma))
+        return alpha * S + beta * competition + gamma
 
-    def _prices(self, xp: Any, X: Array) -> Array:
-        """Of leaving each word without a link, (levels, B, N)."""
-        return xp.permute_dims(_times(xp, X, self.price) + self.base_price, (2, 0, 1))
+    def _score_nulls(self, xp: Any, X: Array) -> Array:
+        """Compute the scores of words having no link, (levels, B, N)."""
+        return xp.permute_dims(_multiply(xp, X, self.price) + self.base_price, (2, 0, 1))
 
-    def _neighbourhood(self, xp: Any, S: Array, cells: Array, tile: Tile) -> Array:
-        """What the cells around each tell of it, (levels, B, N, M)."""
-        words = xp.astype(cells, S.dtype)
-        sure = xp.where(cells, S[0, ...], FAR)
-        chosen = (_softmax(xp, sure, 2) + _softmax(xp, sure, 1)) / 2
-        apart = xp.astype(xp.abs(displacement(xp, tile.is_source, tile.is_target)), S.dtype)
-        there = [xp.permute_dims(x, (1, 0, 2)) for x in (*S, chosen, apart, words)]  # (N, B, M) each
-        rows, pairs, columns = there[0].shape
-        # Two long texts block by block: what is seen around their cells would fill a machine's memory.
+    def _convolve(self, xp: Any, S: Array, batch: PairBatch) -> Array:
+        """Compute what the neighbourhood of each cell adds to S, (levels, B, N, M)."""
+        cells = batch.cells
+        sure = xp.where(cells, S[0, ...], PADDING)
+        attention = (_softmax(xp, sure, 2) + _softmax(xp, sure, 1)) / 2
+        distance = xp.astype(xp.abs(compute_displacement(xp, batch.is_source, batch.is_target)), S.dtype)
+        mask = xp.astype(cells, S.dtype)
+        features = [xp.permute_dims(x, (1, 0, 2)) for x in (*S, attention, distance, mask)]  # (N, B, M) each
+        rows, pairs, columns = features[0].shape
+        # A pair of long texts is convolved block by block: its features would fill the memory.
         side = BLOCK if pairs == 1 else max(rows, columns)
 
-        def block(top: int, left: int) -> Array:
-            above, before = min(top, REACH), min(left, REACH)  # cells beside the block, seen from it
+        def convolve_block(top: int, left: int) -> Array:
+            above, before = min(top, REACH), min(left, REACH)  # cells beside the block that it reads
             down = slice(top - above, top + side + REACH)
             across = slice(left - before, left + side + REACH)
-            here = [x[down, :, across] for x in there]
-            seen = self._seen(xp, xp.stack([x * here[-1] for x in here], axis=-1))
-            return seen[above : above + side, :, before : before + side, :]
+            block = [x[down, :, across] for x in features]
+            output = self._apply_layers(xp, xp.stack([x * block[-1] for x in block], axis=-1))
+            return output[above : above + side, :, before : before + side, :]
 
         strips = (
-            xp.concat([block(i, j) for j in range(0, columns, side)], axis=2) for i in range(0, rows, side)
+            xp.concat([convolve_block(i, j) for j in range(0, columns, side)], axis=2)
+            for i in range(0, rows, side)
         )
         return xp.permute_dims(xp.concat(list(strips), axis=0), (3, 1, 0, 2))
 
-    def _seen(self, xp: Any, there: Array) -> Array:
-        """Of cells (N, B, M, what is there, at last whether it is a cell of words)."""
-        words = there[..., -1:]
-        first = words * _relu(xp, _around(xp, there, self.near) + self.near_offset)
-        second = first + words * _relu(xp, _around(xp, first, self.wider) + self.wider_offset)
-        return _times(xp, second, self.seen)
+    def _apply_layers(self, xp: Any, features: Array) -> Array:
+        """Apply both convolutions to features (N, B, M, channels), of which the last is the mask."""
+        mask = features[..., -1:]
+        first = mask * _relu(xp, _convolve_3x3(xp, features, self.near) + self.near_offset)
+        second = first + mask * _relu(xp, _convolve_3x3(xp, first, self.wider) + self.wider_offset)
+        return _multiply(xp, second, self.seen)
 
 
-def _drawn(random: np.random.Generator, rows: int, columns: int) -> np.ndarray:
-    """A map to begin with."""
+def _draw_weights(random: np.random.Generator, rows: int, columns: int) -> np.ndarray:
     return random.normal(scale=(3 * rows) ** -0.5, size=(rows, columns)).astype(np.float32)
 
 
-def _for_cells(of_levels: Array) -> Array:
-    """Numbers (levels,) to stand beside cells (levels, B, N, M)."""
-    return of_levels[:, None, None, None]
+def _expand_levels(values: Array) -> Array:
+    """Expand values (levels,) to broadcast with cells (levels, B, N, M)."""
+    return values[:, None, None, None]
 
 
 def _log_sum_exp(xp: Any, x: Array, axis: int) -> Array:
@@ -237,21 +258,20 @@ def _relu(xp: Any, x: Array) -> Array:
     return xp.maximum(x, xp.zeros((), dtype=x.dtype, device=device(x)))
 
 
-def _around(xp: Any, A: Array, map: Array) -> Array:
-    """What a map (9 · C, channels) makes of each cell of A (N, B, M, C) and the eight around it; 0 beyond the
-    edge."""
+def _convolve_3x3(xp: Any, A: Array, kernel: Array) -> Array:
+    """Convolve A (N, B, M, C) with a kernel (9 · C, channels), with zeros beyond the edges."""
     N, B, M, C = A.shape
     row = xp.zeros((1, B, M, C), dtype=A.dtype, device=device(A))
     column = xp.zeros((N + 2, B, 1, C), dtype=A.dtype, device=device(A))
     A = xp.concat([column, xp.concat([row, A, row], axis=0), column], axis=2)
-    # Three beside each other are put together, and three rows of those are only added up: all nine would be
-    # three times as much to copy, which takes longer than the product.
+    # Three columns are concatenated, and three products of rows added up. To concatenate all nine cells would
+    # copy three times as much, which takes longer than the product.
     three = xp.concat([A[:, :, j : j + M, :] for j in range(3)], axis=-1)
-    maps = xp.reshape(map, (3, 3 * C, -1))
-    above, at, below = (_times(xp, three[i : i + N, ...], maps[i, ...]) for i in range(3))
+    kernels = xp.reshape(kernel, (3, 3 * C, -1))
+    above, at, below = (_multiply(xp, three[i : i + N, ...], kernels[i, ...]) for i in range(3))
     return above + at + below
 
 
-def _times(xp: Any, x: Array, map: Array) -> Array:
-    """x @ map, as one product: NumPy would make one for each matrix of a stack."""
-    return xp.reshape(xp.reshape(x, (-1, x.shape[-1])) @ map, (*x.shape[:-1], -1))
+def _multiply(xp: Any, x: Array, matrix: Array) -> Array:
+    """Compute x @ matrix as one product: NumPy would compute one for each matrix of a stack."""
+    return xp.reshape(xp.reshape(x, (-1, x.shape[-1])) @ matrix, (*x.shape[:-1], -1))

@@ -12,21 +12,21 @@ from fastapi.middleware.cors import CORSMiddleware
 from fastapi.responses import PlainTextResponse
 
 import otalign
-from otalign.aligner import Aligner, signature
+from otalign.aligner import Aligner
 from otalign.server import messages, page, problems
-from otalign.server.batching import Batches
-from otalign.server.choices import Choices, told
+from otalign.server.batching import RequestQueue
+from otalign.server.choices import Choices
 from otalign.server.guards import Guard
 from otalign.server.limits import Limits
 from otalign.server.metrics import Metrics
-from otalign.server.work import Ask, Work
+from otalign.server.work import AlignmentWorker, Ask
 
 T = TypeVar("T")
 
 DESCRIPTION = "Word alignment between two sentences, with the words that have no counterpart."
 
 
-def app_for(
+def make_app(
     aligner: Aligner,
     limits: Limits = Limits(),
     *,
@@ -37,15 +37,15 @@ def app_for(
 ) -> FastAPI:
     """The app. It answers to the names `hosts`, or to any; pages from `origins` may ask it too. Clients must
     know the `token`, if there is one."""
-    choices = Choices.of(aligner)
-    batches = Batches(Work(aligner, choices, limits.words), limits.waiting)
+    choices = Choices(aligner)
+    batches = RequestQueue(AlignmentWorker(aligner, limits.words), limits.waiting)
     metrics = metrics or Metrics()
     state = State(batches)
 
     @asynccontextmanager
-    async def running(_: FastAPI) -> AsyncIterator[None]:
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         batches.start()
-        state.warm_up(Ask("The first pair", "takes longer", choices.chosen()))
+        state.warm_up(Ask("The first pair", "takes longer", choices.choose()))
         yield
         batches.stop()
 
@@ -53,7 +53,7 @@ def app_for(
         title="otalign",
         version=otalign.__version__,
         description=DESCRIPTION,
-        lifespan=running,
+        lifespan=lifespan,
         docs_url=None,  # those pages would fetch their scripts from elsewhere
         redoc_url=None,
         responses=problems.RESPONSES,
@@ -68,7 +68,7 @@ def app_for(
             allow_headers=["Authorization", "Content-Type"],
         )
     page.serve_in(app)
-    Asked = messages.request_type(choices, limits)
+    RequestBody = messages.make_request_type(choices, limits)
 
     @app.post(
         "/v1/align",
@@ -77,12 +77,12 @@ def app_for(
     )
     async def align(
         request: Request,
-        body: Annotated[Asked, Body()],  # pyright: ignore[reportInvalidTypeForm]
+        body: Annotated[RequestBody, Body()],  # pyright: ignore[reportInvalidTypeForm]
     ) -> Response:
         """Align one pair, or many: the answers are those to `source` and `target`, or to `pairs`."""
         start = time.perf_counter()
-        settings = messages.settings_of(body, choices)
-        asks = messages.asks_of(body, settings)
+        choice = messages.read_choice(body, choices)
+        asks = messages.read_asks(body, choice)
         answered = batches.submit(asks)
         metrics.set_queue(batches.waiting)
         try:
@@ -92,12 +92,12 @@ def app_for(
         if answers is None:
             return Response(status_code=499)  # which nobody receives, but is counted
         metrics.count_alignment(len(asks), time.perf_counter() - start)
-        return Response(messages.answer_to(body, settings, answers), media_type="application/json")
+        return Response(messages.write_answer(body, choice, answers), media_type="application/json")
 
     about = messages.About(
-        signature=signature(choices.chosen().fields()),
+        signature=aligner.signature,
         problem=choices.default,
-        settings={name: told(settings) for name, settings in choices.settings.items()},
+        settings={name: choice.settings.get_options() for name, choice in choices.offered.items()},
         limits=asdict(limits),
     )
 
@@ -131,7 +131,7 @@ def app_for(
 class State:
     """Report whether requests would be answered now."""
 
-    def __init__(self, batches: Batches):
+    def __init__(self, batches: RequestQueue):
         self._batches = batches
 
     def warm_up(self, ask: Ask) -> None:

@@ -10,7 +10,7 @@ import asyncio
 import logging
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 
 from otalign.server.problems import Refused, busy, failure
 from otalign.server.work import Answer, Ask
@@ -37,7 +37,7 @@ class _Request:
         return self.failure is not None or self.answered.done() or len(self.answers) == len(self.asks)
 
 
-class Batches:
+class RequestQueue:
     """A queue of at most `waiting` pairs and the thread that works on it, from `start` to `stop`."""
 
     def __init__(self, work: Callable[[Sequence[Ask]], Sequence[Answer | Refused]], waiting: int):
@@ -116,9 +116,10 @@ class Batches:
                 request = self._queue.popleft()
                 if request.over:
                     continue
-                batch.append((request, request.begun))
-                size += request.sizes[request.begun]
-                request.begun += 1
+                for _ in range(len(request.asks) if request.asks[0].group else 1):  # a group stays together
+                    batch.append((request, request.begun))
+                    size += request.sizes[request.begun]
+                    request.begun += 1
                 if request.begun < len(request.asks):
                     self._queue.append(request)
             return batch
@@ -137,10 +138,18 @@ class Batches:
         try:
             return self._work([request.asks[k] for request, k in batch])
         except Exception as error:
-            if len(batch) == 1:
+            if len(_split_groups(batch)) == 1:
                 log.error("a pair could not be aligned", exc_info=error)
-                return [failure()]
-            return [answer for one in batch for answer in self._answers([one])]
+                return [failure()] * len(batch)
+            return [answer for part in _split_groups(batch) for answer in self._answers(part)]
+
+
+def _split_groups(batch: Sequence[tuple[_Request, int]]) -> list[list[tuple[_Request, int]]]:
+    """Split a batch into its pairs, but keep the pairs of a group together."""
+    groups: dict[Hashable, list[tuple[_Request, int]]] = {}
+    for place, (request, k) in enumerate(batch):
+        groups.setdefault(request.asks[k].group or place, []).append((request, k))
+    return list(groups.values())
 
 
 def _tell(requests: set[_Request]) -> None:

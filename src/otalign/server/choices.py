@@ -1,77 +1,67 @@
-"""What an aligner leaves to those who ask: which problem, and under it which parameters.
+"""The settings that clients may choose: a transport problem, and its parameters.
 
-A trained aligner has learned its transport, of which only the level of the links and the threshold can be
-chosen; but its encoder's embeddings can be transported in the other ways too, and are, by the package's
-defaults. A pair must get the same links whoever else asks, so embeddings are centred only on a kept centre.
+Of an aligner that has learned its transport, only the level of the links and the threshold can be chosen.
+Clients may also choose a transport problem over its encoder's embeddings, with the package's defaults.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from otalign.aligner import Aligner
-from otalign.ot import Balanced, Entropic, Partial, Unbalanced
-from otalign.scoring.heads import Head, LearnedTransport
-from otalign.settings import FRACTION, PROBLEMS, TAU, Learned, Settings
+from otalign.ot import Entropic
+from otalign.settings import PARAMETERS, PROBLEMS, AnySettings, Settings
 
-TRANSPORTS = {"bot": Balanced(), "pot": Partial(FRACTION), "uot": Unbalanced(TAU), "none": None}
+SMALL_EPSILON = 0.02
 
 
 @dataclass(frozen=True)
+class ServedChoice:
+    """An aligner with the settings that a client chose."""
+
+    problem: str
+    settings: AnySettings
+    aligner: Aligner
+
+    @property
+    def slow(self) -> bool:
+        """Whether the solver takes many iterations."""
+        solver = getattr(self.settings, "solver", None)
+        return isinstance(solver, Entropic) and solver.eps < SMALL_EPSILON
+
+    @property
+    def depends_on_company(self) -> bool:
+        """Whether embeddings are centred on the pairs of the same request."""
+        return self.settings.centring and self.aligner.centre is None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ServedChoice) and self.settings == other.settings
+
+    def __hash__(self) -> int:
+        return hash(self.settings)
+
+
 class Choices:
-    """The settings of an aligner for each problem that it can be asked for, by the problem's name."""
+    """The choices that an aligner offers, by the names of their problems."""
 
-    default: str
-    settings: dict[str, Settings]
-    head: Head | None
+    def __init__(self, aligner: Aligner):
+        own, plain = aligner.settings, aligner.settings.without_training()
+        base = aligner if plain is own else Aligner(aligner.encoder, plain)
+        self.default = own.problem_name
+        settings = {name: plain.replace(problem=spec.build()) for name, spec in PROBLEMS.items()}
+        choices = {name: ServedChoice(name, of, replace(base, settings=of)) for name, of in settings.items()}
+        chosen = {self.default: ServedChoice(self.default, own, aligner)}
+        self.offered = choices | chosen if self.default in choices else chosen | choices
 
-    @classmethod
-    def of(cls, aligner: Aligner) -> "Choices":
-        own = aligner.settings
-        if aligner.centre is None and own.centring:
-            own = own.changed(centring=False)
-        if not isinstance(own.problem, Learned):
-            offered = {name: own.changed(problem=problem) for name, problem in TRANSPORTS.items()}
-            return cls(_name(own), offered | {_name(own): own}, aligner.head)
-        plain = Settings(encoder=own.encoder, layer=own.layer, pairing=own.pairing, centring=False)
-        offered = {name: plain.changed(problem=problem) for name, problem in TRANSPORTS.items()}
-        return cls("learned", {"learned": own} | offered, aligner.head)
-
-    def chosen(self, problem: str | None = None, **said: Any) -> Settings:
-        """Those of a problem, with what else was said; None is what was not said."""
-        said = {name: value for name, value in said.items() if value is not None}
-        base = self.settings[problem or self.default]
-        if "epsilon" in said:
-            said["solver"] = Entropic(said.pop("epsilon"), tol=Settings.solver.tol)
-        if "tau" in said:
-            said["problem"] = Unbalanced(said.pop("tau"))
-        if "fraction" in said:
-            said["problem"] = Partial(said.pop("fraction"))
-        return base.changed(**said)
-
-    def head_for(self, settings: Settings) -> Head | None:
-        """What has learned something for these settings."""
-        learned = isinstance(self.head, LearnedTransport)
-        return self.head if learned == isinstance(settings.problem, Learned) else None
-
-
-def told(settings: Settings) -> dict[str, Any]:
-    """What was chosen, under the names that `chosen` has for it."""
-    told: dict[str, Any] = {"problem": _name(settings), "threshold": settings.threshold}
-    if isinstance(settings.problem, Learned):
-        return told | {"links": settings.links}
-    told["distortion"] = settings.distortion
-    if isinstance(settings.solver, Entropic) and settings.problem is not None:
-        told["epsilon"] = settings.solver.eps
-    match settings.problem:
-        case Partial(fraction):
-            told["fraction"] = fraction
-        case Unbalanced(tau_source=tau):
-            told["tau"] = tau
-    return told
-
-
-def _name(settings: Settings) -> str:
-    if settings.problem is None:
-        return "none"
-    (name,) = (name for name, kind in PROBLEMS.items() if isinstance(settings.problem, kind))
-    return name
+    def choose(self, problem: str | None = None, options: Mapping[str, Any] | None = None) -> ServedChoice:
+        """Return the choice of a problem, the default one if it is None, with changed options."""
+        choice = self.offered[problem or self.default]
+        changes = {name: value for name, value in (options or {}).items() if value is not None}
+        if not changes:
+            return choice
+        if "epsilon" in changes:
+            changes["solver"] = Entropic(changes.pop("epsilon"), tol=Settings.solver.tol)
+        for name in [name for name in changes if name in PARAMETERS]:
+            changes["problem"] = PARAMETERS[name].build(changes.pop(name))
+        settings = choice.settings.replace(**changes)
+        return ServedChoice(choice.problem, settings, replace(choice.aligner, settings=settings))

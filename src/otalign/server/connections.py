@@ -43,7 +43,7 @@ class LimitedConnection(HttpToolsProtocol):
             self._expect_headers()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._leave_unanswered()
+        self._disconnect_all()
         super().connection_lost(exc)
         self._unset_keepalive_if_required()
         for timer in (self._until_headers, self._until_read):
@@ -143,10 +143,10 @@ class LimitedConnection(HttpToolsProtocol):
     # Ends.
 
     def _abort(self) -> None:
-        self._leave_unanswered()
+        self._disconnect_all()
         self.transport.abort()
 
-    def _leave_unanswered(self) -> None:
+    def _disconnect_all(self) -> None:
         """Have all requests know that the client is gone; uvicorn tells only the last."""
         for one in self._unanswered:
             one.disconnected = True

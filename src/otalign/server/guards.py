@@ -57,7 +57,7 @@ class Guard:
         whole = False
         status = size = sent = 0
 
-        async def counted() -> Message:
+        async def count_response() -> Message:
             nonlocal size, whole
             message = await receive()
             size += len(message.get("body", b""))
@@ -66,7 +66,7 @@ class Guard:
             whole = not message.get("more_body", False)
             return message
 
-        async def marked(message: Message) -> None:
+        async def mark_started(message: Message) -> None:
             nonlocal status, sent
             if message["type"] == "http.response.start":
                 clock.reschedule(None)  # how long the client takes to read it is up to the connection
@@ -78,17 +78,17 @@ class Guard:
         try:
             async with asyncio.timeout(self.limits.seconds) as clock:
                 self._check(scope)
-                await self.app(scope, counted, marked)
+                await self.app(scope, count_response, mark_started)
         except Exception as error:
             if status:
                 raise
             async with asyncio.timeout(None) as clock:
-                await response(self._told(error, whole))(scope, receive, marked)
+                await response(self._explain(error, whole))(scope, receive, mark_started)
         finally:
             self.metrics.count_request(status)
             access_log.info("%s", _AccessLine(scope, status, sent, time.perf_counter() - start))
 
-    def _told(self, error: Exception, whole: bool) -> Refused:
+    def _explain(self, error: Exception, whole: bool) -> Refused:
         """What the client is told of an error; `whole` is whether all of the request had come."""
         late = f"within {self.limits.seconds:g} seconds"
         match error:

@@ -20,11 +20,11 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from otalign.aligner import signature
-from otalign.server.choices import Choices, told
+from otalign.alignment import Level
+from otalign.server.choices import Choices, ServedChoice
 from otalign.server.limits import Limits
 from otalign.server.work import Answer, Ask
-from otalign.settings import Links, Settings
+from otalign.settings import LEARNED, PROBLEMS
 
 MOST_FIELDS = 20  # of an object; more than any has, but few enough to name each that is wrong
 
@@ -32,8 +32,8 @@ Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Positive = Annotated[float, Field(ge=1e-3, le=1e3, allow_inf_nan=False)]
 
 
-class Said(BaseModel):
-    """A part of a request. What it does not know it refuses, so that a slip of the pen is noticed."""
+class RequestPart(BaseModel):
+    """A part of a request. Unknown fields are refused, so that spelling mistakes are noticed."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -47,79 +47,57 @@ class Said(BaseModel):
         return value
 
 
-class _Transport(Said):
-    threshold: Share | None = Field(None, description="Links must be stronger; else what suits the problem.")
-    distortion: Share | None = Field(
-        None, description="How much words far apart in order are made less alike."
-    )
+def _optional(type_: Any, description: str) -> Any:
+    """Return the definition of a field that may be left out."""
+    return type_ | None, Field(None, description=description)
 
 
-class _Entropic(_Transport):
-    epsilon: Positive | None = Field(
-        None, description="Weight of the entropy: the more, the softer the plan."
-    )
-
-
-class BalancedSettings(_Entropic):
-    """All words give and take as much as all others."""
-
-    problem: Literal["bot"]
-
-
-class PartialSettings(_Entropic):
-    """A fraction of the shorter sentence is linked."""
-
-    problem: Literal["pot"]
-    fraction: Annotated[float, Field(ge=1e-3, le=1, allow_inf_nan=False)] | None = None
-
-
-class UnbalancedSettings(_Entropic):
-    """Words may be left out at a price."""
-
-    problem: Literal["uot"]
-    tau: Positive | None = Field(None, description="The price of leaving words out.")
-
-
-class NoTransport(_Transport):
-    """A threshold on how alike two words are, and no transport."""
-
-    problem: Literal["none"]
-
-
-class LearnedSettings(Said):
-    """What the aligner was trained for."""
-
-    problem: Literal["learned"]
-    links: Links | None = Field(None, description="Those that are sure, or all that are possible.")
-    threshold: Share | None = Field(None, description="Links must be more likely; else what suits the links.")
-
-
-KINDS: dict[str, type[Said]] = {
-    "learned": LearnedSettings,
-    "bot": BalancedSettings,
-    "pot": PartialSettings,
-    "uot": UnbalancedSettings,
-    "none": NoTransport,
+LEARNED_FIELDS: dict[str, Any] = {
+    "links": _optional(Level, "Links to return: the sure ones, or all possible ones."),
+    "threshold": _optional(Share, "Minimum probability of a link."),
+}
+TRANSPORT_FIELDS: dict[str, Any] = {
+    "threshold": _optional(Share, "Minimum score of a link."),
+    "distortion": _optional(Share, "Penalty for words at different positions."),
+}
+EPSILON_FIELD: dict[str, Any] = {
+    "epsilon": _optional(Positive, "Weight of the entropy; more makes plans softer."),
 }
 
 
-def request_type(choices: Choices, limits: Limits) -> Any:
-    """The type of the bodies that `settings_of` and `asks_of` take."""
+def make_settings_type(problem: str) -> type[RequestPart]:
+    """Make the type of the settings that a request may hold for a problem."""
+    name: dict[str, Any] = {"problem": (Literal[problem], ...)}
+    if problem == LEARNED:
+        return create_model("LearnedSettings", __base__=RequestPart, **name, **LEARNED_FIELDS)
+    spec, fields = PROBLEMS[problem], dict(TRANSPORT_FIELDS)
+    if spec.type is not type(None):
+        fields |= EPSILON_FIELD
+    if spec.parameter:
+        one = spec.parameter
+        number = Annotated[float, Field(ge=one.minimum, le=one.maximum, allow_inf_nan=False)]
+        fields[one.name] = _optional(number, one.description)
+    title = f"{problem.capitalize()}Settings"
+    return create_model(title, __base__=RequestPart, __doc__=spec.description, **name, **fields)
+
+
+def make_request_type(choices: Choices, limits: Limits) -> Any:
+    """Make the type of request bodies, for an aligner and its limits."""
     text = Annotated[str, Len(0, limits.characters)]
     either = _one_of(
         {"text": text, "words": Annotated[list[text], Field(max_length=limits.words, fail_fast=True)]},
         lambda value: "words" if isinstance(value, list | tuple) else "text",
     )
     sentence: Any = Annotated[either, Field(description="A text, or a list of its words.")]
-    offered: dict[str, Any] = {name: KINDS[name] for name in choices.settings}
+    offered: dict[str, Any] = {name: make_settings_type(name) for name in choices.offered}
     known = f"problem must be given and one of {', '.join(offered)}"
     settings = _one_of(offered, lambda value: _field(value, "problem"), known) | None
     shared: dict[str, Any] = {"settings": (settings, Field(None, description="Else those of the aligner."))}
-    pair: Any = create_model("Pair", __base__=Said, source=(sentence, ...), target=(sentence, ...))
+    pair: Any = create_model("Pair", __base__=RequestPart, source=(sentence, ...), target=(sentence, ...))
     matrix = (bool, Field(False, description="Whether to tell the weights of all word pairs too."))
     one = create_model("OnePair", __base__=pair, matrix=matrix, **shared)
     pairs: Any = (Annotated[list[pair], Field(max_length=limits.pairs, fail_fast=True)], ...)
-    many = create_model("ManyPairs", __base__=Said, pairs=pairs, **shared)
+    many = create_model("ManyPairs", __base__=RequestPart, pairs=pairs, **shared)
     return _one_of(
         {"one": one, "many": many}, lambda body: "one" if _field(body, "pairs") is None else "many"
     )
@@ -136,22 +114,24 @@ def _field(value: Any, name: str) -> Any:
     return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
 
 
-def settings_of(body: Any, choices: Choices) -> Settings:
-    """What a request asks to align with."""
-    return choices.chosen(**(body.settings.model_dump() if body.settings else {}))
+def read_choice(body: Any, choices: Choices) -> ServedChoice:
+    """Return the choice of settings that a request asks for."""
+    options = body.settings.model_dump() if body.settings else {}
+    return choices.choose(options.pop("problem", None), options)
 
 
-def asks_of(body: Any, settings: Settings) -> list[Ask]:
-    """The pairs of a request."""
+def read_asks(body: Any, choice: ServedChoice) -> list[Ask]:
+    """Return the pairs of a request."""
     pairs, matrix = getattr(body, "pairs", [body]), getattr(body, "matrix", False)
-    return [Ask(_text(pair.source), _text(pair.target), settings, matrix) for pair in pairs]
+    group = object() if choice.depends_on_company else None
+    return [Ask(_text(pair.source), _text(pair.target), choice, matrix, group) for pair in pairs]
 
 
 def _text(said: str | list[str]) -> str | tuple[str, ...]:
     return said if isinstance(said, str) else tuple(said)
 
 
-class AlignmentTold(BaseModel):
+class AlignmentMessage(BaseModel):
     """The words, the links between them as [source, target, weight], and the words without a link."""
 
     source: list[str]
@@ -168,12 +148,12 @@ class AlignmentTold(BaseModel):
     )
 
 
-class _Chosen(BaseModel):
+class _Settled(BaseModel):
     settings: dict[str, Any] = Field(description="Those that held, under the names they are asked for by.")
     signature: str = Field(description="All that must be told of a result for it to be got again.")
 
 
-class OneAnswer(_Chosen, AlignmentTold):
+class OneAnswer(_Settled, AlignmentMessage):
     """The alignment of one pair."""
 
     matrix: list[list[Share]] | None = Field(
@@ -181,10 +161,10 @@ class OneAnswer(_Chosen, AlignmentTold):
     )
 
 
-class ManyAnswers(_Chosen):
+class ManyAnswers(_Settled):
     """The alignments of many pairs, in their order."""
 
-    alignments: list[AlignmentTold]
+    alignments: list[AlignmentMessage]
 
 
 class About(BaseModel):
@@ -201,19 +181,22 @@ class Health(BaseModel):
     version: str
 
 
-def answer_to(body: Any, settings: Settings, answers: Sequence[Answer]) -> bytes:
-    """JSON of the type `OneAnswer` or `ManyAnswers`, as the request was for one or many."""
-    said: dict[str, Any] = {"settings": told(settings), "signature": signature(settings.fields())}
+def write_answer(body: Any, choice: ServedChoice, answers: Sequence[Answer]) -> bytes:
+    """Return the JSON of an answer, of the type `OneAnswer` or `ManyAnswers` as the request was."""
+    answer: dict[str, Any] = {
+        "settings": choice.settings.get_options(),
+        "signature": choice.aligner.signature,
+    }
     if hasattr(body, "pairs"):
-        said["alignments"] = [_alignment_fields(answer) for answer in answers]
+        answer["alignments"] = [_get_fields(one) for one in answers]
     else:
-        (answer,) = answers
-        said |= _alignment_fields(answer)
-        if answer.matrix is not None:
-            said["matrix"] = answer.matrix
-    return json.dumps(said, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        (only,) = answers
+        answer |= _get_fields(only)
+        if only.matrix is not None:
+            answer["matrix"] = only.matrix
+    return json.dumps(answer, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-def _alignment_fields(answer: Answer) -> dict[str, Any]:
+def _get_fields(answer: Answer) -> dict[str, Any]:
     converged = {} if answer.converged is None else {"converged": answer.converged}
     return answer.alignment.to_dict() | converged

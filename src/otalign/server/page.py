@@ -17,10 +17,10 @@ def serve_in(app: FastAPI) -> None:
         "/page.js": (script, "text/javascript"),
     }
     for place, (text, kind) in parts.items():
-        app.add_api_route(place, _giving(text, kind), methods=["GET", "HEAD"], include_in_schema=False)
+        app.add_api_route(place, _serve_text(text, kind), methods=["GET", "HEAD"], include_in_schema=False)
 
 
-def _giving(text: str, kind: str):
+def _serve_text(text: str, kind: str):
     async def part() -> Response:
         return Response(text, media_type=kind)
 

@@ -85,13 +85,13 @@ def response(problem: HTTPException) -> Response:
 def handle_in(app: FastAPI) -> None:
     """Tell every refusal of the app so."""
 
-    async def refused(_: Request, error: Any) -> Response:
+    async def answer_refused(_: Request, error: Any) -> Response:
         return response(error)
 
     async def invalid(_: Request, error: Any) -> Response:
         return response(_invalid(error))
 
-    app.add_exception_handler(HTTPException, refused)
+    app.add_exception_handler(HTTPException, answer_refused)
     app.add_exception_handler(RequestValidationError, invalid)
 
 

@@ -13,7 +13,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from otalign.aligner import Aligner
-from otalign.server.app import app_for
+from otalign.server.app import make_app
 from otalign.server.connections import LimitedConnection
 from otalign.server.guards import access_log
 from otalign.server.limits import Limits
@@ -42,7 +42,7 @@ class Service:
         gc.collect()
         gc.freeze()  # else each large body has the collector look at all that was loaded
         metrics = metrics or Metrics()
-        app = app_for(
+        app = make_app(
             aligner, self.limits, hosts=self.hosts, origins=self.origins, token=self.token, metrics=metrics
         )
         return make_server(app, self.limits, metrics)

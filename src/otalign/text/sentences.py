@@ -20,10 +20,10 @@ from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
 
-from otalign.text.words import Divided, Span
+from otalign.text.words import Span, SpannedText
 
 
-class Document(Divided):
+class Document(SpannedText):
     """A text in sentences."""
 
     makers = "document and lined"
@@ -53,7 +53,7 @@ def document(text: str) -> Document:
     return Document(text, tuple(_spans(text)))
 
 
-def lined(text: str) -> Document:
+def split_lines(text: str) -> Document:
     """Each line that is not blank as a sentence."""
     bare = (_bare(text, *match.span()) for match in LINE.finditer(text))
     return Document(text, tuple(span for span in bare if span[0] < span[1]))

@@ -34,7 +34,7 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Divided:
+class SpannedText:
     """A text and the places [start, end) of its parts, in order and apart."""
 
     text: str
@@ -56,7 +56,7 @@ class Divided:
         return tuple(self.text[start:end] for start, end in self.spans)
 
 
-class Sentence(Divided):
+class Sentence(SpannedText):
     """A text in words."""
 
     makers = "tokenized, split and joined"
@@ -66,7 +66,7 @@ class Sentence(Divided):
         return self.parts
 
 
-def tokenized(text: str) -> Sentence:
+def tokenize(text: str) -> Sentence:
     """The words of raw text."""
     return Sentence(text, tuple(_spans(text.translate(OUTLINE))))
 
@@ -76,7 +76,7 @@ def split(text: str) -> Sentence:
     return Sentence(text, tuple(match.span() for match in BETWEEN_BLANKS.finditer(text)))
 
 
-def joined(words: Sequence[str]) -> Sentence:
+def join_words(words: Sequence[str]) -> Sentence:
     """The words with one blank between them. They may hold any character, even blanks, or none."""
     if isinstance(words, str) or not all(isinstance(word, str) for word in words):
         raise TypeError(f"words must be a sequence of str, got {words!r}; for a text use tokenized or split")
@@ -107,14 +107,14 @@ Text = str | Sequence[str] | Sentence  # raw text, words, or words with their pl
 Pair = tuple[Sentence, Sentence]
 
 
-def sentence(text: Text) -> Sentence:
-    """The words of a text, with their places in it."""
+def to_sentence(text: Text) -> Sentence:
+    """Return a text as words with their places in it; words are joined by blanks."""
     match text:
         case Sentence():
             return text
         case str():
-            return tokenized(text)
-    return joined(text)
+            return tokenize(text)
+    return join_words(text)
 
 
 def _places(words: Iterable[str]) -> Iterator[Span]:

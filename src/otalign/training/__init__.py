@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from otalign.training.loop import Checkpoint, Epoch
     from otalign.training.predictions import predict_targets
     from otalign.training.recipe import FURTHER, PAPER, Recipe, recipe_for
-    from otalign.training.sources import Source
+    from otalign.training.sources import CorpusSplits
     from otalign.training.store import PairTexts
     from otalign.training.trained import Trained
 
@@ -23,11 +23,11 @@ __all__ = [
     "PAPER",
     "Augmentation",
     "Checkpoint",
+    "CorpusSplits",
     "Distillation",
     "Epoch",
     "PairTexts",
     "Recipe",
-    "Source",
     "Trained",
     "predict_targets",
     "recipe_for",

@@ -6,18 +6,17 @@ from itertools import chain
 
 import numpy as np
 
-from otalign.alignment import Gold
-from otalign.encoders import Encoder, Pairing, Reader
+from otalign.alignment import LEVELS, Gold
+from otalign.encoders import Encoder, Pairing, PairPreparer
 from otalign.encoders.windows import Input
-from otalign.text.words import joined
+from otalign.text.words import join_words
 from otalign.training.reading import ShuffledSet
-from otalign.training.store import LEVELS
 
 POOL = 16  # batches whose pairs are sorted by length together: enough for little padding, little for order
 
 
 @dataclass(frozen=True, eq=False)
-class Batch:
+class TrainingBatch:
     """Pairs as the encoder reads them, how its states make words, and the links to learn.
 
     Attributes:
@@ -46,10 +45,10 @@ class Batch:
 
 
 def encode_pairs(
-    reader: Reader, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], pairing: Pairing
+    reader: PairPreparer, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], pairing: Pairing
 ) -> list[list[Input]]:
     """Split pairs into subwords: the inputs of each pair, none where it has no words."""
-    sentences = [joined(words) for pair in pairs for words in pair]
+    sentences = [join_words(words) for pair in pairs for words in pair]
     made: list[list[Input]] = [[] for _ in pairs]
     for one in reader.as_inputs(sentences, pairing):
         first = one.pieces[0].sentence // 2
@@ -64,7 +63,7 @@ def collate(
     known: np.ndarray,
     pairs: np.ndarray,
     pad: int,
-) -> Batch:
+) -> TrainingBatch:
     """Put the inputs of pairs, with what is to be learned of them, into padded arrays."""
     flat = [(owner, one) for owner, of in enumerate(inputs) for one in of]
     sizes = np.array([len(one.ids) for _, one in flat])
@@ -79,7 +78,7 @@ def collate(
     counts = [len(piece.words) for _, _, piece in pieces]
     before = [k * longest for k, _, _ in pieces]
     words = [width * (2 * owner + piece.sentence % 2) for _, owner, piece in pieces]
-    return Batch(
+    return TrainingBatch(
         ids,
         is_subword.astype(np.int64),
         types,
@@ -106,7 +105,7 @@ class PairSet(ShuffledSet):
         pairing: Pairing = "joint",
         both_directions: bool = False,
     ):
-        self.golds = [*golds, *(gold.transposed() for gold in golds)] if both_directions else golds
+        self.golds = [*golds, *(gold.transpose() for gold in golds)] if both_directions else golds
         self.directions = 1 + both_directions
         self.pad = encoder.pad
         self.lengths = np.array([gold.shape for gold in self.golds], dtype=np.int64).reshape(-1, 2)
@@ -120,7 +119,7 @@ class PairSet(ShuffledSet):
     def __len__(self) -> int:
         return len(self.golds) // self.directions
 
-    def batch(self, pairs: np.ndarray) -> Batch:
+    def batch(self, pairs: np.ndarray) -> TrainingBatch:
         """These pairs, by their numbers."""
         lengths = self.lengths[pairs]
         links = np.zeros((len(LEVELS), len(pairs), *lengths.max(axis=0)), dtype=np.float32)
@@ -130,14 +129,14 @@ class PairSet(ShuffledSet):
         known = np.ones((len(LEVELS), len(pairs)), dtype=np.float32)
         return collate([self.inputs[k] for k in pairs], lengths, links, known, pairs, self.pad)
 
-    def shuffled(self, size: int, random: np.random.Generator) -> list[np.ndarray]:
+    def shuffle(self, size: int, random: np.random.Generator) -> list[np.ndarray]:
         """The numbers of all pairs once, each in one direction, `size` at a time, at random but for this:
         pairs of like length come together."""
         order = random.permutation(len(self)) + len(self) * random.integers(self.directions, size=len(self))
         order = self._alignable(order)
-        return pooled(order, self.sizes[order], size, random)
+        return pool_by_size(order, self.sizes[order], size, random)
 
-    def by_length(self, subwords: int) -> Iterator[Batch]:
+    def by_length(self, subwords: int) -> Iterator[TrainingBatch]:
         """All pairs as they are, the longest first, so many at a time as have about so many subwords."""
         order = self._alignable(np.arange(len(self)))
         order = order[np.argsort(-self.sizes[order], kind="stable")]
@@ -151,7 +150,9 @@ class PairSet(ShuffledSet):
         return pairs[self.lengths[pairs].min(axis=1) > 0]
 
 
-def pooled(order: np.ndarray, sizes: np.ndarray, size: int, random: np.random.Generator) -> list[np.ndarray]:
+def pool_by_size(
+    order: np.ndarray, sizes: np.ndarray, size: int, random: np.random.Generator
+) -> list[np.ndarray]:
     """What is in an order, `size` at a time: those of like sizes together, in batches that come at random."""
     batches = []
     for start in range(0, len(order), POOL * size):

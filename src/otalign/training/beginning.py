@@ -13,7 +13,7 @@ from otalign.encoders import EXPORTED
 from otalign.encoders.pretrained import depth
 from otalign.encoders.transformers import Transformers
 from otalign.training.dev import DevSet
-from otalign.training.loop import Epoch, Run
+from otalign.training.loop import Epoch, TrainingLoop
 from otalign.training.model import Learner
 from otalign.training.reading import TrainSet
 from otalign.training.recipe import Recipe
@@ -33,7 +33,7 @@ class Beginning:
         self.accelerator = make_accelerator(device)
         self.base = _encoder(encoder, recipe.depth, str(self.accelerator.device))
 
-    def trained(
+    def train(
         self,
         model: Learner,
         pairs: TrainSet,
@@ -47,7 +47,7 @@ class Beginning:
         if half:
             torch.set_float32_matmul_precision("high")  # where the rest is no more exact than that
         options |= {"half": half, "about": self.about, "progress": self.progress}
-        return Run(model, pairs, devs, self.recipe, self.accelerator, **options)(heard)
+        return TrainingLoop(model, pairs, devs, self.recipe, self.accelerator, **options)(heard)
 
 
 class OneProcess:

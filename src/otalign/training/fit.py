@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from otalign.aligner import Aligner, saved_settings
-from otalign.alignment import Gold, Level
+from otalign.aligner import Aligner, load_settings
+from otalign.alignment import LEVELS, Gold, Level
 from otalign.encoders import Pairing
-from otalign.encoders.embeddings import in_numpy
+from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.transformers import Transformers
 from otalign.ot import Entropic, Problem
-from otalign.scoring import heads as heads
-from otalign.scoring.heads import Head, LearnedTransport, Projection
-from otalign.settings import Learned, Settings
+from otalign.scoring import Head, ProjectionHead, TransportHead, load_head
+from otalign.settings import AnySettings, Learned, LearnedSettings, Settings
 from otalign.training.batches import PairSet
 from otalign.training.beginning import Beginning
 from otalign.training.dev import DevSet, best_scores
@@ -25,19 +24,19 @@ from otalign.training.distillation import NO_TEACHER, Distillation
 from otalign.training.loop import Checkpoint, Epoch
 from otalign.training.model import Model
 from otalign.training.recipe import Recipe
-from otalign.training.sources import Source, check, check_fit, known_levels
-from otalign.training.store import LEVELS, build_store
+from otalign.training.sources import CorpusSplits, check_fit, check_sources, find_known_levels
+from otalign.training.store import build_store
 from otalign.training.stream import ExampleStream
 from otalign.training.trained import Trained
-from otalign.tuning.calibration import best_threshold, suited
-from otalign.tuning.store import Progress, unheard
+from otalign.tuning.calibration import best_threshold, calibrate
+from otalign.tuning.store import Progress, no_progress
 
 MOST_WORKERS = 12
 
 
 def train(
     encoder: str,
-    sources: Mapping[str, Source],
+    sources: Mapping[str, CorpusSplits],
     problem: Problem | Learned,
     recipe: Recipe,
     *,
@@ -48,7 +47,7 @@ def train(
     accumulate: int = 1,
     workers: int | None = None,
     checkpoint: Checkpoint | None = None,
-    progress: Progress = unheard,
+    progress: Progress = no_progress,
     heard: Callable[[Epoch], None] = lambda epoch: None,
 ) -> Trained:
     """Train an aligner on all sources together, and keep it as it is best on their dev sets.
@@ -75,13 +74,13 @@ def train(
     Raises:
         ValueError: If the inputs do not fit together; before training starts.
     """
-    check(sources)
+    check_sources(sources)
     if not isinstance(problem, Learned):
-        level = level or "s"
+        level = level or "sure"
     elif level and distillation.teachers:
         raise ValueError(f"level must be left out beside a teacher, who tells of both, got {level!r}")
     golds = [gold for source in sources.values() for gold in source.train]
-    known = known_levels(sources) & _are_learned(level)
+    known = find_known_levels(sources) & _mask_levels(level)
     begun = _Begun(
         encoder,
         sources,
@@ -100,12 +99,12 @@ def train(
         for name, source in sources.items()
     }
     epochs = begun.run(devs, half=half, accumulate=accumulate, checkpoint=checkpoint, heard=heard)
-    return _finished(begun.base, begun.model, begun.settings, recipe, level, sources, devs, epochs)
+    return _finish_aligner(begun.base, begun.model, begun.settings, recipe, level, sources, devs, epochs)
 
 
 def refit(
     encoder: str,
-    sources: Mapping[str, Source],
+    sources: Mapping[str, CorpusSplits],
     trained: Trained,
     *,
     distillation: Distillation = NO_TEACHER,
@@ -114,7 +113,7 @@ def refit(
     accumulate: int = 1,
     workers: int | None = None,
     checkpoint: Checkpoint | None = None,
-    progress: Progress = unheard,
+    progress: Progress = no_progress,
     heard: Callable[[Epoch], None] = lambda epoch: None,
 ) -> Trained:
     """What was trained, once more from the encoder, with the dev sets learned too.
@@ -126,11 +125,11 @@ def refit(
     assert settings.problem is not None
     golds = [gold for source in sources.values() for gold in source.train]
     more = [gold for source in sources.values() for gold in source.dev]
-    known = np.concatenate([known_levels(sources), np.ones((len(more), len(LEVELS)), dtype=bool)])
-    known &= _are_learned(trained.level)
+    known = np.concatenate([find_known_levels(sources), np.ones((len(more), len(LEVELS)), dtype=bool)])
+    known &= _mask_levels(trained.level)
     if not recipe.decay:  # where the pace does not end by itself, it ends where it was best
-        recipe = recipe.changed(epochs=max(trained.epochs, key=lambda epoch: epoch.f1).number, steps=0)
-    recipe = recipe.changed(patience=None)
+        recipe = recipe.replace(epochs=max(trained.epochs, key=lambda epoch: epoch.f1).number, steps=0)
+    recipe = recipe.replace(patience=None)
     begun = _Begun(
         encoder,
         sources,
@@ -146,11 +145,11 @@ def refit(
     )
     begun.run({}, half=half, accumulate=accumulate, checkpoint=checkpoint, heard=heard)
     learned = begun.model.head_in_numpy()
-    if isinstance(head, LearnedTransport):
+    if isinstance(head, TransportHead):
         kept = {"calibration": head.calibration, "null_calibration": head.null_calibration}
         learned = replace(learned, **kept)
-    settings = settings.changed(trained=f"{begun.settings.trained}, dev sets too")
-    return replace(trained, aligner=Aligner(_trained(begun.base, begun.model), settings, head=learned))
+    settings = settings.replace(trained=f"{begun.settings.trained}, dev sets too")
+    return replace(trained, aligner=Aligner(_finish_encoder(begun.base, begun.model), settings, head=learned))
 
 
 class _Begun(Beginning):
@@ -190,40 +189,40 @@ class _Begun(Beginning):
             workers,
         )
         torch.manual_seed(recipe.seed)
-        model = Model(self.base, _head(self.base, problem, recipe), self.settings, level or "s", recipe)
+        model = Model(self.base, _head(self.base, problem, recipe), self.settings, level or "sure", recipe)
         self.model = model.to(self.accelerator.device)
 
     def run(self, devs: Mapping[str, DevSet], **options: Any) -> list[Epoch]:
-        return self.trained(self.model, self.pairs, devs, **options)
+        return self.train(self.model, self.pairs, devs, **options)
 
 
-def _trained(base: Transformers, model: Model) -> Transformers:
+def _finish_encoder(base: Transformers, model: Model) -> Transformers:
     """The encoder, with what was learned."""
     base.trained = True
     mix = model.mix()
-    base.mix = None if mix is None else in_numpy(mix.detach())
+    base.mix = None if mix is None else to_numpy(mix.detach())
     base.model.eval()
     return base
 
 
-def _finished(
+def _finish_aligner(
     base: Transformers,
     model: Model,
-    settings: Settings,
+    settings: AnySettings,
     recipe: Recipe,
     level: Level | None,
-    sources: Mapping[str, Source],
+    sources: Mapping[str, CorpusSplits],
     devs: Mapping[str, DevSet],
     epochs: list[Epoch],
 ) -> Trained:
     """The model as an aligner, suited to all dev sets: thresholds, and calibration if it has log-odds."""
-    aligner = Aligner(_trained(base, model), settings, head=model.head_in_numpy())
+    aligner = Aligner(_finish_encoder(base, model), settings, head=model.head_in_numpy())
     if isinstance(settings.problem, Learned):
-        aligner, curves = suited(aligner, {name: source.dev for name, source in sources.items()}, level)
+        aligner, curves = calibrate(aligner, {name: source.dev for name, source in sources.items()}, level)
     else:
         curves = {name: dev.curves(model) for name, dev in devs.items()}
         best = best_threshold(curves.values(), model.level)
-        aligner = replace(aligner, settings=settings.changed(threshold=best))
+        aligner = replace(aligner, settings=settings.replace(threshold=best))
     return Trained(aligner, recipe, level, epochs, {name: best_scores(of) for name, of in curves.items()})
 
 
@@ -234,16 +233,27 @@ def _settings(
     seed: int,
     level: Level | None,
     teachers: Sequence[Aligner],
-) -> Settings:
+) -> AnySettings:
     """The paper's, but for what it tunes: nothing is centred, and the masses are norms."""
-    saved = saved_settings(encoder.folder) if encoder.folder else None
+    saved = load_settings(encoder.folder) if encoder.folder else None
     corpora = " ".join(names)
     trained = f"{corpora} {level}" if level else corpora
     if saved and saved.trained:
         trained = f"{saved.trained}; {trained}"
     taught = f", taught by {_name_teachers(teachers)}" if teachers else ""
+    trained = f"{trained}, seed {seed}{taught}"
+    name = saved.encoder if saved else encoder.name
+    if isinstance(problem, Learned):
+        return LearnedSettings(
+            encoder=name,
+            layer=encoder.layer,
+            pairing=_pairing(saved, problem),
+            problem=problem,
+            links=level or "sure",
+            trained=trained,
+        )
     return Settings(
-        encoder=saved.encoder if saved else encoder.name,
+        encoder=name,
         layer=encoder.layer,
         pairing=_pairing(saved, problem),
         centring=False,
@@ -251,13 +261,12 @@ def _settings(
         distortion=0.0,
         fertility="norm",
         problem=problem,
-        links="possible" if level == "s+p" and isinstance(problem, Learned) else "sure",
-        solver=Entropic(tol=1e-4),  # its gradients are those of a plan at rest
-        trained=f"{trained}, seed {seed}{taught}",
+        solver=Entropic(tol=1e-4),  # its gradients are those of a converged plan
+        trained=trained,
     )
 
 
-def _pairing(saved: Settings | None, problem: Problem | Learned) -> Pairing:
+def _pairing(saved: AnySettings | None, problem: Problem | Learned) -> Pairing:
     """A learned transport gives the same links whichever sentence is the source, unless it was begun
     otherwise; the paper's reads the source first."""
     if saved and saved.trained:
@@ -281,19 +290,19 @@ def _suitable_workers(accelerator: Any) -> int:
 
 def _head(encoder: Transformers, problem: Problem | Learned, recipe: Recipe) -> Head:
     """A new one, or that of the aligner from which training goes on."""
-    kind = LearnedTransport if isinstance(problem, Learned) else Projection
-    before = heads.load(encoder.folder) if encoder.folder else None
+    kind = TransportHead if isinstance(problem, Learned) else ProjectionHead
+    before = load_head(encoder.folder) if encoder.folder else None
     if isinstance(before, kind):
         return before
     size = encoder.model.config.hidden_size
-    return kind.new(size, np.random.default_rng(recipe.seed))
+    return kind.initialize(size, np.random.default_rng(recipe.seed))
 
 
-def _levels(source: Source, level: Level | None) -> tuple[Level, ...]:
+def _levels(source: CorpusSplits, level: Level | None) -> tuple[Level, ...]:
     """Those that the dev set of a source is scored at."""
     return (level,) if level else source.dev_levels
 
 
-def _are_learned(level: Level | None) -> np.ndarray:
+def _mask_levels(level: Level | None) -> np.ndarray:
     """Of each level."""
     return np.array([level in (None, one) for one in LEVELS])

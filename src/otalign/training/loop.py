@@ -19,12 +19,12 @@ from torch import Tensor
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from otalign.alignment import Level
-from otalign.training.dev import DevSet, Score
+from otalign.training.dev import DevScore, DevSet
 from otalign.training.model import Learner
 from otalign.training.optimising import WARM_UP, optimiser, schedule
 from otalign.training.reading import Split, TrainSet
 from otalign.training.recipe import Recipe
-from otalign.tuning.store import Progress, unheard
+from otalign.tuning.store import Progress, no_progress
 
 GRADIENT_NORM = 1.0  # at most
 
@@ -35,7 +35,7 @@ class Epoch:
 
     number: int  # from 1
     loss: float
-    dev: dict[str, dict[Level, Score]]  # by the name of the dev set
+    dev: dict[str, dict[Level, DevScore]]  # by the name of the dev set
     seconds: float
 
     @property
@@ -55,7 +55,7 @@ class Epoch:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Epoch":
-        dev = {name: {k: Score(**score) for k, score in of.items()} for name, of in data["dev"].items()}
+        dev = {name: {k: DevScore(**score) for k, score in of.items()} for name, of in data["dev"].items()}
         return cls(data["epoch"], data["loss"], dev, data["seconds"])
 
 
@@ -75,7 +75,7 @@ class Checkpoint(NamedTuple):
             path.unlink(missing_ok=True)
 
 
-class Run:
+class TrainingLoop:
     """A model in training. Where it has a checkpoint, it can be taken up again after the epoch of that.
 
     `accelerator` is accelerate's `Accelerator`, or `OneProcess`, which is like it.
@@ -95,7 +95,7 @@ class Run:
         accumulate: int = 1,
         checkpoint: Checkpoint | None = None,
         about: str = "",
-        progress: Progress = unheard,
+        progress: Progress = no_progress,
     ):
         self.model, self.train, self.dev, self.recipe = model, train, dev, recipe
         self.accelerator, self.half, self.accumulate = accelerator, half, accumulate

@@ -7,19 +7,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from otalign.alignment import Level
-from otalign.encoders.embeddings import in_numpy
+from otalign.alignment import LEVELS, Level
+from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.encoder import INPUTS
 from otalign.encoders.pretrained import NOT_MISSED
 from otalign.encoders.transformers import Transformers, states
-from otalign.scoring import heads as heads
-from otalign.scoring.heads import Head, Projection
-from otalign.scoring.strengths import Tile
-from otalign.scoring.weights import probabilities, weights
-from otalign.settings import Settings
-from otalign.training.batches import Batch
+from otalign.scoring import Head, LearnedScorer, PairBatch, ProjectionHead, TransportScorer
+from otalign.settings import AnySettings, Settings
+from otalign.training.batches import TrainingBatch
 from otalign.training.recipe import Part, Recipe
-from otalign.training.store import LEVELS
 
 TINY = 1e-6  # from 0 and 1, where the logarithm of a weight is taken
 FIXED = {"calibration", "null_calibration"}  # of a head: not learned from the train set
@@ -39,18 +35,20 @@ class Tensors(NamedTuple):
     known: Tensor
 
     @classmethod
-    def of(cls, batch: Batch, device: Any) -> "Tensors":
+    def of(cls, batch: TrainingBatch, device: Any) -> "Tensors":
         pinned = torch.device(device).type == "cuda"  # else the copy would wait for all that was begun
 
-        def moved(array: np.ndarray) -> Tensor:
+        def to_device(array: np.ndarray) -> Tensor:
             tensor = torch.from_numpy(array)
             return tensor.pin_memory().to(device, non_blocking=True) if pinned else tensor.to(device)
 
-        inputs = dict[str, Tensor](zip(INPUTS, map(moved, (batch.ids, batch.mask, batch.types)), strict=True))
+        inputs = dict[str, Tensor](
+            zip(INPUTS, map(to_device, (batch.ids, batch.mask, batch.types)), strict=True)
+        )
         rest = (batch.places, batch.words, batch.shares, batch.lengths, batch.links, batch.known)
-        return cls(inputs, *map(moved, rest))
+        return cls(inputs, *map(to_device, rest))
 
-    def tile(self, states: Tensor) -> Tile:
+    def tile(self, states: Tensor) -> PairBatch:
         """The words of the pairs, each the mean of its subwords' states (I, L, D)."""
         pairs, (n, m) = len(self.lengths), self.links.shape[-2:]
         width, size = max(n, m), states.shape[-1]
@@ -61,7 +59,7 @@ class Tensors(NamedTuple):
         is_word = each < self.lengths[:, :, None]  # (B, 2, W)
         # What is no word has a vector all the same, of some length: gradients of lengths know no 0.
         words = torch.where(is_word[..., None], words.view(pairs, 2, width, size), 1.0)
-        return Tile(words[:, 0, :n], words[:, 1, :m], is_word[:, 0, :n], is_word[:, 1, :m])
+        return PairBatch(words[:, 0, :n], words[:, 1, :m], is_word[:, 0, :n], is_word[:, 1, :m])
 
 
 class Learner(nn.Module):
@@ -86,7 +84,7 @@ class Learner(nn.Module):
         """What the encoder makes of its inputs, (I, L, D)."""
         return states(self.encoder, {name: inputs[name] for name in self.inputs}, mix)
 
-    def weights(self, batch: Any) -> tuple[Tile, dict[Level, Any]]:
+    def weights(self, batch: Any) -> tuple[PairBatch, dict[Level, Any]]:
         """Of the links, at each level that is learned, (B, N, M), and where there are words."""
         raise NotImplementedError
 
@@ -98,7 +96,9 @@ class Learner(nn.Module):
 class Model(Learner):
     """The encoder's module, fine-tuned with the arrays of a head, at a level if the head knows but one."""
 
-    def __init__(self, encoder: Transformers, head: Head, settings: Settings, level: Level, recipe: Recipe):
+    def __init__(
+        self, encoder: Transformers, head: Head, settings: AnySettings, level: Level, recipe: Recipe
+    ):
         super().__init__(encoder)
         self.kind, self.settings = type(head), settings
         self.level: Level = level
@@ -117,18 +117,18 @@ class Model(Learner):
         Where the encoder reads a pair in one order, whichever sentence is the source, the head is symmetric
         too: a cell is seen alike from the rows and from the columns around it.
         """
-        if self.kind is Projection or self.settings.pairing != "canonical":
+        if self.kind is ProjectionHead or self.settings.pairing != "canonical":
             return self.kind(**self.arrays)
         symmetric = {name: _symmetrise(self.arrays[name]) for name in ("near", "wider")}
         return self.kind(**(dict(self.arrays) | symmetric))
 
     def head_in_numpy(self) -> Any:
-        return self.kind(**{name: in_numpy(array.detach()) for name, array in self.head().arrays().items()})
+        return self.kind(**{name: to_numpy(array.detach()) for name, array in self.head().arrays().items()})
 
     def mix(self) -> Tensor | None:
         return None if self.log_mix is None else torch.softmax(self.log_mix, 0)
 
-    def tile(self, batch: Tensors) -> Tile:
+    def tile(self, batch: Tensors) -> PairBatch:
         return batch.tile(self.states(batch.inputs, self.mix()).float())
 
     def forward(self, batch: Tensors) -> Tensor:
@@ -137,26 +137,31 @@ class Model(Learner):
         with torch.autocast(tile.X.device.type, enabled=False):
             return self._loss(tile, batch)
 
-    def _loss(self, tile: Tile, batch: Tensors) -> Tensor:
+    def _loss(self, tile: PairBatch, batch: Tensors) -> Tensor:
         """Cross-entropy over all cells: of the scaled plan, as in the paper, or of learned log-odds."""
-        cells = tile.is_source[:, :, None] & tile.is_target[:, None, :]
-        if self.kind is Projection:
-            plan = weights(tile, self.settings, self.head()).links.clamp(TINY, 1 - TINY)
+        cells = tile.cells
+        if self.kind is ProjectionHead:
+            plan = self._score(tile).clamp(TINY, 1 - TINY)
             gold = batch.links[LEVELS.index(self.level)].to(plan.dtype)
             return F.binary_cross_entropy(plan[cells], gold[cells])
-        log_odds = self.head().log_odds(tile)
-        apart = F.binary_cross_entropy_with_logits(log_odds, batch.links, reduction="none")
+        logits = self.head().compute_logits(tile)
+        apart = F.binary_cross_entropy_with_logits(logits, batch.links, reduction="none")
         counted = cells * batch.known[:, :, None, None]
         return SPREAD * (apart * counted).sum() / counted.sum().clamp(min=1)
 
     @torch.inference_mode()
-    def weights(self, batch: Batch) -> tuple[Tile, dict[Level, Any]]:
+    def weights(self, batch: TrainingBatch) -> tuple[PairBatch, dict[Level, Any]]:
         """Of the links, at each level that the head knows, (B, N, M)."""
         tile = self.tile(Tensors.of(batch, self.device))
-        if self.kind is Projection:
-            return tile, {self.level: weights(tile, self.settings, self.head()).links}
-        head, of_levels = self.head(), zip(LEVELS, heads.LEVELS, strict=True)
-        return tile, {level: probabilities(head, tile, links).links for level, links in of_levels}
+        if self.kind is ProjectionHead:
+            return tile, {self.level: self._score(tile)}
+        head = self.head()
+        return tile, {level: LearnedScorer(head, level).score(tile).links for level in LEVELS}
+
+    def _score(self, tile: PairBatch) -> Tensor:
+        """Score the links by the transport problem of the settings."""
+        assert isinstance(self.settings, Settings)
+        return TransportScorer(self.settings, self.head()).score(tile).links
 
 
 def _symmetrise(kernel: Tensor) -> Tensor:

@@ -13,16 +13,16 @@ from pathlib import Path
 import numpy as np
 
 from otalign.aligner import Aligner
+from otalign.alignment import LEVELS
 from otalign.atomic import open_atomic
-from otalign.encoders.embeddings import in_numpy
+from otalign.encoders.embeddings import to_numpy
 from otalign.ot import Problem
-from otalign.scoring.heads import LEVELS, LearnedTransport
-from otalign.scoring.strengths import tiles
-from otalign.scoring.weights import link_probabilities
+from otalign.scoring import TransportHead, split_into_batches
+from otalign.scoring.learned import BUDGET, compute_link_probabilities
 from otalign.settings import Learned
 from otalign.training.examples import Words
 from otalign.training.store import PairTexts, Targets
-from otalign.tuning.store import Progress, unheard
+from otalign.tuning.store import Progress, no_progress
 
 CHUNK = 4096  # pairs in a file: what is lost at most where predicting is interrupted
 STEPS = 255  # a probability is kept in a byte
@@ -32,7 +32,7 @@ FLOOR = 0.01  # below which it is kept as 0
 def check_teachers(teachers: Sequence[Aligner], problem: Problem | Learned) -> None:
     """Raise ValueError unless all teachers give probabilities, and the problem is one that learns them."""
     for teacher in teachers:
-        if not isinstance(teacher.head, LearnedTransport):
+        if not isinstance(teacher.head, TransportHead):
             raise ValueError(
                 f"teacher must be an aligner that has learned its transport, got {teacher.signature}; "
                 "only such gives probabilities"
@@ -47,7 +47,7 @@ def predict_targets(
     folder: Path | None = None,
     *,
     workers: int = 0,
-    progress: Progress = unheard,
+    progress: Progress = no_progress,
 ) -> Targets:
     """Predict the link probabilities of pairs, the mean over the teachers.
 
@@ -89,7 +89,7 @@ def teacher_digest(teacher: Aligner) -> str:
     assert teacher.head is not None
     digest = sha256(f"{teacher.settings.encoder} {teacher.settings.trained}".encode())
     for _, array in sorted(teacher.head.arrays().items()):
-        digest.update(np.ascontiguousarray(in_numpy(array)).tobytes())
+        digest.update(np.ascontiguousarray(to_numpy(array)).tobytes())
     return digest.hexdigest()
 
 
@@ -134,17 +134,16 @@ def _probabilities(
     teacher: Aligner, pairs: Iterator[tuple[Words, Words]], workers: int
 ) -> Iterator[np.ndarray]:
     """One teacher's probabilities, (levels, n, m)."""
-    for _, embeddings in teacher.embedded(pairs, workers):
-        assert isinstance(teacher.head, LearnedTransport)
-        head = teacher.head.beside(embeddings.vectors)
+    for _, embeddings in teacher.embed(pairs, workers):
+        assert isinstance(teacher.head, TransportHead)
+        head = teacher.head.to_device(embeddings.vectors)
         shapes = embeddings.shapes.tolist()
         found = [np.zeros((len(LEVELS), *shape), dtype=np.float32) for shape in shapes]
-        for places, tile in tiles(embeddings):
-            cells = tile.is_source[:, :, None] & tile.is_target[:, None, :]
-            log_odds = head.log_odds(tile)
-            for level, links in enumerate(LEVELS):
-                of_level = in_numpy(link_probabilities(log_odds, cells, head.calibration, links))
-                for k, pair in zip(places, of_level, strict=True):
+        for indices, batch in split_into_batches(embeddings, BUDGET):
+            logits = head.compute_logits(batch)
+            for number, level in enumerate(LEVELS):
+                links = compute_link_probabilities(logits, batch.cells, head.calibration, level)
+                for k, pair in zip(indices, to_numpy(links), strict=True):
                     n, m = shapes[k]
-                    found[k][level] = pair[:n, :m]
+                    found[k][number] = pair[:n, :m]
         yield from found

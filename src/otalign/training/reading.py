@@ -59,7 +59,7 @@ class TrainSet(Protocol):
 class ShuffledSet:
     """A set whose examples are numbered, and read in batches of random numbers."""
 
-    def shuffled(self, size: int, random: np.random.Generator) -> list[np.ndarray]:
+    def shuffle(self, size: int, random: np.random.Generator) -> list[np.ndarray]:
         """The numbers of all examples once, `size` at a time."""
         raise NotImplementedError
 
@@ -82,7 +82,7 @@ class ShuffledSet:
             return [self.batch(part) for part in split.parts(examples)]
 
         with ThreadPoolExecutor(1) as thread:
-            yield from in_order(partial(thread.submit, make), self.shuffled(size, random), 1)
+            yield from in_order(partial(thread.submit, make), self.shuffle(size, random), 1)
 
 
 def in_order(submit: Callable[[Of], "Future[Made]"], tasks: Iterable[Of], ahead: int) -> Iterator[Made]:

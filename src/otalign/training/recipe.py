@@ -61,7 +61,7 @@ class Recipe:
         if not 0 <= self.gold_share < 1:
             raise ValueError(f"gold_share must be at least 0 and below 1, got {self.gold_share}")
 
-    def changed(self, **changes: Any) -> "Recipe":
+    def replace(self, **changes: Any) -> "Recipe":
         return replace(self, **changes)
 
     def epochs_of(self, steps: int) -> int:

@@ -5,19 +5,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from otalign.alignment import Gold, Level
+from otalign.alignment import LEVELS, Gold, Level
 from otalign.encoders.pretrained import read_config
 from otalign.encoders.transformers import Transformers
 from otalign.training.batches import encode_pairs
 from otalign.training.recipe import Recipe
-from otalign.training.store import LEVELS
 
 CHECKED = 5000  # pairs whose subwords are looked at before training
 MOST_UNKNOWN = 0.5  # of the subwords: more, and the tokeniser is that of another model or language
 
 
 @dataclass(frozen=True)
-class Source:
+class CorpusSplits:
     """Pairs to learn from, and pairs to choose by, of one corpus."""
 
     train: Sequence[Gold]
@@ -29,7 +28,7 @@ class Source:
         return LEVELS if any(gold.possible for gold in self.dev) else LEVELS[:1]
 
 
-def known_levels(sources: Mapping[str, Source]) -> np.ndarray:
+def find_known_levels(sources: Mapping[str, CorpusSplits]) -> np.ndarray:
     """At which levels the links of each train pair are known, (pairs, levels).
 
     A corpus that has possible links in its dev set but none in its train set was annotated there without the
@@ -46,7 +45,7 @@ def known_levels(sources: Mapping[str, Source]) -> np.ndarray:
     )
 
 
-def check(sources: Mapping[str, Source]) -> None:
+def check_sources(sources: Mapping[str, CorpusSplits]) -> None:
     """That there is something to learn from, and to choose by."""
     if not sources:
         raise ValueError("sources must hold at least one corpus, got none")

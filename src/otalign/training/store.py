@@ -9,10 +9,8 @@ from typing import Self
 
 import numpy as np
 
-from otalign.alignment import Gold, Level
+from otalign.alignment import LEVELS, Gold
 from otalign.training.examples import Example, Words
-
-LEVELS: tuple[Level, ...] = ("s", "s+p")
 
 
 class _Arrays:

@@ -20,13 +20,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otalign.encoders import Pairing, Reader
+from otalign.alignment import LEVELS
+from otalign.encoders import Pairing, PairPreparer
 from otalign.encoders.prefetch import _without_main
 from otalign.training.augmentation import EDITS, Augmentation, augment
-from otalign.training.batches import POOL, Batch, collate, encode_pairs
+from otalign.training.batches import POOL, TrainingBatch, collate, encode_pairs
 from otalign.training.examples import Example
 from otalign.training.reading import WHOLE, Split, in_order
-from otalign.training.store import LEVELS, PairStore
+from otalign.training.store import PairStore
 
 AHEAD = 2  # tasks for each worker that are begun before they are asked for
 KINDS = tuple(EDITS)
@@ -49,12 +50,12 @@ class BatchMaker:
     """Turns pairs of a store into batches. It needs no model."""
 
     store: PairStore
-    reader: Reader
+    reader: PairPreparer
     pairing: Pairing
     augmentation: Augmentation
     both_directions: bool
 
-    def make_batches(self, task: Task) -> list[list[Batch]]:
+    def make_batches(self, task: Task) -> list[list[TrainingBatch]]:
         """The batches of a task, each in the parts that this process reads."""
         made = [
             self.make_example(task, k, pair, kind)
@@ -65,7 +66,7 @@ class BatchMaker:
         batches = [order[k : k + task.size] for k in range(0, len(order), task.size)]
         Random(repr((task.seed, "batches", task.first))).shuffle(batches)
 
-        def make_batch(numbers: np.ndarray) -> Batch:
+        def make_batch(numbers: np.ndarray) -> TrainingBatch:
             examples = [made[k] for k in numbers]
             lengths = np.array([one.shape for one in examples], dtype=np.int64)
             links = np.zeros((len(LEVELS), len(examples), *lengths.max(axis=0)), dtype=np.float32)
@@ -113,7 +114,7 @@ class ExampleStream:
     def __init__(
         self,
         store: PairStore,
-        reader: Reader,
+        reader: PairPreparer,
         pairing: Pairing = "joint",
         augmentation: Augmentation = Augmentation(),  # noqa: B008 (frozen)
         both_directions: bool = True,
@@ -146,7 +147,7 @@ class ExampleStream:
 
     def read(
         self, size: int, seed: tuple[int, int], random: np.random.Generator, split: Split = WHOLE
-    ) -> Iterator[list[Batch]]:
+    ) -> Iterator[list[TrainingBatch]]:
         """Read an epoch; see `TrainSet`."""
         pairs, kinds = self.plan(random)
         pool = POOL * size
@@ -157,14 +158,14 @@ class ExampleStream:
         for batches in self._make(tasks):
             yield from batches
 
-    def _make(self, tasks: Sequence[Task]) -> Iterator[list[list[Batch]]]:
+    def _make(self, tasks: Sequence[Task]) -> Iterator[list[list[TrainingBatch]]]:
         if not self.workers:
             with ThreadPoolExecutor(1) as thread:
                 yield from in_order(partial(thread.submit, self.maker.make_batches), tasks, 1)
             return
         yield from in_order(self._submit, tasks, AHEAD * self.workers)
 
-    def _submit(self, task: Task) -> "Future[list[list[Batch]]]":
+    def _submit(self, task: Task) -> "Future[list[list[TrainingBatch]]]":
         with _without_main():  # a task may start a worker
             return self.pool.submit(_make_batches, task)
 
@@ -196,6 +197,6 @@ def _start(folder: str, *rest) -> None:
     _maker.append(BatchMaker(PairStore.open(Path(folder)), *rest))
 
 
-def _make_batches(task: Task) -> list[list[Batch]]:
+def _make_batches(task: Task) -> list[list[TrainingBatch]]:
     (maker,) = _maker
     return maker.make_batches(task)

@@ -5,7 +5,7 @@ from statistics import mean
 
 from otalign.aligner import Aligner
 from otalign.alignment import Level
-from otalign.training.dev import Score
+from otalign.training.dev import DevScore
 from otalign.training.loop import Epoch
 from otalign.training.recipe import Recipe
 
@@ -18,7 +18,7 @@ class Trained:
     recipe: Recipe
     level: Level | None  # that was learned; None: both
     epochs: list[Epoch]
-    dev: dict[str, dict[Level, Score]]
+    dev: dict[str, dict[Level, DevScore]]
 
     @property
     def f1(self) -> float:

@@ -1,29 +1,28 @@
-"""The settings that are best on a dev set: embeddings made once, batched solves, all thresholds in a pass.
+"""Search for the best settings on a dev set, and calibration of trained aligners.
 
 store = Store(encoder, [(gold.source, gold.target) for gold in golds], [Choice(4), Choice(5)], "cache/")
-tuned = tune(golds, store, Settings(encoder=encoder.name, layer=4), levels=("s", "s+p"))
-tuned["s"].settings, tuned["s"].f1
+tuned = tune(golds, store, Settings(encoder=encoder.name, layer=4), levels=("sure", "possible"))
+tuned["sure"].settings, tuned["sure"].f1
 """
 
-from otalign.tuning.calibration import suited
-from otalign.tuning.grid import Grid
+from otalign.tuning.calibration import calibrate
+from otalign.tuning.grid import SearchGrid
 from otalign.tuning.journal import Journal
-from otalign.tuning.search import Row, Tuned, tune
-from otalign.tuning.store import Choice, Progress, Store
-from otalign.tuning.sweep import THRESHOLDS, Curve, Field, curves
+from otalign.tuning.search import TrialResult, TuningResult, tune
+from otalign.tuning.store import EmbeddingStore, EncoderChoice, Progress
+from otalign.tuning.sweep import THRESHOLDS, Curve, sweep_thresholds
 
 __all__ = [
     "THRESHOLDS",
-    "Choice",
     "Curve",
-    "Field",
-    "Grid",
+    "EmbeddingStore",
+    "EncoderChoice",
     "Journal",
     "Progress",
-    "Row",
-    "Store",
-    "Tuned",
-    "curves",
-    "suited",
+    "SearchGrid",
+    "TrialResult",
+    "TuningResult",
+    "calibrate",
+    "sweep_thresholds",
     "tune",
 ]

@@ -1,115 +1,128 @@
-"""A trained aligner suited to dev sets: log-odds calibrated, thresholds the best, all else as it was.
+"""Calibration of a trained aligner on dev sets, and the choice of its thresholds.
 
-Calibration is a logistic regression on the log-odds x and asinh x of each level: a scale, a bend, for what is
-told apart well at the ends and less so in between or the other way round, and a shift. It is fitted first for
-the links, then, with their probabilities known, for the nulls that they leave.
+Calibration is a logistic regression on the logit x and asinh x of each level: a scale, a bend, which treats
+confident and doubtful logits differently, and a shift. It is fitted first for links, then, with their
+calibrated probabilities, for nulls.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from otalign.aligner import Aligner
-from otalign.alignment import Gold, Level
-from otalign.encoders.embeddings import in_numpy
-from otalign.scoring.heads import LEVELS, LearnedTransport
-from otalign.scoring.strengths import Tile
-from otalign.scoring.weights import link_probabilities, null_log_odds
+from otalign.alignment import LEVELS, Gold, Level
+from otalign.encoders.embeddings import to_numpy
+from otalign.scoring import PairBatch, TransportHead, split_into_batches
+from otalign.scoring.learned import BUDGET, compute_link_probabilities, compute_null_logits
 from otalign.settings import Learned
-from otalign.tuning.sweep import DIGITS, THRESHOLDS, Curve, MarkedTile, marks
+from otalign.tuning.sweep import DIGITS, Curve, MarkedBatch, compute_curves, mark_batch
 
-GOLD_LEVELS: tuple[Level, ...] = ("s", "s+p")  # the gold of each of the head's levels
-STEPS = 50  # of Newton's method, at most; ten are enough where there is anything to find
-CLOSE = 1e-7  # to the end
-RANK = 1e-9  # of a matrix, below which a direction is none
-UNCHANGED = np.array([1.0, 0.0, 0.0])
+STEPS = 50  # of Newton's method, at most; ten are usually enough
+CLOSE = 1e-7  # tolerance of a step
+RANK = 1e-9  # tolerance of a rank
+IDENTITY = np.array([1.0, 0.0, 0.0])
 
 
-class Seen(NamedTuple):
-    """What a head says of the pairs of a tile, and what is so."""
+class LabelledLogits(NamedTuple):
+    """Logits of a batch of pairs, with their gold."""
 
-    places: list[int]  # in the set
+    indices: list[int]  # of the pairs in their set
     golds: list[Gold]
-    tile: Tile  # without the words
-    log_odds: np.ndarray  # (levels, B, N, M)
+    batch: PairBatch  # without the vectors
+    logits: np.ndarray  # (levels, B, N, M)
 
     @property
     def cells(self) -> np.ndarray:
-        """Where there are words, (B, N, M)."""
-        return self.tile.is_source[:, :, None] & self.tile.is_target[:, None, :]
+        """Mask of the pairs of words, (B, N, M)."""
+        return self.batch.cells
 
-    def links(self, level: int) -> np.ndarray:
-        """Where there are links, (B, N, M)."""
+    def get_links(self, level: int) -> np.ndarray:
+        """Return the mask of the gold links of a level, (B, N, M)."""
         found = np.zeros(self.cells.shape, dtype=bool)
         for k, gold in enumerate(self.golds):
-            for i, j in gold.pairs(GOLD_LEVELS[level]):
+            for i, j in gold.pairs(LEVELS[level]):
                 found[k, i, j] = True
         return found
 
 
 @dataclass(frozen=True, eq=False)
-class Outlook:
-    """A trained aligner over a dev set, read once: what its head says of every pair."""
+class DevLogits:
+    """The logits of a trained aligner for a dev set."""
 
     pairs: int
     levels: tuple[Level, ...]
-    parts: list[Seen]
+    batches: list[LabelledLogits]
 
     @classmethod
-    def of(cls, aligner: Aligner, golds: Sequence[Gold], level: Level | None = None) -> "Outlook":
-        """At a level, or else at those at which the gold differs."""
-        parts = []
-        learned_head(aligner)
-        for places, tile, head in aligner.tiles((gold.source, gold.target) for gold in golds):
-            assert isinstance(head, LearnedTransport)
-            words = Tile(None, None, in_numpy(tile.is_source), in_numpy(tile.is_target))
-            here = [golds[k] for k in places]
-            parts.append(Seen(places, here, words, in_numpy(head.log_odds(tile))))
-        levels = GOLD_LEVELS if any(gold.possible for gold in golds) else GOLD_LEVELS[:1]
-        return cls(len(golds), (level,) if level else levels, parts)
+    def compute(cls, aligner: Aligner, golds: Sequence[Gold], level: Level | None = None) -> "DevLogits":
+        """Compute the logits for a dev set, at one level or at those at which the gold differs."""
+        batches, first, head = [], 0, get_transport_head(aligner)
+        for _, embeddings in aligner.embed((gold.source, gold.target) for gold in golds):
+            on_device = head.to_device(embeddings.vectors)
+            for indices, batch in split_into_batches(embeddings, BUDGET):
+                indices = [first + k for k in indices]
+                words = PairBatch(None, None, to_numpy(batch.is_source), to_numpy(batch.is_target))
+                logits = to_numpy(on_device.compute_logits(batch))
+                batches.append(LabelledLogits(indices, [golds[k] for k in indices], words, logits))
+            first += len(embeddings.shapes)
+        levels = LEVELS if any(gold.possible for gold in golds) else LEVELS[:1]
+        return cls(len(golds), (level,) if level else levels, batches)
 
-    def curves(self, head: LearnedTransport) -> dict[Level, Curve]:
-        """Precision and recall at each threshold, at each level, as the head is calibrated."""
-        at = np.array(THRESHOLDS)
-        found: dict[Level, Curve] = {}
-        for level in self.levels:
-            # A pair with an empty side is all nulls whatever the threshold, and rightly so.
-            rates = np.ones((2, self.pairs, len(at)))
-            for one in self.parts:
-                links = LEVELS[GOLD_LEVELS.index(level)]
-                weights = link_probabilities(one.log_odds, one.cells, head.calibration, links)
-                part = MarkedTile(one.places, one.tile, {level: marks(one.golds, level)})
-                tally = part.tallies(weights, at)[level]
-                rates[:, one.places] = tally.precision, tally.recall
-            found[level] = Curve(at, *rates.mean(axis=1))
-        return found
+    def compute_curves(self, head: TransportHead) -> dict[Level, Curve]:
+        """Compute precision and recall at all thresholds, at each level, with the head's calibration."""
+
+        def score() -> Iterator[tuple[MarkedBatch, dict[Level, np.ndarray]]]:
+            for one in self.batches:
+                scores: dict[Level, np.ndarray] = {
+                    level: compute_link_probabilities(one.logits, one.cells, head.calibration, level)
+                    for level in self.levels
+                }
+                yield mark_batch(one.indices, one.batch, one.golds, self.levels), scores
+
+        return compute_curves(self.pairs, self.levels, score())
 
 
-def learned_head(aligner: Aligner) -> LearnedTransport:
-    if not isinstance(aligner.head, LearnedTransport):
+def get_transport_head(aligner: Aligner) -> TransportHead:
+    """Return the head of an aligner that has learned its transport.
+
+    Raises:
+        TypeError: If it has not.
+    """
+    if not isinstance(aligner.head, TransportHead):
         raise TypeError(f"aligner must have a learned transport, got the head {aligner.head!r}")
     return aligner.head
 
 
-def suited(
+def calibrate(
     aligner: Aligner, devs: Mapping[str, Sequence[Gold]], level: Level | None = None
 ) -> tuple[Aligner, dict[str, dict[Level, Curve]]]:
-    """The aligner calibrated on the dev sets together, with the thresholds that are best in the mean over
-    them, and its curve on each of them at each of its levels, or at the one that it has learned."""
-    outlooks = {name: Outlook.of(aligner, golds, level) for name, golds in devs.items()}
-    head = calibrated(learned_head(aligner), [one for outlook in outlooks.values() for one in outlook.parts])
-    curves = {name: outlook.curves(head) for name, outlook in outlooks.items()}
-    sure, possible = (best_threshold(curves.values(), one) for one in GOLD_LEVELS)
-    # Where all links are sure, so are those that are possible; and what is not learned is like what is.
+    """Calibrate a trained aligner on dev sets, and choose its thresholds.
+
+    Args:
+        aligner: An aligner that has learned its transport.
+        devs: Dev sets by name.
+        level: The only level that the aligner has learned; None if it has learned both.
+
+    Returns:
+        The aligner, calibrated on all dev sets together, with the thresholds of the highest mean F1; and its
+        curves on each dev set.
+    """
+    sets = {name: DevLogits.compute(aligner, golds, level) for name, golds in devs.items()}
+    head = calibrate_head(
+        get_transport_head(aligner), [one for each in sets.values() for one in each.batches]
+    )
+    curves = {name: each.compute_curves(head) for name, each in sets.items()}
+    sure, possible = (best_threshold(curves.values(), one) for one in LEVELS)
+    # Where all links are sure, the possible ones are the same; a level that is not learned is like the other.
     problem = Learned(sure or possible or 0.5, possible or sure or 0.5)
-    settings = aligner.settings.changed(problem=problem, threshold=getattr(problem, aligner.settings.links))
+    settings = aligner.settings.replace(problem=problem, threshold=getattr(problem, aligner.settings.links))
     return replace(aligner, settings=settings, head=head), curves
 
 
 def best_threshold(curves: Iterable[Mapping[Level, Curve]], level: Level) -> float | None:
-    """The first with the highest mean F1, over the dev sets that have the level."""
+    """Return the first threshold with the highest mean F1 over the dev sets that have the level."""
     those = [of[level] for of in curves if level in of]
     if not those:
         return None
@@ -117,61 +130,63 @@ def best_threshold(curves: Iterable[Mapping[Level, Curve]], level: Level) -> flo
     return float(those[0].thresholds[int(np.argmax(np.round(f1, DIGITS)))])
 
 
-def calibrated(head: LearnedTransport, seen: Sequence[Seen]) -> LearnedTransport:
-    """The head with the calibration that suits what was seen."""
-    head = replace(head, calibration=_fitted_levels(_links(seen, k) for k in range(len(LEVELS))))
-    nulls = (_nulls(seen, head.calibration, k) for k in range(len(LEVELS)))
-    return replace(head, null_calibration=_fitted_levels(nulls))
+def calibrate_head(head: TransportHead, batches: Sequence[LabelledLogits]) -> TransportHead:
+    """Return the head with a calibration that was fitted to logits."""
+    head = replace(head, calibration=_fit_levels(_collect_links(batches, k) for k in range(len(LEVELS))))
+    nulls = (_collect_nulls(batches, head.calibration, k) for k in range(len(LEVELS)))
+    return replace(head, null_calibration=_fit_levels(nulls))
 
 
-def _links(seen: Iterable[Seen], level: int) -> tuple[np.ndarray, np.ndarray]:
-    """The log-odds of all cells, and whether each is a link."""
-    found = [(one.log_odds[level][one.cells], one.links(level)[one.cells]) for one in seen]
+def _collect_links(batches: Iterable[LabelledLogits], level: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the logits of all cells, and whether each is a link."""
+    found = [(one.logits[level][one.cells], one.get_links(level)[one.cells]) for one in batches]
     return tuple(map(np.concatenate, zip(*found, strict=True)))  # pyright: ignore[reportReturnType]
 
 
-def _nulls(seen: Iterable[Seen], calibration: np.ndarray, level: int) -> tuple[np.ndarray, np.ndarray]:
-    """The log-odds that words are null, and whether each is."""
-    odds, facts = [], []
-    for one in seen:
-        links = link_probabilities(one.log_odds, one.cells, calibration, LEVELS[level])
+def _collect_nulls(
+    batches: Iterable[LabelledLogits], calibration: np.ndarray, level: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the logits of all words being null, and whether each is."""
+    logits, labels = [], []
+    for one in batches:
+        links = compute_link_probabilities(one.logits, one.cells, calibration, LEVELS[level])
         for axis in (2, 1):
             words = np.any(one.cells, axis=axis)
-            odds.append(null_log_odds(links, axis)[words])
-            facts.append(~np.any(one.links(level), axis=axis)[words])
-    return np.concatenate(odds), np.concatenate(facts).astype(float)
+            logits.append(compute_null_logits(links, axis)[words])
+            labels.append(~np.any(one.get_links(level), axis=axis)[words])
+    return np.concatenate(logits), np.concatenate(labels).astype(float)
 
 
-def _fitted_levels(data: Iterable[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    return np.array([_fitted(*one) for one in data], dtype=np.float32).T
+def _fit_levels(data: Iterable[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    return np.array([_fit_calibration(*one) for one in data], dtype=np.float32).T
 
 
-def _fitted(odds: np.ndarray, facts: np.ndarray) -> np.ndarray:
-    """The scale, bend and shift under which the facts are most likely; without a bend where, with one, higher
-    log-odds would come to be lower ones.
+def _fit_calibration(logits: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Fit scale, bend and shift to labels by maximum likelihood.
 
-    Facts that are all alike, or foretold without a fault, have no such: then nothing is changed.
+    There is no bend where it would make the calibration decrease. Labels that are all equal, or separated
+    without an error, have no finite solution: then the calibration is the identity.
     """
-    no, yes = odds[facts == 0], odds[facts == 1]
+    no, yes = logits[labels == 0], logits[labels == 1]
     if not len(no) or not len(yes) or no.max() <= yes.min() or yes.max() <= no.min():
-        return UNCHANGED
-    scale, bend, shift = _most_likely(np.stack([odds, np.arcsinh(odds)]), facts)
+        return IDENTITY
+    scale, bend, shift = _fit_logistic_regression(np.stack([logits, np.arcsinh(logits)]), labels)
     if scale < 0 or scale + bend <= 0:
-        bend, (scale, shift) = 0.0, _most_likely(odds[None], facts)
-    return np.array([scale, bend, shift]) if scale >= 0 < scale + bend else UNCHANGED
+        bend, (scale, shift) = 0.0, _fit_logistic_regression(logits[None], labels)
+    return np.array([scale, bend, shift]) if scale >= 0 < scale + bend else IDENTITY
 
 
-def _most_likely(features: np.ndarray, facts: np.ndarray) -> np.ndarray:
-    """The weights of the features (k, items), and the shift, of a logistic regression, by Newton's method."""
+def _fit_logistic_regression(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Fit the weights of features (k, items), and a shift, by Newton's method."""
     middle, spread = features.mean(axis=1, dtype=float), features.std(axis=1, dtype=float)
-    x = np.concatenate([(features - middle[:, None]) / spread[:, None], np.ones((1, len(facts)))])
+    x = np.concatenate([(features - middle[:, None]) / spread[:, None], np.ones((1, len(labels)))])
     at = np.zeros(len(x))
     for _ in range(STEPS):
         p = 1 / (1 + np.exp(-np.clip(at @ x, -60, 60)))
-        # Features may be as good as one: then what moves neither of them costs nothing, and is not found.
-        step = np.linalg.lstsq((x * (p * (1 - p))) @ x.T, x @ (facts - p), rcond=RANK)[0]
-        while abs(step).max() > CLOSE and _unlikelihood(at + step, x, facts) > _unlikelihood(at, x, facts):
-            step = step / 2  # far from the end a whole step may be too far
+        # Where two features are proportional, the solution of least norm is taken.
+        step = np.linalg.lstsq((x * (p * (1 - p))) @ x.T, x @ (labels - p), rcond=RANK)[0]
+        while abs(step).max() > CLOSE and _compute_loss(at + step, x, labels) > _compute_loss(at, x, labels):
+            step = step / 2  # far from the minimum a whole step may be too long
         if abs(step).max() <= CLOSE:
             break
         at = at + step
@@ -179,5 +194,5 @@ def _most_likely(features: np.ndarray, facts: np.ndarray) -> np.ndarray:
     return np.array([*weights, at[-1] - weights @ middle])
 
 
-def _unlikelihood(at: np.ndarray, x: np.ndarray, facts: np.ndarray) -> float:
-    return float(np.logaddexp(0, np.where(facts > 0, -at @ x, at @ x)).sum())
+def _compute_loss(at: np.ndarray, x: np.ndarray, labels: np.ndarray) -> float:
+    return float(np.logaddexp(0, np.where(labels > 0, -at @ x, at @ x)).sum())

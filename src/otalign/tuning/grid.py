@@ -5,17 +5,14 @@ from dataclasses import dataclass, fields
 from itertools import product
 from typing import get_args
 
-from otalign.ot import Partial, Problem, Unbalanced
-from otalign.scoring.cost import Cost
-from otalign.scoring.fertility import Fertility
-from otalign.settings import Settings
+from otalign.settings import Cost, Fertility, Settings, find_spec
 from otalign.tuning.sweep import THRESHOLDS
 
 FEW = 6  # parameters that are tried at each distortion
 
 
 @dataclass(frozen=True)
-class Grid:
+class SearchGrid:
     """The values to try of each setting, the preferred first: of equals, the first wins.
 
     What is empty stays as the settings have it. `parameters` are tau or the fraction, whichever the problem
@@ -57,25 +54,19 @@ class Grid:
         # Where nothing is transported, nothing has a mass.
         fertilities = (() if base.problem is None else self.fertilities) or (base.fertility,)
         for cost, fertility, distortion in product(costs, fertilities, distortions):
-            ground = base.changed(cost=cost, fertility=fertility, distortion=distortion)
-            yield from _with_problems(ground, few)
+            ground = base.replace(cost=cost, fertility=fertility, distortion=distortion)
+            yield from _vary_problem(ground, few)
 
     def fine(self, found: Settings) -> Iterator[Settings]:
         """Every parameter, the rest as it was found."""
-        return _with_problems(found, self.parameters)
+        return _vary_problem(found, self.parameters)
 
 
-def _with_problems(settings: Settings, parameters: tuple[float, ...]) -> Iterator[Settings]:
-    """The settings with each of the parameters, or as they are if their problem has none."""
-    problem = settings.problem
-    if not parameters or not isinstance(problem, Partial | Unbalanced):
+def _vary_problem(settings: Settings, values: tuple[float, ...]) -> Iterator[Settings]:
+    """Yield the settings with each value of their problem's parameter, or as they are if it has none."""
+    spec = find_spec(settings.problem)
+    if not values or spec.parameter is None:
         yield settings
-    for parameter in parameters:
-        if isinstance(problem, Partial | Unbalanced):
-            yield settings.changed(problem=_with_parameter(problem, parameter))
-
-
-def _with_parameter(problem: Partial | Unbalanced, parameter: float) -> Problem:
-    if isinstance(problem, Partial):
-        return Partial(parameter)
-    return Unbalanced(parameter, divergence=problem.divergence)
+        return
+    for value in values:
+        yield settings.replace(problem=spec.replace(settings.problem, value))

@@ -19,7 +19,7 @@ from otalign.settings import Settings
 
 
 @dataclass(frozen=True)
-class Score:
+class ThresholdScore:
     """The best that settings reach on a dev set, and at what threshold."""
 
     threshold: float
@@ -31,7 +31,7 @@ class Score:
         return float(harmonic_mean(self.precision, self.recall))
 
 
-Scores = dict[Level, Score]
+Scores = dict[Level, ThresholdScore]
 
 
 class Journal:
@@ -63,9 +63,9 @@ class Journal:
         known = self._scores.get(_key(work, settings), {})
         if not all(level in known for level in levels):
             return None
-        return {level: Score(**known[level]) for level in levels}
+        return {level: ThresholdScore(**known[level]) for level in levels}
 
-    def put(self, work: str, settings: Settings, scores: Scores) -> None:
+    def record(self, work: str, settings: Settings, scores: Scores) -> None:
         key = _key(work, settings)
         known = self._scores.setdefault(key, {})
         known |= {level: asdict(score) for level, score in scores.items()}

@@ -15,16 +15,16 @@ from otalign.alignment import Gold, Level
 from otalign.encoders import Embeddings
 from otalign.encoders.whitening import Centre
 from otalign.settings import Settings
-from otalign.tuning.grid import Grid
-from otalign.tuning.journal import Journal, Score, Scores
-from otalign.tuning.store import Choice, Progress, unheard
-from otalign.tuning.sweep import DIGITS, Curve, Field
+from otalign.tuning.grid import SearchGrid
+from otalign.tuning.journal import Journal, Scores, ThresholdScore
+from otalign.tuning.store import EncoderChoice, Progress, no_progress
+from otalign.tuning.sweep import DIGITS, Curve, DevCorpus
 
-GRID = Grid()
+GRID = SearchGrid()
 
 
 @dataclass(frozen=True)
-class Row:
+class TrialResult:
     """Settings, their threshold the best for them, and what they reach on the dev set."""
 
     settings: Settings
@@ -33,17 +33,17 @@ class Row:
     f1: float
 
     @classmethod
-    def of(cls, settings: Settings, score: Score) -> "Row":
-        return cls(settings.changed(threshold=score.threshold), score.precision, score.recall, score.f1)
+    def of(cls, settings: Settings, score: ThresholdScore) -> "TrialResult":
+        return cls(settings.replace(threshold=score.threshold), score.precision, score.recall, score.f1)
 
 
 @dataclass(frozen=True)
-class Tuned:
+class TuningResult:
     """The best settings at a level of the gold, and all that were tried, in order."""
 
     level: Level
-    best: Row
-    rows: tuple[Row, ...]
+    best: TrialResult
+    rows: tuple[TrialResult, ...]
 
     @property
     def settings(self) -> Settings:
@@ -56,14 +56,14 @@ class Tuned:
 
 def tune(
     golds: Sequence[Gold],
-    embeddings: Mapping[Choice, Embeddings],
+    embeddings: Mapping[EncoderChoice, Embeddings],
     base: Settings,
-    grid: Grid = GRID,
-    levels: Iterable[Level] = ("s",),
+    grid: SearchGrid = GRID,
+    levels: Iterable[Level] = ("sure",),
     *,
     journal: Journal | None = None,
-    progress: Progress = unheard,
-) -> dict[Level, Tuned]:
+    progress: Progress = no_progress,
+) -> dict[Level, TuningResult]:
     """The best settings at each level, from the same plans for all of them.
 
     `embeddings`, by layer and pairing, are of the words of the golds, source, target, source, …, not
@@ -73,17 +73,17 @@ def tune(
     levels = tuple(levels)
     _check(golds, embeddings, levels)
     search = _Search(golds, embeddings, grid, levels, journal or Journal())
-    bases = [base.changed(layer=choice.layer, pairing=choice.pairing) for choice in embeddings]
+    bases = [base.replace(layer=choice.layer, pairing=choice.pairing) for choice in embeddings]
     coarse = [settings for one in bases for settings in grid.coarse(one)]
-    found = dict(search.scored(coarse, "coarse search", progress))
+    found = dict(search.score(coarse, "coarse search", progress))
     wanted = {level: list(grid.fine(_best(found, coarse, level))) for level in levels}
     fine = list(dict.fromkeys(settings for level in levels for settings in wanted[level]))
-    found |= search.scored([settings for settings in fine if settings not in found], "fine search", progress)
+    found |= search.score([settings for settings in fine if settings not in found], "fine search", progress)
     return {
-        level: Tuned(
+        level: TuningResult(
             level,
-            Row.of(best := _best(found, wanted[level], level), found[best][level]),
-            tuple(Row.of(settings, scores[level]) for settings, scores in found.items()),
+            TrialResult.of(best := _best(found, wanted[level], level), found[best][level]),
+            tuple(TrialResult.of(settings, scores[level]) for settings, scores in found.items()),
         )
         for level in levels
     }
@@ -92,12 +92,12 @@ def tune(
 @dataclass(frozen=True)
 class _Search:
     golds: Sequence[Gold]
-    embeddings: Mapping[Choice, Embeddings]
-    grid: Grid
+    embeddings: Mapping[EncoderChoice, Embeddings]
+    grid: SearchGrid
     levels: tuple[Level, ...]
     journal: Journal
 
-    def scored(
+    def score(
         self, wanted: Sequence[Settings], what: str, progress: Progress
     ) -> Iterator[tuple[Settings, Scores]]:
         """The scores of settings, those of one choice and of one cost matrix together, as they come."""
@@ -105,36 +105,38 @@ class _Search:
         known = {settings: self.journal.get(work, settings, self.levels) for settings in wanted}
         done = 0
         progress(what, done, len(wanted))
-        for choice, alike in groupby(wanted, lambda settings: Choice(settings.layer, settings.pairing)):
-            field = None
+        for choice, alike in groupby(
+            wanted, lambda settings: EncoderChoice(settings.layer, settings.pairing)
+        ):
+            corpus = None
             for _, same in groupby(alike, lambda one: (one.cost, one.fertility, one.distortion)):
-                instances = None
+                inputs = None
                 for settings in same:
                     scores = known[settings]
                     if scores is None:
-                        field = field or self._field(choice, settings)
-                        instances = instances or field.instances(settings)
-                        curves = field.curves(
-                            instances, settings.transport, settings.solver, self.grid.thresholds
+                        corpus = corpus or self._build_corpus(choice, settings)
+                        inputs = inputs or corpus.compute_inputs(settings)
+                        curves = corpus.compute_curves(
+                            inputs, settings.problem, settings.solver, self.grid.thresholds
                         )
                         scores = _scores(curves)
-                        self.journal.put(work, settings, scores)
+                        self.journal.record(work, settings, scores)
                     done += 1
                     progress(what, done, len(wanted))
                     yield settings, scores
 
-    def _field(self, choice: Choice, base: Settings) -> Field:
+    def _build_corpus(self, choice: EncoderChoice, base: Settings) -> DevCorpus:
         embeddings = self.embeddings[choice]
         if base.centring:
-            embeddings = Centre.of([embeddings], base.whitening).centred(embeddings)
-        return Field.of(self.golds, embeddings, self.levels)
+            embeddings = Centre.fit([embeddings], base.whitening).apply(embeddings)
+        return DevCorpus.build(self.golds, embeddings, self.levels)
 
 
 def _scores(curves: Mapping[Level, Curve]) -> Scores:
     found: Scores = {}
     for level, curve in curves.items():
         best = (curve.thresholds, curve.precision, curve.recall)
-        found[level] = Score(*(float(values[curve.best]) for values in best))
+        found[level] = ThresholdScore(*(float(values[curve.best]) for values in best))
     return found
 
 
@@ -143,7 +145,9 @@ def _best(found: Mapping[Settings, Scores], among: Sequence[Settings], level: Le
     return max(among, key=lambda settings: round(found[settings][level].f1, DIGITS))
 
 
-def _check(golds: Sequence[Gold], embeddings: Mapping[Choice, Embeddings], levels: tuple[Level, ...]) -> None:
+def _check(
+    golds: Sequence[Gold], embeddings: Mapping[EncoderChoice, Embeddings], levels: tuple[Level, ...]
+) -> None:
     if not golds:
         raise ValueError("golds must hold at least one pair to tune on, got none")
     if not embeddings:

@@ -14,40 +14,40 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otalign.aligner import chunks
+from otalign.aligner import split_into_chunks
 from otalign.encoders import Embeddings, Encoder, Pairing
-from otalign.encoders.embeddings import in_numpy
+from otalign.encoders.embeddings import to_numpy
 
 Words = Sequence[str]
 Progress = Callable[[str, int, int], None]  # told what is done, how much of it, and of how much
 
 
-class Choice(NamedTuple):
+class EncoderChoice(NamedTuple):
     """How words are embedded, given the encoder."""
 
     layer: int
     pairing: Pairing = "joint"
 
 
-def unheard(what: str, done: int, of: int) -> None:
+def no_progress(what: str, done: int, of: int) -> None:
     """For those who want no progress told."""
 
 
-class Store(Mapping[Choice, Embeddings]):
+class EmbeddingStore(Mapping[EncoderChoice, Embeddings]):
     """Choice → the embeddings of source, target, source, …, not centred."""
 
     def __init__(
         self,
         encoder: Encoder,
         pairs: Sequence[tuple[Words, Words]],
-        choices: Iterable[Choice],
+        choices: Iterable[EncoderChoice],
         folder: str | Path,
-        progress: Progress = unheard,
+        progress: Progress = no_progress,
     ):
         """`encoder` is loaded up to the highest layer of the choices, and each pair is two lists of words."""
         self.encoder = encoder
         self.pairs = pairs
-        self.choices = tuple(Choice(*choice) for choice in choices)
+        self.choices = tuple(EncoderChoice(*choice) for choice in choices)
         self.folder = Path(folder)
         self.progress = progress
         self.starts = np.array([0, *accumulate(len(words) for pair in pairs for words in pair)])
@@ -55,25 +55,25 @@ class Store(Mapping[Choice, Embeddings]):
             raise ValueError(f"pairs must hold at least one word, got {len(pairs)} pairs without any")
         self.digest = _digest(encoder, pairs)
 
-    def __getitem__(self, choice: Choice) -> Embeddings:
+    def __getitem__(self, choice: EncoderChoice) -> Embeddings:
         if choice not in self.choices:
             raise KeyError(choice)
         if not self._file(choice).is_file():
             self._make(choice.pairing)
         return Embeddings(np.load(self._file(choice), mmap_mode="r", allow_pickle=False), self.starts)
 
-    def __iter__(self) -> Iterator[Choice]:
+    def __iter__(self) -> Iterator[EncoderChoice]:
         return iter(self.choices)
 
     def __len__(self) -> int:
         return len(self.choices)
 
-    def forget(self, choices: Iterable[Choice]) -> None:
+    def forget(self, choices: Iterable[EncoderChoice]) -> None:
         """Remove the files of these choices; asked for again, they are made again."""
         for choice in choices:
             self._file(choice).unlink(missing_ok=True)
 
-    def _file(self, choice: Choice) -> Path:
+    def _file(self, choice: EncoderChoice) -> Path:
         return self.folder / f"{self.digest[:24]}-{choice.pairing}-{choice.layer}.npy"
 
     def _make(self, pairing: Pairing) -> None:
@@ -86,10 +86,10 @@ class Store(Mapping[Choice, Embeddings]):
             arrays: dict[int, np.memmap] = {}
             done = 0
             self.progress(f"embedding, {pairing}", 0, words)
-            for chunk in chunks(self.pairs):
+            for chunk in split_into_chunks(self.pairs):
                 embedded = self.encoder.embed_layers(chunk, pairing, list(parts))
                 for layer, embeddings in embedded.items():
-                    vectors = in_numpy(embeddings.vectors)
+                    vectors = to_numpy(embeddings.vectors)
                     if not embeddings.words:
                         continue
                     if layer not in arrays:

@@ -1,24 +1,25 @@
-"""Precision and recall at every threshold at once, exactly what aligning and scoring at each would give.
+"""Precision and recall at all thresholds in one pass, equal to aligning and scoring at each.
 
-A link needs a weight above the threshold, so all that matters of a cell is how many of the thresholds it
-is above: its rank. Links are counted by the ranks of the cells, nulls by the highest rank of each word,
-and sums over ranks give the counts at every threshold in one pass, for any number of gold levels.
+A link needs a score above the threshold, so all that matters of a cell is its rank: the number of thresholds
+below its score. Links are counted by the ranks of the cells, nulls by the highest rank of each word, and
+cumulative sums over ranks give the counts at every threshold.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from otalign.alignment import Gold, Level
 from otalign.encoders import Embeddings
-from otalign.encoders.embeddings import in_numpy
+from otalign.encoders.embeddings import to_numpy
 from otalign.metrics import Tally
 from otalign.metrics.counts import harmonic_mean
 from otalign.ot import Problem, Solver
-from otalign.scoring.strengths import Instance, Tile, instance, solution, tiles
-from otalign.scoring.weights import scaled_weights
+from otalign.scoring.batches import PairBatch, split_into_batches
+from otalign.scoring.transport import BUDGET, TransportInputs, compute_inputs, scale_plan, solve_batch
 from otalign.settings import Settings
 
 THRESHOLDS = tuple(k / 100 for k in range(101))
@@ -47,7 +48,7 @@ class Curve:
 
 @dataclass(frozen=True, eq=False)
 class Marks:
-    """The gold of a tile's pairs at one level: where its links and nulls are, and how many."""
+    """Positions of the links and nulls of a batch's gold at one level, and their number."""
 
     links: Index
     source_nulls: Index
@@ -56,40 +57,56 @@ class Marks:
 
 
 @dataclass(frozen=True, eq=False)
-class MarkedTile:
-    """Pairs of a corpus, at their places in it, with their gold at each level."""
+class MarkedBatch:
+    """A batch of pairs, with their indices in the corpus and their gold at each level."""
 
-    places: list[int]
-    tile: Tile
+    indices: list[int]
+    batch: PairBatch
     marks: dict[Level, Marks]
 
     @cached_property
     def words(self) -> tuple[Index, Index]:
-        """Where there are words, source and target."""
-        return np.nonzero(in_numpy(self.tile.is_source)), np.nonzero(in_numpy(self.tile.is_target))
+        """Positions of the words, source and target."""
+        return np.nonzero(to_numpy(self.batch.is_source)), np.nonzero(to_numpy(self.batch.is_target))
 
-    def tallies(self, weights: np.ndarray, thresholds: np.ndarray) -> dict[Level, Tally]:
-        """Links and nulls counted for each pair and threshold, (B, T), by the weights (B, N, M)."""
-        size = len(weights), len(thresholds) + 1
-        # How many thresholds are below: with thresholds of the weights' own type, as a comparison casts them.
-        ranks = np.searchsorted(thresholds.astype(weights.dtype), weights, side="left")
-        sides = ranks.max(axis=2), ranks.max(axis=1)
-
-        def above(where: Index | None = None) -> np.ndarray:
-            found = _histogram(ranks, where, size)
-            return np.cumsum(found[:, :0:-1], axis=1)[:, ::-1]
-
-        def null(source: Index, target: Index) -> np.ndarray:
-            found = sum(_histogram(*side, size) for side in zip(sides, (source, target), strict=True))
-            return np.cumsum(found, axis=1)[:, :-1]
-
-        predicted = above() + null(*self.words)
+    def count(self, scores: Mapping[Level, np.ndarray], thresholds: np.ndarray) -> dict[Level, Tally]:
+        """Count links and nulls of each pair at each threshold, (B, T), given the scores (B, N, M)."""
+        counters: dict[int, _RankCounter] = {}  # levels may share their scores
+        for level in scores:
+            counters.setdefault(id(scores[level]), _RankCounter.build(scores[level], thresholds))
         return {
             level: Tally(
-                above(marks.links) + null(marks.source_nulls, marks.target_nulls), predicted, marks.count
+                counters[id(scores[level])].count_predicted(
+                    marks.links, marks.source_nulls, marks.target_nulls
+                ),
+                counters[id(scores[level])].count_predicted(None, *self.words),
+                marks.count,
             )
             for level, marks in self.marks.items()
         }
+
+
+class _RankCounter(NamedTuple):
+    """Ranks of the cells (B, N, M) of a batch, and of its words: the number of thresholds below each."""
+
+    cells: np.ndarray
+    source: np.ndarray
+    target: np.ndarray
+    thresholds: int
+
+    @classmethod
+    def build(cls, scores: np.ndarray, thresholds: np.ndarray) -> "_RankCounter":
+        # Thresholds get the type of the scores, as in a comparison.
+        ranks = np.searchsorted(thresholds.astype(scores.dtype), scores, side="left")
+        return cls(ranks, ranks.max(axis=2), ranks.max(axis=1), len(thresholds))
+
+    def count_predicted(self, links: Index | None, source: Index, target: Index) -> np.ndarray:
+        """Count the predicted links among these cells (None: all), and the predicted nulls among these words,
+        at each threshold, (B, T)."""
+        size = len(self.cells), self.thresholds + 1
+        linked = np.cumsum(_histogram(self.cells, links, size)[:, :0:-1], axis=1)[:, ::-1]
+        words = _histogram(self.source, source, size) + _histogram(self.target, target, size)
+        return linked + np.cumsum(words, axis=1)[:, :-1]
 
 
 def _histogram(ranks: np.ndarray, where: Index | None, size: tuple[int, int]) -> np.ndarray:
@@ -105,16 +122,40 @@ def _histogram(ranks: np.ndarray, where: Index | None, size: tuple[int, int]) ->
     return np.bincount(flat.reshape(-1), minlength=pairs * width).reshape(size)
 
 
+def compute_curves(
+    pairs: int,
+    levels: Iterable[Level],
+    batches: Iterable[tuple[MarkedBatch, Mapping[Level, np.ndarray]]],
+    thresholds: Sequence[float] = THRESHOLDS,
+) -> dict[Level, Curve]:
+    """Compute precision and recall of a corpus at every threshold.
+
+    Args:
+        pairs: Number of pairs of the corpus.
+        levels: Levels of the gold.
+        batches: Batches with the scores (B, N, M) of their links at each level. Pairs with an empty side are
+            in none; they consist of nulls at any threshold, and are right.
+        thresholds: Thresholds in ascending order.
+    """
+    at = np.array(thresholds, dtype=float)
+    rates: dict[Level, np.ndarray] = {level: np.ones((2, pairs, len(at))) for level in levels}
+    for batch, scores in batches:
+        for level, tally in batch.count(scores, at).items():
+            rates[level][:, batch.indices] = tally.precision, tally.recall
+    return {level: Curve(at, *rate.mean(axis=1)) for level, rate in rates.items()}
+
+
 @dataclass(frozen=True, eq=False)
-class Field:
+class DevCorpus:
     """A corpus with its embeddings, centred if they are to be, ready to be solved under any settings."""
 
     pairs: int
     levels: tuple[Level, ...]
-    parts: tuple[MarkedTile, ...]
+    batches: tuple[MarkedBatch, ...]
 
     @classmethod
-    def of(cls, golds: Sequence[Gold], embeddings: Embeddings, levels: Iterable[Level]) -> "Field":
+    def build(cls, golds: Sequence[Gold], embeddings: Embeddings, levels: Iterable[Level]) -> "DevCorpus":
+        """Split the pairs of a corpus into batches, and mark their gold links."""
         levels = tuple(levels)
         lengths = [length for gold in golds for length in gold.shape]
         if len(embeddings.starts) != len(lengths) + 1 or (np.diff(embeddings.starts) != lengths).any():
@@ -122,46 +163,66 @@ class Field:
                 f"embeddings must be of the words of the {len(golds)} golds, source, target, source, …, "
                 f"got {len(embeddings.starts) - 1} sentences of {embeddings.words} words"
             )
-        parts = []
-        for places, tile in tiles(embeddings):
-            some = [golds[k] for k in places]
-            parts.append(MarkedTile(places, tile, {level: marks(some, level) for level in levels}))
-        return cls(len(golds), levels, tuple(parts))
+        batches = tuple(
+            mark_batch(indices, batch, [golds[k] for k in indices], levels)
+            for indices, batch in split_into_batches(embeddings, BUDGET)
+        )
+        return cls(len(golds), levels, batches)
 
-    def instances(self, settings: Settings) -> list[Instance]:
-        return [instance(part.tile, settings) for part in self.parts]
+    def compute_inputs(self, settings: Settings) -> list[TransportInputs]:
+        """Compute the costs and masses of all pairs."""
+        return [compute_inputs(one.batch, settings) for one in self.batches]
 
-    def curves(
+    def compute_curves(
         self,
-        instances: Iterable[Instance],
+        inputs: Iterable[TransportInputs],
         problem: Problem | None,
         solver: Solver,
-        thresholds: Sequence[float],
+        thresholds: Sequence[float] = THRESHOLDS,
     ) -> dict[Level, Curve]:
-        """The curve of each level under one problem. Solving is done once for all of them."""
-        at = np.array(thresholds, dtype=float)
-        # A pair with an empty side is all nulls whatever the threshold, and rightly so.
-        rates = {level: np.ones((2, self.pairs, len(at))) for level in self.levels}
-        for part, one in zip(self.parts, instances, strict=True):
-            weights = in_numpy(scaled_weights(solution(one, problem, solver), part.tile))
-            for level, tally in part.tallies(weights, at).items():
-                rates[level][:, part.places] = tally.precision, tally.recall
-        return {level: Curve(at, *rates[level].mean(axis=1)) for level in self.levels}
+        """Solve a problem for all pairs, and compute the curve of each level."""
+
+        def score() -> Iterator[tuple[MarkedBatch, dict[Level, np.ndarray]]]:
+            for one, given in zip(self.batches, inputs, strict=True):
+                scores = to_numpy(scale_plan(solve_batch(given, problem, solver).plan, one.batch))
+                yield one, dict.fromkeys(self.levels, scores)
+
+        return compute_curves(self.pairs, self.levels, score(), thresholds)
 
 
-def curves(
+def sweep_thresholds(
     golds: Sequence[Gold],
     embeddings: Embeddings,
     settings: Settings,
-    levels: Iterable[Level] = ("s",),
+    levels: Iterable[Level] = ("sure",),
     thresholds: Sequence[float] = THRESHOLDS,
 ) -> dict[Level, Curve]:
-    """The scores of pairs, at each level, under settings with every threshold in place of theirs."""
-    field = Field.of(golds, embeddings, levels)
-    return field.curves(field.instances(settings), settings.transport, settings.solver, thresholds)
+    """Compute the curves of a corpus under settings, whose own threshold is not used.
+
+    Args:
+        golds: Pairs with their gold links.
+        embeddings: Embeddings of source, target, source, …, centred if they are to be.
+        settings: Settings of the transport.
+        levels: Levels of the gold.
+        thresholds: Thresholds in ascending order.
+
+    Returns:
+        The curve of each level.
+    """
+    corpus = DevCorpus.build(golds, embeddings, levels)
+    inputs = corpus.compute_inputs(settings)
+    return corpus.compute_curves(inputs, settings.problem, settings.solver, thresholds)
 
 
-def marks(golds: Sequence[Gold], level: Level) -> Marks:
+def mark_batch(
+    indices: list[int], batch: PairBatch, golds: Sequence[Gold], levels: Iterable[Level]
+) -> MarkedBatch:
+    """Mark the gold of a batch at each level."""
+    return MarkedBatch(indices, batch, {level: mark_golds(golds, level) for level in levels})
+
+
+def mark_golds(golds: Sequence[Gold], level: Level) -> Marks:
+    """Find the positions of the links and nulls of golds."""
     links, nulls = [], ([], [])
     for k, gold in enumerate(golds):
         pairs = gold.pairs(level)

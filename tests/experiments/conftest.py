@@ -12,15 +12,9 @@ from otalign.alignment import Gold
 from otalign.io import CORPORA, write
 from otalign.io import corpora as datasets
 from otalign.ot import Entropic
-from tests import conftest as shared
 from tests.encoders.tiny import WORDS
 
 PAIRS = 7
-
-tiny_model, no_waiting_for_the_disk = (
-    shared.tiny_model,
-    shared.no_waiting_for_the_disk,
-)
 
 
 def drawn(rng) -> Gold:
@@ -40,7 +34,7 @@ def write_corpus(folder, name, golds):
             for path in paths:
                 write(golds[0], path, "msr-rte")
         case "edinburgh++":
-            for path, level in zip(paths, ("s", "s+p"), strict=True):
+            for path, level in zip(paths, ("sure", "possible"), strict=True):
                 write([gold.alignment(level) for gold in golds[0]], path, "columns")
         case "wiki":
             write([Gold(gold.source, gold.target, gold.sure) for gold in golds[0]], paths[0], "multimwa")

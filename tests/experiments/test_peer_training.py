@@ -13,7 +13,7 @@ from experiments.peers.settings import PEERS
 from experiments.peers.trained import TrainedPeer
 from experiments.peers.training import RECIPES, PeerTraining, train_peer
 from otalign.metrics import count, scores
-from otalign.training import Checkpoint, Recipe, Source
+from otalign.training import Checkpoint, CorpusSplits, Recipe
 from otalign.training.dev import DevSet
 from tests.training.examples import EMPTY, GOLDS, LONG, SOURCES
 from tests.training.test_batches import encoder_of
@@ -21,10 +21,10 @@ from tests.training.test_batches import encoder_of
 FEW = GOLDS[:4]
 PAIRS = [(gold.source, gold.target) for gold in FEW]
 QUICK = {
-    "semi-crf": RECIPES["semi-crf"].changed(
+    "semi-crf": RECIPES["semi-crf"].replace(
         learning_rate=3e-3, head_pace=1.0, batch_size=4, epochs=12, patience=None
     ),
-    "span-prediction": RECIPES["span-prediction"].changed(
+    "span-prediction": RECIPES["span-prediction"].replace(
         learning_rate=6e-3, batch_size=8, epochs=24, patience=None, average=0.2
     ),
 }
@@ -48,7 +48,7 @@ def steady(tiny_model, tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module", params=PEERS)
 def made(request, steady) -> PeerTraining:
-    return trained(steady, request.param, sources={"examples": Source(FEW, FEW)})
+    return trained(steady, request.param, sources={"examples": CorpusSplits(FEW, FEW)})
 
 
 def test_it_learns_what_it_is_given(made):
@@ -57,12 +57,12 @@ def test_it_learns_what_it_is_given(made):
     assert made.f1 == pytest.approx(best.f1)
     assert made.f1 > 0.8
     assert set(made.dev) == {"examples"}
-    assert set(made.dev["examples"]) == {"s"}
+    assert set(made.dev["examples"]) == {"sure"}
 
 
 def test_it_aligns_as_well_as_its_dev_set_says(made):
     found = list(made.aligner.align_many(PAIRS))
-    assert scores(count(found, FEW, "s"), ["f1"])["f1"] == pytest.approx(made.f1, abs=1e-6)
+    assert scores(count(found, FEW, "sure"), ["f1"])["f1"] == pytest.approx(made.f1, abs=1e-6)
 
 
 def test_a_saved_peer_that_was_spoiled_is_refused(made, tmp_path):
@@ -101,7 +101,7 @@ def test_saved_and_loaded_it_aligns_as_before(made, tmp_path):
 
 @pytest.mark.parametrize("peer", PEERS)
 def test_it_comes_out_the_same_again_and_can_be_taken_up(tiny_model, tmp_path, peer):
-    short = QUICK[peer].changed(epochs=2)
+    short = QUICK[peer].replace(epochs=2)
     whole = trained(tiny_model("bert"), peer, recipe=short)
 
     def stop(epoch):
@@ -118,16 +118,18 @@ def test_it_comes_out_the_same_again_and_can_be_taken_up(tiny_model, tmp_path, p
 @pytest.mark.parametrize("peer", PEERS)
 @pytest.mark.parametrize("kind", ["roberta", "modernbert"])
 def test_other_encoders_do_as_well(tiny_model, peer, kind):
-    sources = {"examples": Source([*GOLDS, *EMPTY], [*GOLDS, *EMPTY])}
-    made = trained(tiny_model(kind), peer, sources=sources, recipe=QUICK[peer].changed(epochs=1), level="s+p")
+    sources = {"examples": CorpusSplits([*GOLDS, *EMPTY], [*GOLDS, *EMPTY])}
+    made = trained(
+        tiny_model(kind), peer, sources=sources, recipe=QUICK[peer].replace(epochs=1), level="possible"
+    )
     assert np.isfinite(made.epochs[0].loss)
-    assert made.level == "s+p"
+    assert made.level == "possible"
 
 
 @pytest.mark.parametrize("peer", PEERS)
 def test_half_precision_gives_about_the_same_loss(tiny_model, peer):
-    model = MODELS[peer](encoder_of(tiny_model("bert")), "s").eval()
-    set_ = examples(peer, GOLDS, encoder_of(tiny_model("bert")), "s")
+    model = MODELS[peer](encoder_of(tiny_model("bert")), "sure").eval()
+    set_ = examples(peer, GOLDS, encoder_of(tiny_model("bert")), "sure")
     batch = model.tensors(set_.batch(np.arange(4)), "cpu")
     exact = model(batch)
     with torch.autocast("cpu", torch.bfloat16):
@@ -136,16 +138,16 @@ def test_half_precision_gives_about_the_same_loss(tiny_model, peer):
 
 
 def test_every_query_comes_once_an_epoch_and_pairs_come_whole_on_dev_sets(tiny_model):
-    set_ = QuerySet([*GOLDS, *EMPTY], encoder_of(tiny_model("bert")), "s")
+    set_ = QuerySet([*GOLDS, *EMPTY], encoder_of(tiny_model("bert")), "sure")
     assert len(set_) == sum(sum(gold.shape) for gold in GOLDS)
     for size in (3, 16):
-        drawn = set_.shuffled(size, np.random.default_rng(0))
+        drawn = set_.shuffle(size, np.random.default_rng(0))
         assert sorted(np.concatenate(drawn).tolist()) == list(range(len(set_)))
         assert max(map(len, drawn)) == size
     parts = [batch.pairs.tolist() for batch in set_.by_length(2000)]
     assert len(parts) > 1
     assert sorted(pair for part in parts for pair in part) == list(range(len(GOLDS)))
-    assert DevSet.of(set_, ("s",)).pairs == len(GOLDS) + len(EMPTY)
+    assert DevSet.of(set_, ("sure",)).pairs == len(GOLDS) + len(EMPTY)
 
 
 @pytest.mark.parametrize("peer", PEERS)

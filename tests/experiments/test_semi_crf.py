@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from experiments.peers.semi_crf import SemiCrf, gold_path, path_links
-from otalign.scoring.strengths import Tile
+from otalign.scoring import PairBatch
 
 
 def tensor_of(pairs, n: int, m: int) -> torch.Tensor:
@@ -55,7 +55,7 @@ def test_phrases_are_one_span_and_null_words_one_each():
     assert path.labels[0, [0, 2, 3, 4]].tolist() == [12, 7, 12, 12]  # 7: two words that end with the third
 
 
-def ragged(seed: int = 0) -> tuple[Tile, torch.Tensor]:
+def ragged(seed: int = 0) -> tuple[PairBatch, torch.Tensor]:
     """Two pairs, 4 × 5 and 3 × 2 words, in a tile of one size, with links."""
     random = torch.Generator().manual_seed(seed)
     X, Y = torch.randn(2, 4, 8, generator=random), torch.randn(2, 5, 8, generator=random)
@@ -65,7 +65,7 @@ def ragged(seed: int = 0) -> tuple[Tile, torch.Tensor]:
     links = torch.zeros(2, 4, 5)
     for cell in ((0, 0, 1), (0, 1, 0), (0, 2, 3), (0, 2, 4), (1, 0, 0), (1, 1, 0), (1, 2, 1)):
         links[cell] = 1
-    return Tile(X, Y, is_source, is_target), links
+    return PairBatch(X, Y, is_source, is_target), links
 
 
 def test_pairs_are_worth_the_same_in_any_company():
@@ -73,8 +73,8 @@ def test_pairs_are_worth_the_same_in_any_company():
     crf = SemiCrf(8).eval()
     tile, links = ragged()
     for b, (n, m) in enumerate(((4, 5), (3, 2))):
-        alone = Tile(tile.X[b : b + 1, :n], tile.Y[b : b + 1, :m], words(n), words(m))
-        other = Tile(*(part[[b]] for part in tile))
+        alone = PairBatch(tile.X[b : b + 1, :n], tile.Y[b : b + 1, :m], words(n), words(m))
+        other = PairBatch(*(part[[b]] for part in tile))
         of_pair = links[b : b + 1]
         torch.testing.assert_close(crf(alone, of_pair[:, :n, :m]), crf(other, of_pair))
         torch.testing.assert_close(crf.weights(alone), crf.weights(other)[:, :n, :m])
@@ -86,7 +86,7 @@ def test_seen_from_the_target_all_is_the_same():
     torch.manual_seed(0)
     crf = SemiCrf(8).eval()
     tile, links = ragged()
-    turned = Tile(tile.Y, tile.X, tile.is_target, tile.is_source)
+    turned = PairBatch(tile.Y, tile.X, tile.is_target, tile.is_source)
     torch.testing.assert_close(crf(tile, links), crf(turned, links.mT))
     assert crf(tile, links) > 0
 

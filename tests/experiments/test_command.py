@@ -16,7 +16,7 @@ from experiments.transport import Transported
 from otalign import Aligner, Settings, cli
 from otalign.io import load
 from otalign.metrics import count, scores
-from otalign.tuning import Store
+from otalign.tuning import EmbeddingStore
 
 
 def run(capsys, *arguments, rc: int = 0) -> tuple[str, str]:
@@ -113,7 +113,7 @@ def test_a_cell_is_what_aligning_with_its_settings_gives(whole, model, corpora):
 
 def test_a_finished_study_is_not_made_again(whole, model, corpora, capsys, monkeypatch):
     before, table = files(whole / "cells"), (whole / "table.json").read_text()
-    monkeypatch.setattr(Store, "_make", None)  # nothing is embedded again either
+    monkeypatch.setattr(EmbeddingStore, "_make", None)  # nothing is embedded again either
     for row in ROWS.values():
         monkeypatch.setattr(type(row), "tuned", None)
     _, told = run(capsys, *options(model, corpora), "-o", whole)
@@ -124,7 +124,7 @@ def test_a_finished_study_is_not_made_again(whole, model, corpora, capsys, monke
 
 def test_a_killed_run_goes_on_and_comes_to_the_same(whole, model, corpora, capsys, monkeypatch, tmp_path):
     rows = ("--rows", "fast-align,simalign,threshold-cosine")
-    put, made = Cells.put, []
+    put, made = Cells.write, []
 
     def failing(self, row, column, *rest):
         if len(made) == 16:

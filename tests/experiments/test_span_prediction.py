@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from experiments.peers.queries import batch, queries
-from experiments.peers.span_prediction import QueryTensors, SpanPrediction, averaged
+from experiments.peers.span_prediction import QueryTensors, SpanPrediction, average_directions
 from otalign.encoders import load
 from otalign.encoders.encoder import INPUTS
-from otalign.text.words import joined
+from otalign.text.words import join_words
 
 PAIRS = [
     ("he bought a used car", "he purchased a second hand car yesterday"),
@@ -24,7 +24,7 @@ def encoder(tiny_model):
 
 
 def sentences(pairs=PAIRS):
-    return [(joined(one.split()), joined(other.split())) for one, other in pairs]
+    return [(join_words(one.split()), join_words(other.split())) for one, other in pairs]
 
 
 def together(asked, pairs=PAIRS, links=LINKS):
@@ -103,7 +103,7 @@ def test_a_pair_is_the_mean_of_both_directions_and_the_surest_of_windows(encoder
         0.5 * np.array([[(i, j) in links for j in range(7)] for i in range(5)])
         for links in (LINKS[0], LINKS[2])
     ]
-    np.testing.assert_allclose(averaged(spans, made), expected)
+    np.testing.assert_allclose(average_directions(spans, made), expected)
 
 
 @pytest.mark.parametrize("at_once", [1, 40, 100])
@@ -137,6 +137,6 @@ def test_it_learns_the_links_that_it_is_given(encoder):
         head(net(**given).last_hidden_state, read).backward()
         optimiser.step()
     with torch.inference_mode():
-        found = averaged(head.best_spans(net(**given).last_hidden_state, read).numpy(), made)
+        found = average_directions(head.best_spans(net(**given).last_hidden_state, read).numpy(), made)
     for found_in, links in zip(found, (LINKS[0], {(0, 0), (1, 1), (1, 3)}), strict=True):
         assert {(int(i), int(j)) for i, j in np.argwhere(found_in > 0.4)} == links

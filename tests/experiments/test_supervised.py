@@ -10,13 +10,13 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("accelerate")
 
-from experiments import COLUMNS, Source, paper
+from experiments import COLUMNS, StudySource, paper
 from experiments.cli import study
 from experiments.columns import DEVS, dev_levels
-from experiments.supervised import ROWS, Failure, Ground, figures, making, supervised, tables
-from experiments.supervised.jobs import ALL, BOTH, Job, Place, Waiting, ordered, places
+from experiments.supervised import ROWS, Failure, Ground, figures, making, run_supervised, tables
+from experiments.supervised.jobs import ALL, BOTH, Job, ResultKey, Waiting, order_jobs, places
 from experiments.supervised.sureness import LEAST, reliability
-from experiments.supervised.workers import done
+from experiments.supervised.workers import run_jobs
 from otalign import cli
 from otalign.metrics import Counts, scores
 
@@ -47,7 +47,7 @@ def short():
     with pytest.MonkeyPatch.context() as patch:
         for name, row in ROWS.items():
             epochs = 1 if row.by_level or not row.tested else 2
-            patch.setitem(ROWS, name, replace(row, recipe=row.recipe.changed(epochs=epochs, steps=0)))
+            patch.setitem(ROWS, name, replace(row, recipe=row.recipe.replace(epochs=epochs, steps=0)))
         yield
 
 
@@ -59,7 +59,7 @@ def options(model, corpora):
 @pytest.fixture(scope="module")
 def ground(model, corpora):
     def made(folder):
-        return Ground.of(Source(str(model), corpora, 5, "cpu"), folder)
+        return Ground.of(StudySource(str(model), corpora, 5, "cpu"), folder)
 
     return made
 
@@ -167,8 +167,8 @@ def test_one_model_of_all_corpora_has_one_threshold_a_level_unless_it_is_tuned(w
     result, tuned = thresholds("learned-union")
     for column in COLUMNS:
         levels = result["dev"][column.dev]
-        assert tuned[column.key] == levels.get(column.level, levels["s"])["threshold"]
-    assert set(result["reliability"]) == {"s", "s+p"}
+        assert tuned[column.key] == levels.get(column.level, levels["sure"])["threshold"]
+    assert set(result["reliability"]) == {"sure", "possible"}
 
 
 def test_a_finished_study_is_not_made_again(whole, options, capsys, monkeypatch):
@@ -193,7 +193,7 @@ def test_what_fails_is_told_and_the_rest_is_made_and_then_made_up_for(options, c
     monkeypatch.setattr(making, "train", failing)
     some = (*options, "-o", tmp_path, "--seeds", 1, "--rows", "learned-further")
     _, said = run(capsys, *some, rc=1)
-    for level in ("s", "s+p"):
+    for level in ("sure", "possible"):
         assert f"learned-further, mtref {level}, seed 1: failed, RuntimeError: the lights went out" in said
     assert f"otalign: 2 failed; see {tmp_path / 'failed.txt'}" in said
     assert "Traceback" in (tmp_path / "failed.txt").read_text()
@@ -233,9 +233,9 @@ def test_a_model_that_cannot_be_tested_is_not_trained_again(options, capsys, mon
 
 
 def _counted(steps):
-    from otalign.training.loop import Run
+    from otalign.training.loop import TrainingLoop
 
-    step = Run._step
+    step = TrainingLoop._step
 
     def counted(self, parts):
         steps.append(parts)
@@ -245,33 +245,33 @@ def _counted(steps):
 
 
 def test_several_processes_come_to_what_one_does(ground, tmp_path):
-    jobs = [Job((Place("ablation-layers", ALL, BOTH, 1),))]
+    jobs = [Job((ResultKey("ablation-layers", ALL, BOTH, 1),))]
     # A process has the rows as they are written, not as they are here.
     with pytest.MonkeyPatch.context() as patch:
         row = ROWS["ablation-layers"]
-        patch.setitem(ROWS, row.name, replace(row, recipe=row.recipe.changed(epochs=6, steps=600)))
-        alone = list(done(jobs, ground(tmp_path / "one")))
+        patch.setitem(ROWS, row.name, replace(row, recipe=row.recipe.replace(epochs=6, steps=600)))
+        alone = list(run_jobs(jobs, ground(tmp_path / "one")))
         # The first kills its process, which costs nothing but itself.
-        several = list(done([Job(()), *jobs], ground(tmp_path / "two"), 2))
+        several = list(run_jobs([Job(()), *jobs], ground(tmp_path / "two"), 2))
         key = {result.place: (result.key, result.dev_f1) for result in alone}
         assert {result.place: (result.key, result.dev_f1) for result in several} == key
 
 
 def test_a_job_waits_for_the_choice_that_it_takes_over_and_for_nothing_else():
     row = ROWS["uot"]
-    jobs = ordered([*places(row, 3), *places(ROWS["bot"], 2)], lambda place: len(place.corpus))
+    jobs = order_jobs([*places(row, 3), *places(ROWS["bot"], 2)], lambda place: len(place.corpus))
     waiting = Waiting(jobs)
     first = [waiting.next() for _ in range(sum(len(dev_levels(dev)) for dev in DEVS))]
     assert {job.places[0].seed for job in first if job} == {1}
     assert all(job.places[0].row == "uot" for job in first if job)
     assert waiting.next().places[0].row == "bot"  # pyright: ignore[reportOptionalMemberAccess]
-    waiting.finished(first[3])  # pyright: ignore[reportArgumentType]
+    waiting.finish(first[3])  # pyright: ignore[reportArgumentType]
     assert waiting.next().after == first[3].places[0]  # pyright: ignore[reportOptionalMemberAccess]
 
 
 def test_jobs_come_in_the_order_of_their_urgency_and_size():
     wanted = [place for row in ROWS.values() for place in places(row)]
-    jobs = ordered(wanted, lambda place: len(place.corpus))
+    jobs = order_jobs(wanted, lambda place: len(place.corpus))
     assert sorted(place for job in jobs for place in job.places) == sorted(wanted)
     rows = list(dict.fromkeys(job.places[0].row for job in jobs))
     assert rows[:8] == ["learned-union", "learned-further", "uot", "bot", "pot", "learned", *paper.PEERS]
@@ -289,8 +289,8 @@ def test_ablations_touch_no_test_set():
 
 
 def test_without_a_choice_the_other_seeds_say_what_is_missing(ground, tmp_path):
-    place = Place("uot", "wiki", "s", 2)
-    (failure,) = done([Job((place,))], ground(tmp_path))
+    place = ResultKey("uot", "wiki", "sure", 2)
+    (failure,) = run_jobs([Job((place,))], ground(tmp_path))
     assert isinstance(failure, Failure)
     assert "uot, wiki s, seed 1 is missing" in failure.error
 
@@ -301,7 +301,7 @@ def test_reliability_sees_every_cell_and_every_word(ground, model, tmp_path):
     here = ground(tmp_path)
     golds = here.material.golds("mtref", "test")
     trained = train(str(model), {"wiki": here.learnt("wiki")}, *_learned(), device="cpu")
-    found = reliability(trained.aligner, golds, "s")
+    found = reliability(trained.aligner, golds, "sure")
     assert found["all cells"].counts.sum() == sum(n * m for n, m in (gold.shape for gold in golds))
     assert found["all cells"].found.sum() == sum(len(gold.sure) for gold in golds)
     assert found["nulls"].counts.sum() == sum(sum(gold.shape) for gold in golds)
@@ -316,7 +316,7 @@ def _learned():
 
 def test_figures_are_drawn_of_what_is_there(whole, ground):
     pytest.importorskip("matplotlib")
-    study = supervised(ground(whole), MADE, seeds=2)
+    study = run_supervised(ground(whole), MADE, seeds=2)
     written = figures.write(study, whole / "figures")
     names = ["supervised-f1-by-null-rate", "supervised-f1-by-phrase-share", "reliability"]
     assert [path.name for path in written] == [f"{name}.{kind}" for name in names for kind in ("svg", "png")]
@@ -324,7 +324,7 @@ def test_figures_are_drawn_of_what_is_there(whole, ground):
 
 
 def test_tables_and_figures_of_nothing_are_no_error(ground, tmp_path):
-    study = supervised(ground(tmp_path), [])
+    study = run_supervised(ground(tmp_path), [])
     assert tables.markdown(study).startswith("# Supervised alignment")
     assert figures.write(study, tmp_path / "figures") == []
 

@@ -16,12 +16,16 @@ from otalign.render.canvas import save
 @pytest.fixture(scope="module")
 def results(model, corpora, tmp_path_factory):
     pytest.importorskip("torch")
-    from experiments import Source, chosen, figures, unsupervised
-    from otalign.tuning import Choice
+    from experiments import StudySource, figures, run_unsupervised, select_rows
+    from otalign.tuning import EncoderChoice
 
     folder = tmp_path_factory.mktemp("figures")
-    rows = chosen("simalign,bot-sinkhorn,pot-sinkhorn,uot-sinkhorn")
-    return unsupervised(Source(str(model), corpora), folder, rows, [Choice(1)]), folder, figures
+    rows = select_rows("simalign,bot-sinkhorn,pot-sinkhorn,uot-sinkhorn")
+    return (
+        run_unsupervised(StudySource(str(model), corpora), folder, rows, [EncoderChoice(1)]),
+        folder,
+        figures,
+    )
 
 
 def test_figures_are_made_as_svg_and_png(results, monkeypatch):

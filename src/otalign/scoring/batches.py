@@ -1,0 +1,61 @@
+"""Pairs of sentences of similar length, padded and scored together."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from otalign.arrays import get_gpu_memory
+from otalign.encoders import Embeddings
+
+Array = Any
+
+GPU_SHARE = 1 / 32  # of a GPU's memory, for one batch
+
+
+class BatchBudget(NamedTuple):
+    """Size of a batch. Padding costs time, and so does starting an operation for few pairs."""
+
+    cells: int  # at most, on a CPU
+    cell_bytes: int  # memory of a GPU that a cell takes
+    step: int  # largest difference of lengths, in words
+
+
+class PairBatch(NamedTuple):
+    """Word vectors X (B, N, D) and Y (B, M, D) of pairs, padded, with the masks of their words."""
+
+    X: Array
+    Y: Array
+    is_source: Array  # (B, N)
+    is_target: Array  # (B, M)
+
+    @property
+    def cells(self) -> Array:
+        """Mask of the cells that are pairs of words, (B, N, M)."""
+        return self.is_source[:, :, None] & self.is_target[:, None, :]
+
+
+def split_into_batches(embeddings: Embeddings, budget: BatchBudget) -> Iterator[tuple[list[int], PairBatch]]:
+    """Split pairs into batches of similar lengths.
+
+    Args:
+        embeddings: Embeddings of source, target, source, target, ….
+        budget: Size of a batch.
+
+    Yields:
+        The indices of the pairs of a batch, and the batch. A pair without words on one side is in none.
+    """
+    memory = get_gpu_memory(embeddings.vectors)
+    cells = budget.cells if memory is None else int(GPU_SHARE * memory) // budget.cell_bytes
+    shapes = embeddings.shapes
+    steps = -(-shapes // budget.step)
+    order = np.lexsort(steps.T)  # pairs of similar shape are neighbours
+    order = order[shapes[order].all(axis=1)]
+    ends = np.flatnonzero(np.diff(steps[order], axis=0).any(axis=1)) + 1
+    for members in np.split(order, ends):
+        size = max(1, cells // int(shapes[members].max(axis=0, initial=1).prod()))
+        for start in range(0, len(members), size):
+            indices = members[start : start + size]
+            X, is_source = embeddings.pad(2 * indices)
+            Y, is_target = embeddings.pad(2 * indices + 1)
+            yield indices.tolist(), PairBatch(X, Y, is_source, is_target)

@@ -1,0 +1,69 @@
+"""Scores from learned transport: calibrated probabilities of links and nulls."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from otalign.alignment import LEVELS, Level
+from otalign.arrays import array_namespace
+from otalign.scoring.batches import BatchBudget, PairBatch
+from otalign.scoring.heads import TransportHead
+from otalign.scoring.scorer import LinkScores
+
+Array = Any
+
+# The head computes so much for each cell that few cells fit into a cache, and padding is expensive.
+BUDGET = BatchBudget(cells=1 << 14, cell_bytes=1 << 11, step=8)
+EPSILON = 1e-7  # smallest probability of which a logarithm is taken
+
+
+@dataclass(frozen=True, eq=False)
+class LearnedScorer:
+    """Scores links of a level by a trained head. A pair may have no link at all."""
+
+    head: TransportHead
+    level: Level
+    budget: BatchBudget = BUDGET
+
+    def to_device(self, vectors: Array) -> "LearnedScorer":
+        return LearnedScorer(self.head.to_device(vectors), self.level)
+
+    def score(self, batch: PairBatch) -> LinkScores:
+        xp = array_namespace(batch.X)
+        logits = self.head.compute_logits(batch)
+        links = compute_link_probabilities(logits, batch.cells, self.head.calibration, self.level)
+        calibration = self.head.null_calibration[:, LEVELS.index(self.level)]
+        nulls = (_sigmoid(xp, calibrate(compute_null_logits(links, axis), calibration)) for axis in (2, 1))
+        return LinkScores(links, *nulls)
+
+
+def compute_link_probabilities(logits: Array, cells: Array, calibration: Array, level: Level) -> Array:
+    """Compute the probabilities (B, N, M) of the links of a level.
+
+    Args:
+        logits: Logits of both levels (levels, B, N, M).
+        cells: Mask of the pairs of words (B, N, M).
+        calibration: Calibration of both levels (3, levels).
+        level: Level of the links. A sure link is never more probable than the same possible link.
+    """
+    xp = array_namespace(logits)
+    sure, possible = (_sigmoid(xp, calibrate(logits[k], calibration[:, k])) for k in range(len(LEVELS)))
+    links = possible if level == "possible" else xp.minimum(sure, possible)
+    return xp.where(cells, links, xp.zeros_like(links))
+
+
+def calibrate(logits: Array, calibration: Array) -> Array:
+    """Apply a calibration (scale, bend, shift): scale · x + bend · asinh x + shift."""
+    xp = array_namespace(logits)
+    return calibration[0] * logits + calibration[1] * xp.asinh(logits) + calibration[2]
+
+
+def compute_null_logits(links: Array, axis: int) -> Array:
+    """Compute the logits of words having no link along an axis, as if links (B, N, M) were independent."""
+    xp = array_namespace(links)
+    none = xp.sum(xp.log1p(-xp.clip(links, 0.0, 1 - EPSILON)), axis=axis)
+    none = xp.clip(none, None, -EPSILON)
+    return none - xp.log(-xp.expm1(none))
+
+
+def _sigmoid(xp: Any, x: Array) -> Array:
+    return 1 / (1 + xp.exp(-xp.clip(x, -60.0, 60.0)))

@@ -1,0 +1,33 @@
+"""What turns a batch of word vectors into scores of links and nulls."""
+
+from typing import Any, NamedTuple, Protocol, Self
+
+from otalign.scoring.batches import BatchBudget, PairBatch
+
+Array = Any
+
+
+class LinkScores(NamedTuple):
+    """Scores of a batch, from 0 to 1; those of links are 0 where there is no word."""
+
+    links: Array  # (B, N, M)
+    source_nulls: Array  # (B, N)
+    target_nulls: Array  # (B, M)
+    converged: Array | None = None  # (B,), if transport problems were solved
+
+
+class Scorer(Protocol):
+    """Scores links and nulls: `TransportScorer` or `LearnedScorer`."""
+
+    @property
+    def budget(self) -> BatchBudget:
+        """Size of the batches that suits the scorer."""
+        ...
+
+    def to_device(self, vectors: Array) -> Self:
+        """Return the scorer with its arrays in the library, and on the device, of the vectors."""
+        ...
+
+    def score(self, batch: PairBatch) -> LinkScores:
+        """Score all links and nulls of a batch."""
+        ...
