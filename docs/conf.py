@@ -58,6 +58,7 @@ python_use_unqualified_type_names = True
 python_maximum_signature_line_length = 88
 napoleon_numpy_docstring = False
 napoleon_use_rtype = False
+napoleon_use_ivar = True
 toc_object_entries_show_parents = "hide"
 PUBLIC_MODULES = [path.stem for path in sorted((ROOT / "api").glob("otalign*.md"))]
 
