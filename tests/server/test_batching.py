@@ -165,8 +165,8 @@ def test_a_large_request_that_is_given_up_ends_with_its_batch_and_frees_the_queu
 
 
 def test_pairs_with_many_cells_or_a_small_epsilon_make_small_batches():
-    long = Ask("a " * 256, "b " * 256, SETTINGS)
+    long = Ask("a " * 256, "b " * 256, CHOICE)
     slow = long._replace(choice=replace(CHOICE, settings=SETTINGS.replace(solver=Entropic(0.001))))
     assert 2 <= batching.BATCH / long.size <= 8
     assert slow.size > batching.BATCH
-    assert Ask("word " * 15, "word " * 15, SETTINGS).size < batching.BATCH / 64
+    assert Ask("word " * 15, "word " * 15, CHOICE).size < batching.BATCH / 64

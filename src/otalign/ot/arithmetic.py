@@ -23,7 +23,7 @@ class Arithmetic(Protocol):
     one: float  # as it is held
 
     def kernel(self, C: Array, eps: float) -> Array: ...
-    def clamp(self, x: Array) -> Array: ...
+    def represent(self, x: Array) -> Array: ...
     def plain(self, x: Array) -> Array: ...
     def product(self, u: Array, K: Array) -> Array: ...  # uᵀ K, (B, 1, m)
     def times(self, x: Array, y: Array) -> Array: ...
@@ -48,7 +48,7 @@ class Linear:
     def kernel(self, C, eps):
         return self.xp.exp(C * (-1 / eps))
 
-    def held(self, x):
+    def represent(self, x):
         return x
 
     def plain(self, x):
@@ -84,7 +84,7 @@ class Log:
     def kernel(self, C, eps):
         return C * (-1 / eps)
 
-    def held(self, x):
+    def represent(self, x):
         present = x > 0
         return self.xp.where(present, self.xp.log(self.xp.where(present, x, 1)), LOG_ABSENT)
 

@@ -90,12 +90,12 @@ class Entropic:
         a, b, s = step.start(xp.where(alive, a, 1), xp.where(alive, b, 1))
         K = of.kernel(batch.C, self.eps)
         # The factors start at one, but an absent word's at zero: or padding would have a say.
-        u, v = (of.clamp(xp.astype(x > 0, x.dtype)) for x in (a, b))
+        u, v = (of.represent(xp.astype(x > 0, x.dtype)) for x in (a, b))
         # Below this, rounding alone would keep the factors moving.
         tol = xp.maximum(8 * float(xp.finfo(K.dtype).eps) * of.magnitude(K), xp.full_like(s, self.tol))
-        factors = Factors(K, of.clamp(a), of.clamp(b), u, v, of.clamp(s), tol)
+        factors = Factors(K, of.represent(a), of.represent(b), u, v, of.represent(s), tol)
         u, v, converged, iterations = self._at_rest(factors, step)
-        u = of.times(u, of.clamp(xp.astype(alive, a.dtype)))
+        u = of.times(u, of.represent(xp.astype(alive, a.dtype)))
         tops = (x == xp.max(x, axis=-1, keepdims=True) for x in (u, v))
         return of.plan(u, K, v), *tops, converged, iterations
 

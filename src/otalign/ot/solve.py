@@ -69,6 +69,8 @@ def _shared_with_numpy(x: Array) -> bool:
 
 def _solve_batch(batch: ProblemBatch, problem: Problem, solver: Solver) -> Transport:
     xp = batch.xp
+    if not isinstance(problem, Problem):
+        raise TypeError(f"problem must be Balanced, Partial or Unbalanced, got {problem!r}")
     if problem.needs_equal_totals:
         _check_totals(batch)
     if 0 in batch.C.shape:  # no problems, or a side without words: nothing to move

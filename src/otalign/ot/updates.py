@@ -109,7 +109,7 @@ class PartialUpdates(BalancedUpdates):
         full = xp.astype(u < xp.max(u, axis=-1, keepdims=True), a.dtype).mT
         mass = of.plain(s)
         rest = xp.maximum(mass - of.plain(a) @ full, mass * float(xp.finfo(a.dtype).eps))  # rounding aside
-        return of.over(of.clamp(rest), of.product(x, of.clamp(1 - full)))
+        return of.over(of.represent(rest), of.product(x, of.represent(1 - full)))
 
 
 @dataclass(frozen=True)

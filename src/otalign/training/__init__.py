@@ -42,7 +42,7 @@ _MODULES = {
     "loop": ("Checkpoint", "Epoch"),
     "predictions": ("predict_targets",),
     "recipe": ("FURTHER", "PAPER", "Recipe", "recipe_for"),
-    "sources": ("Source",),
+    "sources": ("CorpusSplits",),
     "store": ("PairTexts",),
     "trained": ("Trained",),
 }
