@@ -39,7 +39,8 @@ from typing import Any
 from unittest import mock
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted([*DOCS.glob("*.md"), *DOCS.glob("api/*.md")])]
 RUN = {"python", "console", "sh"}
 NOT_OURS = ("pip install", "make ", "python -m venv")  # they have tests, or workflows, of their own
 STAND_IN = "minilm-l6"

@@ -1,6 +1,7 @@
 """The examples of the documents run, and print what stands below them; `tests/docs_examples.py` says how."""
 
 import re
+from importlib import import_module
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from tests.docs_examples import PAGES, ROOT, Block, matches, read_blocks, run_pa
 RUN = [page for page in PAGES if any(block.is_run for block in read_blocks(page))]
 OUTPUT = {"text", "json"}
 PROSE_LIMIT = 120
+MODULES = ("ot", "metrics", "io", "training", "tuning", "diff", "baselines", "engines")
+PUBLIC = ["otalign", *(f"otalign.{name}" for name in MODULES)]
 
 
 @pytest.mark.parametrize("page", RUN, ids=lambda page: page.name)
@@ -54,6 +57,14 @@ def test_every_command_has_its_page_in_the_guide():
     for command in ("align", "show", "diff", "project", "serve", "evaluate", "tune", "train"):
         assert re.search(rf"^{command}$", navigation, re.M)
         assert f"otalign {command} " in (ROOT / "docs" / f"{command}.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_every_public_module_has_its_page_in_the_reference(name):
+    assert f".. automodule:: {name}\n" in (ROOT / "docs" / "api" / f"{name}.md").read_text(encoding="utf-8")
+    assert re.search(rf"^{name}$", (ROOT / "docs" / "api" / "index.md").read_text(encoding="utf-8"), re.M)
+    module = import_module(name)
+    assert all(hasattr(module, public) for public in module.__all__), "a lazy name cannot be loaded"
 
 
 def test_outputs_are_compared_with_room_for_rounding():
