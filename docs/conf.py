@@ -85,8 +85,13 @@ def load_lazy_names(app: Sphinx, config: object) -> None:
                 setattr(module, public, getattr(module, public))
 
 
-def skip_names_of_submodules(app: Sphinx, what: str, name: str, item: object, *ignored: object) -> Any:
-    """Leave a name to the page of its own module: `otalign` offers the problems of `otalign.ot` too."""
+def skip_members(app: Sphinx, what: str, name: str, item: object, *ignored: object) -> Any:
+    """Leave out fields of named tuples, which the signature lists, and names that have a page elsewhere.
+
+    `otalign` offers the problems of `otalign.ot` too, and these are described there.
+    """
+    if (getattr(item, "__doc__", None) or "").startswith("Alias for field number"):
+        return True
     if what != "module" or app.env.docname != "api/otalign":
         return None
     home = getattr(item, "__module__", None) or ""
@@ -119,5 +124,5 @@ def _opens_block(line: str) -> bool:
 
 def setup(app: Sphinx) -> None:
     app.connect("config-inited", load_lazy_names)
-    app.connect("autodoc-skip-member", skip_names_of_submodules)
+    app.connect("autodoc-skip-member", skip_members)
     app.connect("autodoc-process-docstring", convert_markdown, priority=400)  # before napoleon
