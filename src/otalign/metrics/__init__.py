@@ -8,6 +8,7 @@ Scores are shares from 0 to 1.
 from otalign.metrics.bins import Bin, Grouping, breakdown
 from otalign.metrics.counting import count, count_pair
 from otalign.metrics.counts import Counted, Counts, Tally
+from otalign.metrics.evaluation import evaluate
 from otalign.metrics.measures import MEASURES, Measure, per_pair, scores
 from otalign.metrics.resampling import Comparison, Interval, Resampling, compare, intervals
 from otalign.metrics.signature import signature
@@ -27,6 +28,7 @@ __all__ = [
     "compare",
     "count",
     "count_pair",
+    "evaluate",
     "intervals",
     "per_pair",
     "scores",
