@@ -56,8 +56,9 @@ class CommandLine(SphinxDirective):
         paragraphs = inspect.cleandoc(command.help or "").split("\n\n")
         section += _paragraph(paragraphs[0])
         usage = " ".join([title, *command.collect_usage_pieces(context)])
-        section += nodes.literal_block(usage, usage, language="text", classes=["usage"])
-        for paragraph in paragraphs[1:]:
+        section += nodes.literal_block(usage, usage, language="text")
+        epilog = inspect.cleandoc(command.epilog or "")
+        for paragraph in filter(None, [*paragraphs[1:], *epilog.split("\n\n")]):
             section += _help_block(paragraph)
         for panel, rows in _panels(command, context).items():
             section += nodes.rubric(panel, panel)
@@ -101,18 +102,22 @@ def _table(rows: list[tuple[str, str]]) -> nodes.table:
     return nodes.table("", group, classes=["options"])
 
 
-def _help_block(text: str) -> nodes.Node:
-    """Return a paragraph, or a block of code for an example: lines that begin with a command."""
-    text = text.removeprefix("\b").strip("\n")
-    before, colon, example = text.partition("Example: ")
-    if colon and not before:
-        code = re.sub(r"\s*\n\s*", " ", example)
-        return nodes.literal_block(code, code, language="console")
-    lines = text.splitlines()
-    if lines and all(SHELL.match(line) or line.startswith((" ", "#")) for line in lines):
-        code = inspect.cleandoc("\n" + text)
-        return nodes.literal_block(code, code, language="console")
-    return _paragraph(text)
+def _help_block(text: str) -> list[nodes.Node]:
+    """Return a paragraph, or a block of code for examples and for text whose lines are kept (`\\b`)."""
+    is_kept, text = text.startswith("\b"), text.removeprefix("\b").strip("\n")
+    title, _, rest = text.partition("\n")
+    if re.fullmatch(r"Examples?:", title.strip()) and rest:
+        return [_code(rest)]
+    if text.startswith("Example: "):
+        return [_code(re.sub(r"\s*\n\s*", " ", text.removeprefix("Example: ")))]
+    if is_kept or all(SHELL.match(line) for line in text.splitlines()):
+        return [_code(text)]
+    return [_paragraph(text)]
+
+
+def _code(text: str) -> nodes.literal_block:
+    text = inspect.cleandoc("\n" + text)
+    return nodes.literal_block(text, text, language="sh")
 
 
 def _paragraph(text: str) -> nodes.paragraph:
