@@ -25,9 +25,9 @@ from typing import Any
 import torch
 
 from otalign import Aligner
-from otalign.aligner import split_into_chunks
 from otalign.alignment import Gold
 from otalign.encoders import PreparedPairs
+from otalign.encoders.chunks import split_into_chunks
 from otalign.encoders.prefetch import prepare_ahead
 from otalign.encoders.prepared import EncoderBatch
 from otalign.encoders.transformers import Transformers, states

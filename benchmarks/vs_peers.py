@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 
 from otalign import Aligner
-from otalign.aligner import split_into_chunks
 from otalign.alignment import Alignment, Gold, Link
+from otalign.encoders.chunks import split_into_chunks
 from otalign.encoders.export import export
 from otalign.encoders.transformers import Transformers
 from otalign.io import load

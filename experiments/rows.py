@@ -11,7 +11,8 @@ from experiments.statistics import Statistics
 from experiments.system import System
 from experiments.transport import DISTORTIONS, MASS, Transported
 from otalign.ot import Balanced, Entropic, Exact, Partial, Problem, Unbalanced
-from otalign.settings import DISTORTION, PROBLEMS, SMOOTHING, WHITENING
+from otalign.problems import PROBLEMS
+from otalign.settings import DISTORTION, SMOOTHING, WHITENING
 
 TENTHS = tuple(k / 10 for k in range(1, 11))
 FINER = tuple(k / 20 for k in range(9))  # with neighbours counted, less distortion is wanted

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 
 from experiments.material import Material
 from experiments.system import Figures, Tuning
-from otalign.aligner import Aligner, EmbeddedPairs
+from otalign.aligner import Aligner
 from otalign.alignment import Alignment, Level
+from otalign.encoders.chunks import EmbeddedPairs
 from otalign.ot import Entropic, Partial, Problem, Solver, Unbalanced
 from otalign.settings import Cost, Fertility, Settings
 from otalign.text.words import join_words

@@ -45,7 +45,7 @@ ORDER = [
         "io",
         "metrics",
     ),
-    *("encoders", "settings", "scoring", "models", "aligner", "diff", "render"),
+    *("method", "encoders", "problems", "settings", "scoring", "models", "aligner", "diff", "render"),
     *("baselines", "engines", "tuning", "training", "server"),
 ]
 

@@ -20,11 +20,12 @@ from experiments.peers.queries import QueryBatch, batch, by_pairs, queries
 from experiments.peers.semi_crf import SemiCrf
 from experiments.peers.settings import PEER, Peer, PeerSettings, load_settings
 from experiments.peers.span_prediction import QueryTensors, SpanPrediction
-from otalign.aligner import format_signature, split_into_chunks
 from otalign.alignment import Alignment, Link
 from otalign.arrays import is_finite
 from otalign.atomic import write_atomic
+from otalign.encoders.chunks import split_into_chunks
 from otalign.encoders.transformers import Transformers
+from otalign.method import format_signature
 from otalign.scoring import PairBatch, split_into_batches
 from otalign.scoring.extraction import DIGITS
 from otalign.scoring.learned import BUDGET

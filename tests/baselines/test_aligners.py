@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import otalign
-from otalign import aligner as module
-from otalign.aligner import Aligner, Method
+from otalign.aligner import Aligner
 from otalign.baselines import (
     ArgMax,
     FastAlign,
@@ -18,7 +17,9 @@ from otalign.baselines import (
     SimAligner,
     similarity,
 )
+from otalign.encoders import chunks as module
 from otalign.encoders import load
+from otalign.method import Method
 from otalign.text.words import join_words, tokenize
 
 PAIRS = [

@@ -168,7 +168,7 @@ def test_a_teacher_says_the_probabilities_of_its_links_at_both_levels(teacher):
 
 def test_a_teacher_says_the_same_in_any_number_of_chunks(teacher, monkeypatch):
     whole, heard = said_by(teacher, WITH_ODD_ONES), []
-    monkeypatch.setattr("otalign.aligner.CHUNK_PAIRS", 3)
+    monkeypatch.setattr("otalign.encoders.chunks.CHUNK_PAIRS", 3)
     monkeypatch.setattr("otalign.training.predictions.CHUNK", 5)
     parts = said_by(teacher, WITH_ODD_ONES, progress=lambda _, done, of: heard.append((done, of)))
     assert len(heard) > 2

@@ -13,15 +13,17 @@ from typing import get_args
 
 import numpy as np
 
-from otalign.aligner import Aligner, embed_pairs, format_signature, split_into_chunks
+from otalign.aligner import Aligner
 from otalign.alignment import Alignment, Link
 from otalign.baselines.cooccurrence import SentencePair
 from otalign.baselines.fast_align import FastAlign, Step
 from otalign.baselines.simalign import ArgMax, IterMax, MaximumMatching, SimAlign, similarity
 from otalign.baselines.symmetrisation import Symmetrisation, symmetrise
 from otalign.encoders import Embeddings, Encoder, Pairing
+from otalign.encoders.chunks import embed_pairs, split_into_chunks
 from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.whitening import Centre, centre_stream
+from otalign.method import format_signature
 from otalign.scoring.extraction import DIGITS
 from otalign.text.words import Pair, Text
 

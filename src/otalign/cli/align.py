@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from otalign.aligner import Aligner, Method
+from otalign.aligner import Aligner
 from otalign.alignment import Alignment
 from otalign.cli.aligning import AlignerOptions, with_aligner_options
 from otalign.cli.corpora import DataFolder, Split
@@ -21,6 +21,7 @@ from otalign.cli.terminal import bars, with_progress
 from otalign.engines import Folder
 from otalign.engines.work import SIZE
 from otalign.io import ReaderLimits
+from otalign.method import Method
 
 
 @with_aligner_options

@@ -13,7 +13,8 @@ from otalign.aligner import Aligner
 from otalign.baselines import Symmetrisation
 from otalign.baselines.aligners import MATCHINGS
 from otalign.ot import Entropic, Exact, Problem
-from otalign.settings import PARAMETERS, Settings, build_problem
+from otalign.problems import PARAMETERS, build_problem
+from otalign.settings import Settings
 
 SYMMETRISATIONS = get_args(Symmetrisation)
 

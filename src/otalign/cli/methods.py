@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from otalign.aligner import Method
 from otalign.baselines import FastAlign, FastAligner, Matching, MaximumMatching, SimAlign, SimAligner
 from otalign.baselines.aligners import MATCHINGS
 from otalign.cli.aligning import SYMMETRISATIONS, AlignerOptions
@@ -16,6 +15,7 @@ from otalign.cli.pairs import Pairs, pairs_of
 from otalign.cli.terminal import Tell
 from otalign.io import CORPORA
 from otalign.io.lines import STDIN
+from otalign.method import Method
 
 ENCODING = ("model", "layer", "pairing", "centring", "device", "batch_size", "threads")
 TRANSPORT = ("problem", "tau", "fraction", "links", "threshold", "cost", "fertility", "epsilon", "exact")

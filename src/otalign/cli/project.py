@@ -10,7 +10,6 @@ from typing import Annotated, Any, NamedTuple, cast, get_args
 
 import typer
 
-from otalign.aligner import Method
 from otalign.alignment import Alignment
 from otalign.cli.aligning import AlignerOptions, with_aligner_options
 from otalign.cli.inputs import check_input, with_limits
@@ -20,6 +19,7 @@ from otalign.cli.terminal import bars
 from otalign.io import ReaderLimits, WordPair
 from otalign.io.lines import BadLine, Line, lines
 from otalign.io.tables import parse_json
+from otalign.method import Method
 from otalign.projection import Policy, project_tags, projected_spans
 from otalign.text.words import Sentence, join_words, tokenize
 

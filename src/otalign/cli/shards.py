@@ -13,7 +13,6 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
 
 from otalign import engines, models
-from otalign.aligner import Method
 from otalign.cli.aligning import AlignerOptions
 from otalign.cli.methods import chosen_method
 from otalign.cli.pairs import Pairs
@@ -26,6 +25,7 @@ from otalign.io.lines import STDIN
 from otalign.io.links import each_line
 from otalign.io.parquet import Rows
 from otalign.io.tables import side_by_side
+from otalign.method import Method
 
 HEAD_BYTES = 1 << 20  # of a file: enough to know it by, with its size
 

@@ -11,13 +11,15 @@ from io import BytesIO
 from itertools import count, islice
 from typing import Any, NamedTuple
 
-from otalign.aligner import Aligner, Method, embed_pairs
+from otalign.aligner import Aligner
 from otalign.baselines import SimAligner
+from otalign.encoders.chunks import embed_pairs
 from otalign.encoders.whitening import Centre, hold_first
 from otalign.engines.folder import Folder
 from otalign.engines.records import FileRecord
 from otalign.failures import CapturedError, capture
 from otalign.io.items import Item, sentences
+from otalign.method import Method
 from otalign.text.words import Pair
 
 SIZE = 8192  # pairs of a shard: a minute or two of work

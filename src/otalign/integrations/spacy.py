@@ -13,8 +13,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from otalign.aligner import Method
 from otalign.alignment import Alignment, Link, Span
+from otalign.method import Method
 from otalign.text.words import Sentence
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from typing import Any
 
 from otalign.aligner import Aligner
 from otalign.ot import Entropic
-from otalign.settings import PARAMETERS, PROBLEMS, AnySettings, Settings
+from otalign.problems import PARAMETERS, PROBLEMS
+from otalign.settings import AnySettings, Settings
 
 SMALL_EPSILON = 0.02
 

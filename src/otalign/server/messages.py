@@ -21,10 +21,11 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from otalign.alignment import Level
+from otalign.problems import PROBLEMS
 from otalign.server.choices import Choices, ServedChoice
 from otalign.server.limits import Limits
 from otalign.server.work import Answer, Ask
-from otalign.settings import LEARNED, PROBLEMS
+from otalign.settings import LEARNED
 
 MOST_FIELDS = 20  # of an object; more than any has, but few enough to name each that is wrong
 

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otalign.aligner import Aligner, EmbeddedPairs, ScoredAlignment
+from otalign.aligner import Aligner, ScoredAlignment
 from otalign.alignment import Alignment
 from otalign.encoders import Embeddings
+from otalign.encoders.chunks import EmbeddedPairs
 from otalign.encoders.embeddings import to_numpy
 from otalign.scoring.extraction import DIGITS
 from otalign.server.choices import ServedChoice

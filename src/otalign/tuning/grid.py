@@ -5,7 +5,8 @@ from dataclasses import dataclass, fields
 from itertools import product
 from typing import get_args
 
-from otalign.settings import Cost, Fertility, Settings, find_spec
+from otalign.problems import find_spec
+from otalign.settings import Cost, Fertility, Settings
 from otalign.tuning.sweep import THRESHOLDS
 
 FEW = 6  # parameters that are tried at each distortion

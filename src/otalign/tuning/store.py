@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otalign.aligner import split_into_chunks
 from otalign.encoders import Embeddings, Encoder, Pairing
+from otalign.encoders.chunks import split_into_chunks
 from otalign.encoders.embeddings import to_numpy
 
 Words = Sequence[str]
