@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from otalign.encoders import load
+from otalign.encoders import list_layers, load
 from otalign.encoders.transformers import Transformers, default_layer
 from otalign.text.words import join_words, split
 from tests.encoders import tiny

@@ -13,7 +13,7 @@ import numpy as np
 
 from otalign.encoders.encoder import INPUTS, Encoder
 from otalign.encoders.subwords import Subworder
-from otalign.untrusted import one_line
+from otalign.failures import describe
 
 MODEL, TOKENIZER = "encoder.onnx", "tokenizer.json"
 BATCH = 512  # subwords: more are no faster, and threads that take batches in turn end further apart
@@ -51,7 +51,9 @@ class Onnx(Encoder):
             about = said["name"], int(said["layer"]), int(said["limit"]), int(said["pad"])
             self.inputs, self.size = _interface(self.session)
         except Exception as error:
-            raise ValueError(f"{self.folder / MODEL} is no encoder of otalign: {one_line(error)}") from error
+            raise ValueError(
+                f"{self.folder / MODEL} is no encoder of otalign: {describe(error, brief=True)}"
+            ) from error
         try:
             tokenizer = Tokenizer.from_file(str(self.folder / TOKENIZER))
         except Exception as error:  # tokenizers raises no more special ones
@@ -63,7 +65,7 @@ class Onnx(Encoder):
         try:
             (made,) = self.session.run(None, {name: given[name] for name in self.inputs})
         except Exception as error:  # onnxruntime has its own, which are no ValueError
-            raise ValueError(f"{self.folder / MODEL} cannot be run: {one_line(error)}") from error
+            raise ValueError(f"{self.folder / MODEL} cannot be run: {describe(error, brief=True)}") from error
         states = np.asarray(made)
         if states.shape[:-1] != ids.shape:
             raise ValueError(

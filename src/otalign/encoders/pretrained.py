@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from otalign.untrusted import one_line, read_array, read_json
+from otalign.failures import describe
+from otalign.untrusted import read_array, read_json
 
 NOT_MISSED = ("pooler", "decoder")  # weights that no word's embedding needs
 MIX = "mix.npy"  # of the last layers, where training has found one
@@ -57,7 +58,7 @@ def translate_errors(name: str) -> Iterator[None]:
     except Exception as error:  # the files may hold anything, and transformers fails in many ways
         if "trust_remote_code" in str(error):
             raise ValueError(CODE.format(name)) from error
-        raise ValueError(UNREADABLE.format(name, one_line(error))) from error
+        raise ValueError(UNREADABLE.format(name, describe(error, brief=True))) from error
     finally:
         logging.set_verbosity(verbosity)
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from otalign.failures import describe
 from otalign.text.words import Sentence
-from otalign.untrusted import one_line
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
@@ -135,7 +135,9 @@ def _frame(tokenizer: "Tokenizer", sentences: int) -> Frame:
     except BaseException as error:  # Rust panics if a special subword is missing, and that is no Exception
         if isinstance(error, KeyboardInterrupt | SystemExit):
             raise
-        raise ValueError(f"the tokenizer cannot encode the letter a: {one_line(error)}") from error
+        raise ValueError(
+            f"the tokenizer cannot encode the letter a: {describe(error, brief=True)}"
+        ) from error
     special: list[list[tuple[int, int]]] = [[]]
     sentence_types: list[int] = []
     for id, type_id, sequence in zip(example.ids, example.type_ids, example.sequence_ids, strict=True):

@@ -17,7 +17,7 @@ from otalign.encoders.whitening import Centre, hold_first
 from otalign.engines.folder import Folder
 from otalign.engines.records import FileRecord
 from otalign.failures import CapturedError, capture
-from otalign.io.items import Item, sentences
+from otalign.io.items import Item, make_sentences
 from otalign.text.words import Pair
 
 SIZE = 8192  # pairs of a shard: a minute or two of work
@@ -73,7 +73,7 @@ class ShardWork:
         def pairs() -> Iterator[Pair]:
             nonlocal read
             for read, item in enumerate(shard.items, 1):  # noqa: B007
-                yield sentences(item, self.pretokenized)
+                yield make_sentences(item, self.pretokenized)
 
         def told() -> Iterator[Any]:
             nonlocal done
@@ -96,7 +96,7 @@ class ShardWork:
         """Return the index of the first item that cannot be aligned and written by itself."""
         for place in among:
             try:
-                pair = sentences(items[place], self.pretokenized)
+                pair = make_sentences(items[place], self.pretokenized)
                 self.folder.form.write([method.align(*pair)], BytesIO())
             except BaseException:
                 return place
@@ -114,7 +114,7 @@ class ShardWork:
             return capture(error)
 
     def _pairs(self, items: Iterable[Item]) -> Iterator[Pair]:
-        return (sentences(item, self.pretokenized) for item in items)
+        return (make_sentences(item, self.pretokenized) for item in items)
 
 
 def split_into_shards(items: Iterable[Item], size: int = SIZE) -> Iterator[Shard]:

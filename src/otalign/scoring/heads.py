@@ -13,9 +13,10 @@ import numpy as np
 
 from otalign.alignment import LEVELS
 from otalign.arrays import array_namespace, device
+from otalign.failures import describe
 from otalign.scoring.batches import PairBatch
 from otalign.scoring.cost import compute_displacement, normalize
-from otalign.untrusted import check_array, one_line
+from otalign.untrusted import check_array
 
 Array = Any
 
@@ -82,7 +83,7 @@ def load_head(folder: Path, size: int | None = None) -> Head | None:
             check_array(name, getattr(head, name), shape)
     except (SafetensorError, ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         raise ValueError(
-            f"{folder / HEAD_FILE} is not a valid otalign head file: {one_line(error)}"
+            f"{folder / HEAD_FILE} is not a valid otalign head file: {describe(error, brief=True)}"
         ) from error
     return head
 
