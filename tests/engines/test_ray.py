@@ -150,7 +150,7 @@ def test_what_is_wrong_is_raised_as_it_was_there(cluster, int8, tmp_path):
         ray.align(read(tmp_path / "bad.jsonl", "jsonl"), work, {}, size=SIZE)
     with pytest.raises(ValueError, match="not-there"):
         ray.align(ITEMS, replace(work, load=Loading(Path("not-there"))), {})
-    with pytest.raises(ValueError, match="--gpus must be at most what is here, 0, got 1000"):
+    with pytest.raises(ValueError, match="--gpus must be at most 0, the number on this machine, got 1000"):
         ray.align(ITEMS, work, {}, gpus=1000)
 
 

@@ -82,7 +82,7 @@ def centre_stream(
         for kept, embeddings in stream:
             yield kept, centre.apply(embeddings, in_place=True)
         return
-    held, words = hold_first(stream)
+    held, words = read_first(stream)
     if not words:  # a stream of texts without words
         yield from held
         return
@@ -94,7 +94,7 @@ def centre_stream(
         yield kept, centre.apply(embeddings, in_place=True)
 
 
-def hold_first(stream: Iterator[tuple[Kept, Embeddings]]) -> tuple[deque[tuple[Kept, Embeddings]], int]:
+def read_first(stream: Iterator[tuple[Kept, Embeddings]]) -> tuple[deque[tuple[Kept, Embeddings]], int]:
     """Return the beginning of a stream, from which its centre is computed, and its number of words."""
     held: deque[tuple[Kept, Embeddings]] = deque()
     words = 0
