@@ -7,6 +7,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from shutil import copyfileobj
 from typing import BinaryIO
 
 TEMPORARY = ".part-"  # prefix of a file that is being written
@@ -78,6 +79,17 @@ def write_atomic(path: Path, text: str) -> None:
     """
     with open_atomic(path) as file:
         file.write(text.encode())
+
+
+def copy_atomic(source: Path, target: Path) -> None:
+    """Copy the content of a file as `open_atomic` writes it.
+
+    Args:
+        source: The file to copy.
+        target: The file to create or replace.
+    """
+    with source.open("rb") as original, open_atomic(target) as file:
+        copyfileobj(original, file)
 
 
 def _is_replaceable(path: Path) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 
 from otalign.alignment import LEVELS
 from otalign.arrays import array_namespace, device
+from otalign.atomic import open_atomic
 from otalign.failures import describe
 from otalign.scoring.batches import PairBatch
 from otalign.scoring.cost import compute_displacement, normalize
@@ -46,11 +47,12 @@ class Head:
 
     def save(self, folder: Path) -> None:
         """Write the head to a folder."""
-        from safetensors.numpy import save_file
+        from safetensors.numpy import save
 
         (name,) = (name for name, type_ in get_head_types().items() if type_ is type(self))
         arrays = {key: np.ascontiguousarray(array) for key, array in self.arrays().items()}
-        save_file(arrays, folder / HEAD_FILE, {"head": name})
+        with open_atomic(folder / HEAD_FILE) as file:
+            file.write(save(arrays, {"head": name}))
 
 
 def get_head_types() -> "dict[str, type[ProjectionHead | TransportHead]]":
