@@ -369,7 +369,7 @@ def test_weights_that_are_not_finite_are_an_error(tiny_model, tmp_path):
     for bad in (np.nan, np.inf):
         weights["encoder.layer.1.output.dense.bias"] = np.full(16, bad, dtype=np.float32)
         save_file(weights, spoiled / "model.safetensors", {"format": "pt"})
-        with pytest.raises(ValueError, match="gives numbers that are not finite at layer 2"):
+        with pytest.raises(ValueError, match="returns numbers that are not finite at layer 2"):
             load(spoiled, 2, device="cpu").embed(PAIRS, "joint")
 
 
