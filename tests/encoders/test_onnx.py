@@ -194,7 +194,9 @@ def test_a_model_with_tensors_in_other_files_is_refused(exported, tmp_path):
 
     made = with_tensor(exported("bert", 2), outside, tmp_path / "made")
     shutil.move(tmp_path / "data", made / "data")
-    with pytest.raises(ValueError, match=r"encoder\.onnx is not a valid otalign encoder: it has external data"):
+    with pytest.raises(
+        ValueError, match=r"encoder\.onnx is not a valid otalign encoder: it has external data"
+    ):
         load(made)
 
 
@@ -217,7 +219,9 @@ def test_numbers_that_are_not_finite_are_an_error(exported, tmp_path):
         tensor.raw_data = np.full(len(tensor.raw_data) // 4, np.nan, np.float32).tobytes()
 
     made = load(with_tensor(exported("bert", 2), spoil, tmp_path / "made"))
-    with pytest.raises(ValueError, match=r"the encoder bert.* returns numbers that are not finite at layer 2"):
+    with pytest.raises(
+        ValueError, match=r"the encoder bert.* returns numbers that are not finite at layer 2"
+    ):
         made.embed(PAIRS, "joint")
 
 
