@@ -336,7 +336,7 @@ def cluster() -> Iterator[None]:
     pytest.importorskip("ray.data", reason="Ray is not installed")
     from otalign.engines import ray
 
-    with ray.cluster(None, 2):
+    with ray.start_cluster(None, 2):
         yield
 
 

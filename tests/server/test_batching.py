@@ -10,7 +10,7 @@ from otalign import Entropic, Settings
 from otalign.server import batching
 from otalign.server.batching import RequestQueue
 from otalign.server.choices import ServedChoice
-from otalign.server.problems import HTTPProblem
+from otalign.server.problems import RequestError
 from otalign.server.work import PairRequest
 
 SETTINGS = Settings(encoder="none", layer=0)
@@ -35,7 +35,7 @@ class Echo:
         self.batches.append(texts)
         if "fail" in texts:
             raise RuntimeError("broken")
-        return [HTTPProblem(422, "no") if text == "refuse" else text for text in texts]
+        return [RequestError(422, "no") if text == "refuse" else text for text in texts]
 
 
 def run(work, scenario, waiting: int = 100):
@@ -116,7 +116,7 @@ def test_a_full_queue_takes_no_more_until_it_is_shorter():
         await asyncio.sleep(0.05)
         second = asyncio.ensure_future(batches.submit([ask("x")] * 5))  # alone it may be as many as it likes
         await asyncio.sleep(0.05)
-        with pytest.raises(HTTPProblem, match="5 pairs are waiting"):
+        with pytest.raises(RequestError, match="5 pairs are waiting"):
             await batches.submit([ask("y")])
         echo.may.set()
         await asyncio.gather(first, second)

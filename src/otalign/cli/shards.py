@@ -108,7 +108,7 @@ def _align(
     chosen |= {"progress": tell, "warn": lambda line: print(f"otalign: {line}", file=sys.stderr)}
     if options.engine == "ray":
         pairs, aligner, folder = _wherever_it_runs(pairs, aligner, folder)
-        chosen |= {"threads": threads, "gpus": options.gpus or 0, "address": options.ray_address}
+        chosen["options"] = ray.RayOptions(threads, options.gpus or 0, options.ray_address)
     run = ray.align if options.engine == "ray" else engines.align
     work = ShardWork(folder, partial(_load_method, aligner), pairs.pretokenized, _unit(pairs.items))
     run(pairs.items, work, about, **chosen)

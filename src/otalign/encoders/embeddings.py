@@ -158,7 +158,7 @@ class Sums:
     def add(self, words: np.ndarray, parts: Array) -> None:
         """Add a part (D,) to each of these words."""
         # Indexed addition counts a repeated row once, so the first parts of all words are added first, …
-        for indices in self._split_repeated(words):
+        for indices in self._split_duplicates(words):
             rows = to_device_of(words[indices], parts)
             if self.seen[words[indices]].any():
                 self.vectors[rows] += parts[indices]
@@ -166,7 +166,7 @@ class Sums:
                 self.vectors[rows] = parts[indices]
             self.seen[words[indices]] = True
 
-    def _split_repeated(self, words: np.ndarray) -> Iterator[np.ndarray | slice]:
+    def _split_duplicates(self, words: np.ndarray) -> Iterator[np.ndarray | slice]:
         """Yield all indices into `words`, some at a time, such that no word is repeated."""
         indices = np.arange(len(words))
         self.last[words] = indices

@@ -183,13 +183,13 @@ class Transformers(Encoder):
                 f"{folder} holds another encoder, which would be loaded instead; choose a new folder"
             )
         if self.trained:
-            self._write_trained(folder)
+            self._write_model(folder)
         elif self.folder and folder.resolve() != self.folder.resolve():
             (folder / MIX).unlink(missing_ok=True)  # of another encoder that was saved here before
             for part in self.files():
                 copy_atomic(part, folder / part.name)
 
-    def _write_trained(self, folder: Path) -> None:
+    def _write_model(self, folder: Path) -> None:
         """Write the current weights, and copy the tokenizer."""
         self.model.save_pretrained(folder)
         if folder.resolve() != self.origin.resolve():

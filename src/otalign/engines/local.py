@@ -71,7 +71,7 @@ def align(
         if pool.method.centres and work.folder.centre is None:
             head, stream = read_head(stream)
             pool.write_centre(head)
-        shards = _skip_finished(split_into_shards(stream, size), work.folder, previous.intact, count)
+        shards = _find_missing(split_into_shards(stream, size), work.folder, previous.intact, count)
         for more in pool.write_shards(shards):
             count(more)
         work.folder.finish(about, pairs, size)
@@ -92,7 +92,7 @@ def _raise_later(error: Exception) -> Iterator[Item]:
     yield  # makes this a generator, which raises when it is iterated over
 
 
-def _skip_finished(
+def _find_missing(
     shards: Iterable[Shard], folder: Folder, finished: Container[str], progress: ProgressCallback
 ) -> Iterator[Shard]:
     """Yield the shards that are not written yet, and report the pairs of the others."""

@@ -11,6 +11,7 @@ import pickle
 import warnings
 from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -43,6 +44,29 @@ from otalign.io.items import Item
 from otalign.processes import ONE_THREAD
 
 
+@dataclass(frozen=True)
+class RayOptions:
+    """Resources of an actor, and the cluster that it runs on.
+
+    Attributes:
+        threads: Threads per actor.
+        gpus: Share of a GPU per actor.
+        address: Address of a Ray cluster; None to start one on this machine.
+    """
+
+    threads: int = 1
+    gpus: float = 0
+    address: str | None = None
+
+    @property
+    def resources(self) -> dict[str, float]:
+        """Resources of an actor, by Ray's names."""
+        return {"num_cpus": self.threads, "num_gpus": self.gpus}
+
+
+DEFAULT_OPTIONS = RayOptions()
+
+
 def align(
     items: Iterable[Item],
     work: ShardWork,
@@ -50,9 +74,7 @@ def align(
     *,
     size: int = SIZE,
     processes: int = 1,
-    threads: int = 1,
-    gpus: float = 0,
-    address: str | None = None,
+    options: RayOptions = DEFAULT_OPTIONS,
     resume: bool = False,
     progress: ProgressCallback = lambda pairs: None,
     warn: Warn = warnings.warn,
@@ -65,9 +87,7 @@ def align(
         about: Description of the run, without the aligner. It must be the same when the run is resumed.
         size: Pairs per shard.
         processes: Number of actors, with an aligner each.
-        threads: Threads per actor.
-        gpus: Share of a GPU per actor.
-        address: Address of a Ray cluster; None to start one on this machine.
+        options: Resources of the actors, and the cluster.
         resume: Whether to continue the run in the folder.
         progress: Function that is called with the number of pairs that were aligned since the last call.
         warn: Function that is called with a line about damaged files that are written again.
@@ -77,10 +97,10 @@ def align(
         ChildProcessError: If a shard cannot be aligned.
         OSError: If Ray fails.
     """
-    resources = {"num_cpus": threads, "num_gpus": gpus}
-    with start_cluster(address, processes * threads + 1) as ray:  # one CPU for the reader
-        _check_gpus(ray, gpus, address)
-        remote = ray.remote(max_retries=TRIES - 1, **resources)
+    processors = processes * options.threads + 1  # one for the reader
+    with start_cluster(options.address, processors) as ray:
+        _check_gpus(ray, options.gpus, options.address)
+        remote = ray.remote(max_retries=TRIES - 1, **options.resources)
         signature, centres = _get_result(ray, remote(_load_info).remote(work))
         with work.folder.lock():
             about = {**about, "shard_size": size, "aligner": signature}
@@ -99,7 +119,7 @@ def align(
                     fn_constructor_args=(work,),
                     batch_size=1,  # one shard; it also keeps the reader out of the actors
                     compute=ray.data.ActorPoolStrategy(size=processes),
-                    **resources,
+                    **options.resources,
                 )
             )
             pairs = 0

@@ -62,7 +62,7 @@ class MethodInfo(NamedTuple):
 
 @dataclass(frozen=True)
 class ShardWork:
-    """How every shard is aligned. It can be pickled if `load` can; then each process has its own aligner.
+    """The work on every shard. It can be pickled if `load` can; then each process has its own aligner.
 
     Attributes:
         folder: The output folder.

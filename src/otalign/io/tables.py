@@ -89,7 +89,7 @@ def json_object(record: list[Line], merged: LineTally) -> Alignment | Gold | Una
     try:
         data = parse_json(line)
         if not data.keys() & {"links", "sure"}:
-            return _parse_unaligned(data["source"], data["target"])
+            return _parse_pair(data["source"], data["target"])
         item = Gold.from_dict(data) if "sure" in data else Alignment.from_dict(data)
     except BadLine:
         raise
@@ -136,7 +136,7 @@ def _refuse_constant(name: str) -> float:
 DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
-def _parse_unaligned(source: Any, target: Any) -> Unaligned:
+def _parse_pair(source: Any, target: Any) -> Unaligned:
     match source, target:
         case str(), str():
             return TextPair(source, target)

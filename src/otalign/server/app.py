@@ -79,6 +79,20 @@ def make_app(
             allow_headers=["Authorization", "Content-Type"],
         )
     page.add_page(app)
+    _add_align_route(app, choices, limits, batches, metrics)
+    about = messages.About(
+        signature=aligner.signature,
+        problem=choices.default,
+        settings={name: choice.settings.get_options() for name, choice in choices.offered.items()},
+        limits=asdict(limits),
+    )
+    _add_status_routes(app, about, state, metrics)
+    return app
+
+
+def _add_align_route(
+    app: FastAPI, choices: Choices, limits: Limits, batches: RequestQueue, metrics: Metrics
+) -> None:
     RequestBody = messages.make_request_type(choices, limits)
 
     @app.post(
@@ -105,12 +119,9 @@ def make_app(
         metrics.count_alignment(len(pairs), time.perf_counter() - start)
         return Response(messages.write_answer(body, choice, answers), media_type="application/json")
 
-    about = messages.About(
-        signature=aligner.signature,
-        problem=choices.default,
-        settings={name: choice.settings.get_options() for name, choice in choices.offered.items()},
-        limits=asdict(limits),
-    )
+
+def _add_status_routes(app: FastAPI, about: messages.About, state: "State", metrics: Metrics) -> None:
+    batches = state.batches
 
     @app.get("/v1/aligner")
     async def aligner_() -> messages.About:
@@ -121,7 +132,7 @@ def make_app(
     async def health() -> messages.Health:
         """Return whether the server is alive; if not, it must be restarted."""
         if not batches.alive:
-            raise problems.HTTPProblem(503, "the alignment thread has ended")
+            raise problems.RequestError(503, "the alignment thread has ended")
         return messages.Health(version=otalign.__version__)
 
     @app.get("/readyz")
@@ -136,38 +147,36 @@ def make_app(
         metrics.set_queue(batches.waiting)
         return PlainTextResponse(metrics.to_prometheus(), media_type="text/plain; version=0.0.4")
 
-    return app
-
 
 class State:
     """The readiness of the server."""
 
     def __init__(self, batches: RequestQueue):
-        self._batches = batches
+        self.batches = batches
 
     def warm_up(self, ask: PairRequest) -> None:
         """Align a first pair, which takes longer than others."""
-        self._first = self._batches.submit([ask])
+        self._first = self.batches.submit([ask])
 
     def check(self) -> None:
-        """Raise HTTPProblem if the server is not ready."""
-        if not self._batches.alive:
-            raise problems.HTTPProblem(503, "the alignment thread has ended")
+        """Raise RequestError if the server is not ready."""
+        if not self.batches.alive:
+            raise problems.RequestError(503, "the alignment thread has ended")
         if not self._first.done():
             raise problems.make_busy_problem("the aligner is warming up", after=1)
         if self._first.exception() is not None:
-            raise problems.HTTPProblem(
+            raise problems.RequestError(
                 503, "the aligner failed to align its first pair; the log has the reason"
             )
-        if self._batches.full:
-            raise problems.make_busy_problem(f"{self._batches.waiting:,} pairs are waiting already", after=1)
+        if self.batches.full:
+            raise problems.make_busy_problem(f"{self.batches.waiting:,} pairs are waiting already", after=1)
 
 
 async def _check_content_type(request: Request) -> None:
     content_type = request.headers.get("content-type", "")
     if content_type.partition(";")[0].strip().lower() != "application/json":
         got = f"got {content_type[:100]!r}" if content_type else "but there is none"
-        raise problems.HTTPProblem(415, f"the content type must be application/json, {got}")
+        raise problems.RequestError(415, f"the content type must be application/json, {got}")
 
 
 async def _wait_for_answer(request: Request, answer: asyncio.Future[T]) -> T | None:

@@ -12,7 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 
-from otalign.server.problems import HTTPProblem, make_busy_problem, make_failure
+from otalign.server.problems import RequestError, make_busy_problem, make_failure
 from otalign.server.work import Answer, PairRequest
 
 BATCH = 24_576  # work per batch: enough to use the encoder well, but soon finished
@@ -29,7 +29,7 @@ class _Request:
         self.sizes = [pair.size for pair in pairs]
         self.started = 0  # number of pairs that were taken into a batch
         self.answers: dict[int, Answer] = {}
-        self.failure: HTTPProblem | None = None
+        self.failure: RequestError | None = None
 
     @property
     def finished(self) -> bool:
@@ -45,7 +45,9 @@ class RequestQueue:
         waiting: Maximum number of pairs in the queue.
     """
 
-    def __init__(self, work: Callable[[Sequence[PairRequest]], Sequence[Answer | HTTPProblem]], waiting: int):
+    def __init__(
+        self, work: Callable[[Sequence[PairRequest]], Sequence[Answer | RequestError]], waiting: int
+    ):
         self._work, self._capacity = work, waiting
         self._queue: deque[_Request] = deque()  # requests with pairs to start, the next in turn first
         self._changed = threading.Condition()  # with a reentrant lock
@@ -93,7 +95,7 @@ class RequestQueue:
             Cancelling it drops the pairs that are not started.
 
         Raises:
-            HTTPProblem: If the queue is full.
+            RequestError: If the queue is full.
         """
         future = self._loop.create_future()
         if not pairs:
@@ -109,7 +111,7 @@ class RequestQueue:
     def _run(self) -> None:
         while (batch := self._take_batch()) is not None:
             for (request, k), answer in zip(batch, self._align(batch), strict=True):
-                if isinstance(answer, HTTPProblem):
+                if isinstance(answer, RequestError):
                     request.failure = answer
                 else:
                     request.answers[k] = answer
@@ -144,7 +146,7 @@ class RequestQueue:
                 return True
         return False
 
-    def _align(self, batch: Sequence[tuple[_Request, int]]) -> Sequence[Answer | HTTPProblem]:
+    def _align(self, batch: Sequence[tuple[_Request, int]]) -> Sequence[Answer | RequestError]:
         if not batch:
             return []
         try:

@@ -13,7 +13,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from otalign.server.guards import HEADERS
 from otalign.server.limits import Limits
-from otalign.server.problems import HTTPProblem, make_response
+from otalign.server.problems import RequestError, make_response
 
 PIPELINED = 16  # requests that may be sent ahead of the answers on one connection
 FRAMING = 8  # bytes received per byte of a body, if single bytes are sent as chunks
@@ -29,7 +29,7 @@ class LimitedConnection(HttpToolsProtocol):
         self._starts = False  # whether a request starts in the current data
         self._size = 0  # bytes of a request after the data that it started in
         self._header_size = 0
-        self._refusal: HTTPProblem | None = None
+        self._refusal: RequestError | None = None
         self._until_headers: TimerHandle | None = None
         self._until_read: TimerHandle | None = None
         self._unanswered: list[RequestResponseCycle] = []
@@ -38,7 +38,7 @@ class LimitedConnection(HttpToolsProtocol):
         """Accept or refuse a connection."""
         super().connection_made(transport)
         if len(self.connections) > self.limits.connections:
-            self._refuse(HTTPProblem(503, f"{self.limits.connections:,} connections are open already"))
+            self._refuse(RequestError(503, f"{self.limits.connections:,} connections are open already"))
         else:
             self._expect_headers()
 
@@ -63,7 +63,7 @@ class LimitedConnection(HttpToolsProtocol):
         if self._reads_headers and self._size > self.limits.header_bytes:
             self._refuse(self._large_headers())
         elif self._size > self.limits.header_bytes + FRAMING * self.limits.body:
-            self._refuse(HTTPProblem(413, f"a request must have at most {self.limits.body:,} bytes"))
+            self._refuse(RequestError(413, f"a request must have at most {self.limits.body:,} bytes"))
         elif self._is_idle() and self._until_headers is None:
             self._expect_headers()
 
@@ -91,7 +91,7 @@ class LimitedConnection(HttpToolsProtocol):
             self._until_headers = None
         if len(self.pipeline) >= PIPELINED:
             self._fail(
-                HTTPProblem(400, f"at most {PIPELINED} requests may be sent before the first is answered")
+                RequestError(400, f"at most {PIPELINED} requests may be sent before the first is answered")
             )
         super().on_headers_complete()
         self._unanswered = [cycle for cycle in self._unanswered if not cycle.response_complete] + [self.cycle]
@@ -101,11 +101,11 @@ class LimitedConnection(HttpToolsProtocol):
         if self._header_size > self.limits.header_bytes or len(self.headers) > self.limits.headers:
             self._fail(self._large_headers())
 
-    def _large_headers(self) -> HTTPProblem:
+    def _large_headers(self) -> RequestError:
         maximum = f"{self.limits.headers} headers of {self.limits.header_bytes:,} bytes in all"
-        return HTTPProblem(431, f"a request must have at most {maximum}, its address included")
+        return RequestError(431, f"a request must have at most {maximum}, its address included")
 
-    def _fail(self, refusal: HTTPProblem) -> None:
+    def _fail(self, refusal: RequestError) -> None:
         """Stop the parser, which then calls `send_400_response`."""
         self._refusal = refusal
         raise ValueError(refusal.detail)
@@ -122,7 +122,7 @@ class LimitedConnection(HttpToolsProtocol):
     def _give_up_on_headers(self) -> None:
         if self._reads_headers:
             late = f"the headers of a request must arrive within {self.limits.header_seconds:g} seconds"
-            self._refuse(HTTPProblem(408, late))
+            self._refuse(RequestError(408, late))
         else:
             self.transport.close()
 
@@ -163,9 +163,9 @@ class LimitedConnection(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Refuse a request that cannot be parsed."""
-        self._refuse(self._refusal or HTTPProblem(400, "this is not HTTP/1.1"))
+        self._refuse(self._refusal or RequestError(400, "this is not HTTP/1.1"))
 
-    def _refuse(self, refusal: HTTPProblem) -> None:
+    def _refuse(self, refusal: RequestError) -> None:
         self.refused(refusal.status_code)
         if not self._is_idle():  # another answer must not be mixed with this one
             self._abort()

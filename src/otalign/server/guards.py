@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from otalign.server.limits import Limits
 from otalign.server.metrics import Metrics
-from otalign.server.problems import HTTPProblem, make_failure, make_response
+from otalign.server.problems import RequestError, make_failure, make_response
 
 log = logging.getLogger("otalign.server")
 access_log = logging.getLogger("otalign.server.access")
@@ -64,16 +64,16 @@ class Guard:
         complete = False
         status = size = sent = 0
 
-        async def receive_limited() -> Message:
+        async def receive_message() -> Message:
             nonlocal size, complete
             message = await receive()
             size += len(message.get("body", b""))
             if size > self.limits.body:
-                raise HTTPProblem(413, f"a request must have at most {self.limits.body:,} bytes")
+                raise RequestError(413, f"a request must have at most {self.limits.body:,} bytes")
             complete = not message.get("more_body", False)
             return message
 
-        async def send_counted(message: Message) -> None:
+        async def send_message(message: Message) -> None:
             nonlocal status, sent
             if message["type"] == "http.response.start":
                 clock.reschedule(None)  # the connection limits how long the client may take to read it
@@ -85,26 +85,28 @@ class Guard:
         try:
             async with asyncio.timeout(self.limits.seconds) as clock:
                 self._check(scope)
-                await self.app(scope, receive_limited, send_counted)
+                await self.app(scope, receive_message, send_message)
         except Exception as error:
             if status:
                 raise
             async with asyncio.timeout(None) as clock:
-                await make_response(self._explain(error, complete))(scope, receive, send_counted)
+                await make_response(self._explain(error, complete))(scope, receive, send_message)
         finally:
             self.metrics.count_request(status)
             access_log.info("%s", _AccessLine(scope, status, sent, time.perf_counter() - start))
 
-    def _explain(self, error: Exception, complete: bool) -> HTTPProblem:
+    def _explain(self, error: Exception, complete: bool) -> RequestError:
         """Return the problem for an error; `complete` tells whether the whole request was received."""
         late = f"within {self.limits.seconds:g} seconds"
         match error:
-            case HTTPProblem():
+            case RequestError():
                 return error
             case TimeoutError() if complete:
-                return HTTPProblem(504, f"the request could not be answered {late}; send fewer pairs at once")
+                return RequestError(
+                    504, f"the request could not be answered {late}; send fewer pairs at once"
+                )
             case TimeoutError():
-                return HTTPProblem(408, f"the request was not received completely {late}")
+                return RequestError(408, f"the request was not received completely {late}")
         log.error("a request failed", exc_info=error)
         return make_failure()
 
@@ -113,13 +115,13 @@ class Guard:
         host = headers.get("host", "")
         name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else host
         if self.hosts is not None and name.strip("[]").lower() not in self.hosts:
-            raise HTTPProblem(421, f"this server does not answer to the name {name[:100]!r}")
+            raise RequestError(421, f"this server does not answer to the name {name[:100]!r}")
         if self.token is not None and scope["path"] not in OPEN:
             scheme, _, token = headers.get("authorization", "").partition(" ")
             known = hmac.compare_digest(token.strip().encode("latin-1"), self.token)
             if not known or scheme.lower() != "bearer":
                 detail = "this server needs a token: send the header 'Authorization: Bearer TOKEN'"
-                raise HTTPProblem(401, detail, headers={"WWW-Authenticate": "Bearer"})
+                raise RequestError(401, detail, headers={"WWW-Authenticate": "Bearer"})
 
 
 class _AccessLine:

@@ -44,7 +44,7 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
 }
 
 
-class HTTPProblem(HTTPException):
+class RequestError(HTTPException):
     """A request that is not answered.
 
     Args:
@@ -65,19 +65,19 @@ class HTTPProblem(HTTPException):
         self.errors = errors
 
 
-def make_busy_problem(detail: str, after: int) -> HTTPProblem:
+def make_busy_problem(detail: str, after: int) -> RequestError:
     """Make the problem of a server that is too busy, with the seconds after which to try again."""
-    return HTTPProblem(503, detail, headers={"Retry-After": str(after)})
+    return RequestError(503, detail, headers={"Retry-After": str(after)})
 
 
-def make_failure() -> HTTPProblem:
+def make_failure() -> RequestError:
     """Make the problem of an internal error; the log has the details."""
-    return HTTPProblem(500, "The server failed to answer this request; its log has the reason.")
+    return RequestError(500, "The server failed to answer this request; its log has the reason.")
 
 
 def make_response(problem: HTTPException) -> Response:
     """Make the response that reports a problem."""
-    errors = problem.errors if isinstance(problem, HTTPProblem) else ()
+    errors = problem.errors if isinstance(problem, RequestError) else ()
     body: dict[str, Any] = {"type": "about:blank", "title": HTTPStatus(problem.status_code).phrase}
     body |= {"status": problem.status_code, "detail": problem.detail}
     if errors:
@@ -100,11 +100,11 @@ def add_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, handle_invalid)
 
 
-def _make_validation_problem(error: RequestValidationError) -> HTTPProblem:
+def _make_validation_problem(error: RequestValidationError) -> RequestError:
     errors = error.errors()
     if any(item["type"] == "json_invalid" for item in errors):
         (item,) = errors
-        return HTTPProblem(
+        return RequestError(
             400, f"The body is not JSON: {item['ctx']['error']} at character {item['loc'][-1]}."
         )
     faults = [
@@ -112,7 +112,7 @@ def _make_validation_problem(error: RequestValidationError) -> HTTPProblem:
         for item in errors[:MOST_ERRORS]
     ]
     detail = "; ".join(f"{pointer[2:] or 'the body'}: {message}" for message, pointer in faults[:3])
-    return HTTPProblem(422, detail, faults)
+    return RequestError(422, detail, faults)
 
 
 def _make_pointer(location: Sequence[str | int]) -> str:

@@ -16,7 +16,7 @@ from otalign.encoders import Embeddings
 from otalign.encoders.embeddings import to_numpy
 from otalign.scoring.extraction import DIGITS
 from otalign.server.choices import ServedChoice
-from otalign.server.problems import HTTPProblem
+from otalign.server.problems import RequestError
 from otalign.text.words import Pair, to_sentence
 
 CACHED_PAIRS = 64  # pairs with cached embeddings
@@ -87,16 +87,16 @@ class AlignmentWorker:
         self.aligner, self.max_words = aligner, max_words
         self.cache: OrderedDict[tuple[Text, Text], CachedPair] = OrderedDict()
 
-    def __call__(self, requests: Sequence[PairRequest]) -> list[Answer | HTTPProblem]:
+    def __call__(self, requests: Sequence[PairRequest]) -> list[Answer | RequestError]:
         """Align pairs; the answer to an invalid pair is a problem."""
         pairs = [(to_sentence(request.source), to_sentence(request.target)) for request in requests]
-        answers: dict[int, Answer | HTTPProblem] = {}
+        answers: dict[int, Answer | RequestError] = {}
         groups: dict[tuple[ServedChoice, Hashable], list[int]] = defaultdict(list)
         for k, (request, pair) in enumerate(zip(requests, pairs, strict=True)):
             longest = max(len(side.spans) for side in pair)
             if longest > self.max_words:
                 message = f"a sentence must have at most {self.max_words} words, got {longest}"
-                answers[k] = HTTPProblem(422, message)
+                answers[k] = RequestError(422, message)
             else:
                 groups[request.choice, request.group].append(k)
         cached = self._embed_pairs(
