@@ -161,7 +161,7 @@ def test_a_cluster_that_does_not_start_is_an_error_of_one_line(monkeypatch):
     monkeypatch.setattr("ray.is_initialized", lambda: False)
     monkeypatch.setattr("ray.init", time_out)
     with (
-        pytest.raises(OSError, match=r"Ray cannot start, .*: The current node timed out"),
+        pytest.raises(OSError, match=r"Ray cannot start; .*: The current node timed out"),
         ray.start_cluster(None, 1),
     ):
         pass

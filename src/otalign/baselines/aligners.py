@@ -172,7 +172,7 @@ class FastAligner:
     more: Sequence[SentencePair] = ()
     progress: Callable[[Step], object] | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         known = get_args(Symmetrisation)
         if self.symmetrisation not in known:
             raise ValueError(f"symmetrisation must be one of {', '.join(known)}, got {self.symmetrisation!r}")

@@ -73,7 +73,7 @@ class FastAlign:
     tension: float = 4.0
     fit_tension: bool = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.iterations < 1:
             raise ValueError(f"iterations must be at least 1, got {self.iterations}; the usual number is 5")
         if not 0 < self.null_probability < 1:
@@ -145,7 +145,7 @@ class FastAlign:
 class DirectionalLinks(Sequence[Pairs]):
     """The links of one direction, pair by pair; stored as arrays, converted to sets on access."""
 
-    def __init__(self, chosen: Sequence[np.ndarray], by: Side):
+    def __init__(self, chosen: Sequence[np.ndarray], by: Side) -> None:
         self._chosen = chosen  # per pair, for each choosing word the index of the other, or −1
         self._by: Side = by  # side of the choosing words
 

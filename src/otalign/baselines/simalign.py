@@ -41,7 +41,7 @@ class IterMax:
     rounds: int = 2
     discount: float = 0.9
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.rounds < 1:
             raise ValueError(f"rounds must be at least 1, got {self.rounds}; one round is ArgMax()")
         if not 0 <= self.discount <= 1:
@@ -106,7 +106,7 @@ class SimAlign:
     distortion: float = 0.0
     threshold: float = 1.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.matching, Matching):
             raise TypeError(
                 f"matching must be ArgMax(), IterMax() or MaximumMatching(), got {self.matching!r}"

@@ -60,7 +60,7 @@ def symmetrise(
 class _Links:
     """A growing set of links, with the words that have a link."""
 
-    def __init__(self, pairs: Iterable[tuple[int, int]]):
+    def __init__(self, pairs: Iterable[tuple[int, int]]) -> None:
         self.pairs = set(pairs)
         self.sources = {i for i, _ in self.pairs}
         self.targets = {j for _, j in self.pairs}

@@ -149,7 +149,7 @@ def _sum_bags(states: Array, places: np.ndarray, starts: np.ndarray, weights: np
 class Sums:
     """The vectors (words, D) of words, accumulated from parts."""
 
-    def __init__(self, words: int, like: Array):
+    def __init__(self, words: int, like: Array) -> None:
         xp = array_namespace(like)
         self.vectors = xp.zeros((words, like.shape[-1]), dtype=like.dtype, device=device(like))
         self.seen = np.zeros(words, dtype=bool)

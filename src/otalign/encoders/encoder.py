@@ -50,7 +50,9 @@ class Encoder(ABC):
     padding = True
     inputs: Sequence[str]
 
-    def __init__(self, name: str, layer: int, limit: int, pad: int, subworder: Subworder, batch_size: int):
+    def __init__(
+        self, name: str, layer: int, limit: int, pad: int, subworder: Subworder, batch_size: int
+    ) -> None:
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, got {batch_size}; it counts subwords")
         self.name = name

@@ -37,7 +37,9 @@ class Onnx(Encoder):
 
     padding = False
 
-    def __init__(self, folder: str | Path, *, threads: int | None = None, batch_size: int | None = None):
+    def __init__(
+        self, folder: str | Path, *, threads: int | None = None, batch_size: int | None = None
+    ) -> None:
         import onnxruntime
         from tokenizers import Tokenizer
 

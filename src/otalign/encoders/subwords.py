@@ -62,7 +62,7 @@ class Frame:
 class Subworder:
     """A `tokenizers.Tokenizer` without truncation and padding, to which `[SEP]` in a text is just letters."""
 
-    def __init__(self, tokenizer: "Tokenizer"):
+    def __init__(self, tokenizer: "Tokenizer") -> None:
         tokenizer.no_truncation()
         tokenizer.no_padding()
         self.single = _read_frame(tokenizer, 1)
@@ -74,7 +74,7 @@ class Subworder:
         tokenizer.encode_special_tokens = True
         self.tokenizer = tokenizer
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[type["Subworder"], tuple["Tokenizer"]]:
         """Support pickling: a tokenizer does not pickle all of the options set above."""
         return Subworder, (self.tokenizer,)
 

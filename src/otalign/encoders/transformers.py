@@ -57,7 +57,7 @@ class Transformers(Encoder):
         batch_size: int | None = None,
         precision: Precision = "float32",
         kept: int | None = None,
-    ):
+    ) -> None:
         if precision not in get_args(Precision):
             raise ValueError(f"precision must be 'float32' or 'bfloat16', got {precision!r}")
         model, tokenizer, self.origin = load_model(name, kept)
@@ -232,7 +232,7 @@ def mix_layers(layers: Sequence[Any], mix: Any) -> Any:
 class LayerReached(Exception):
     """Raised before the first block that is not needed, with its input."""
 
-    def __init__(self, states: Any):
+    def __init__(self, states: Any) -> None:
         self.states = states
 
 

@@ -156,7 +156,7 @@ class Actor:
     attempt leaves a mark in the folder until it has ended, and the marks of three dead actors end the run.
     """
 
-    def __init__(self, work: ShardWork):
+    def __init__(self, work: ShardWork) -> None:
         self.work = work
         actor = import_module("ray").get_runtime_context().get_actor_id()  # stays the same after a restart
         try:
@@ -167,6 +167,7 @@ class Actor:
             self.method = error
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+        """Align a shard, given as a batch of one row."""
         (number,), (pickled,), (first,) = batch["number"], batch["items"], batch["first"]
         result = pickle.loads(pickled)
         if isinstance(self.method, Exception):

@@ -44,7 +44,7 @@ class FileRecord(NamedTuple):
 class HashingWriter(BufferedIOBase):
     """A binary file to write to that computes the record of its content."""
 
-    def __init__(self, file: BinaryIO):
+    def __init__(self, file: BinaryIO) -> None:
         self.file, self.size, self.hash = file, 0, sha256()
 
     def writable(self) -> bool:

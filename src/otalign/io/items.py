@@ -36,7 +36,7 @@ Pair = tuple[int, int]
 class LineTally:
     """A count of lines, with a message about the first of them."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.count = 0
         self.first: str | None = None
 

@@ -26,7 +26,7 @@ class ReaderLimits:
     max_words: int = 4_000
     max_characters: int = 100_000
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for field in fields(self):
             if getattr(self, field.name) < 1:
                 raise ValueError(f"{field.name} must be at least 1, got {getattr(self, field.name)}")

@@ -81,7 +81,7 @@ class BadLine(ValueError):
         expected: What the format requires.
     """
 
-    def __init__(self, line: Line, found: str, expected: str):
+    def __init__(self, line: Line, found: str, expected: str) -> None:
         super().__init__(line, found, expected)
         self.line, self.found, self.expected = line, found, expected
 

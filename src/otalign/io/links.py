@@ -17,7 +17,7 @@ NAACL_LINE = re.compile(
 class Tokens(dict[str, Pair]):
     """A cache of the pairs that tokens such as `3-4` denote; a lookup is ten times as fast as parsing."""
 
-    def __init__(self, marks: str, first: int = 0):
+    def __init__(self, marks: str, first: int = 0) -> None:
         self.pattern = re.compile(f"([0-9]{{1,9}})[{re.escape(marks)}]([0-9]{{1,9}})")
         self.first = first
         shown = " or ".join(f"{first}{mark}{first + 1}" for mark in marks)

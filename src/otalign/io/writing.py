@@ -32,7 +32,7 @@ class OutputFormat:
     weights: bool = False
     nulls: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.name not in SUFFIXES:
             raise ValueError(f"format must be one of {', '.join(SUFFIXES)}, got {self.name!r}")
 

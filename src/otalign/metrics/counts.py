@@ -85,7 +85,7 @@ class Counts:
     table: np.ndarray
     level: Level = "sure"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_level(self.level)
         if self.table.ndim != 2 or self.table.shape[1] != len(COLUMNS):
             raise ValueError(

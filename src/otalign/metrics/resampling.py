@@ -34,7 +34,7 @@ class Resampling:
     seed: int = 0
     confidence: float = 0.95
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.trials < 1:
             raise ValueError(
                 f"trials must be at least 1, got {self.trials}; 1,000 or more give stable figures"

@@ -151,7 +151,7 @@ def _add_status_routes(app: FastAPI, about: messages.About, state: "State", metr
 class State:
     """The readiness of the server."""
 
-    def __init__(self, batches: RequestQueue):
+    def __init__(self, batches: RequestQueue) -> None:
         self.batches = batches
 
     def warm_up(self, ask: PairRequest) -> None:

@@ -47,7 +47,7 @@ class RequestQueue:
 
     def __init__(
         self, work: Callable[[Sequence[PairRequest]], Sequence[Answer | RequestError]], waiting: int
-    ):
+    ) -> None:
         self._work, self._capacity = work, waiting
         self._queue: deque[_Request] = deque()  # requests with pairs to start, the next in turn first
         self._changed = threading.Condition()  # with a reentrant lock

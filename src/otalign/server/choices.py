@@ -50,7 +50,7 @@ class ServedChoice:
 class Choices:
     """The choices that an aligner offers, by the name of their problem."""
 
-    def __init__(self, aligner: Aligner):
+    def __init__(self, aligner: Aligner) -> None:
         own, plain = aligner.settings, aligner.settings.without_training()
         base = aligner if plain is own else Aligner(aligner.encoder, plain)
         self.default = own.problem_name

@@ -51,7 +51,7 @@ class Guard:
         metrics: Metrics,
         hosts: Collection[str] | None = None,
         token: str | None = None,
-    ):
+    ) -> None:
         self.app, self.limits, self.metrics, self.hosts = app, limits, metrics, hosts
         self.token = None if token is None else token.encode()
 
@@ -127,7 +127,7 @@ class Guard:
 class _AccessLine:
     """A line in the common log format with the time in seconds at its end, formatted only if it is logged."""
 
-    def __init__(self, scope: Scope, status: int, size: int, seconds: float):
+    def __init__(self, scope: Scope, status: int, size: int, seconds: float) -> None:
         self.scope, self.status, self.size, self.seconds = scope, status, size, seconds
 
     def __str__(self) -> str:

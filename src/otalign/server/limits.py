@@ -34,7 +34,7 @@ class Limits:
     header_seconds: float = 10.0
     idle_seconds: float = 30.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name.endswith("seconds"):

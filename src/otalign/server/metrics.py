@@ -23,7 +23,7 @@ class Metrics:
         worker: Row of this worker.
     """
 
-    def __init__(self, shared: np.ndarray | None = None, worker: int = 0):
+    def __init__(self, shared: np.ndarray | None = None, worker: int = 0) -> None:
         self._all = np.zeros((1, SIZE)) if shared is None else shared
         self._own = self._all[worker]
         self._own[_QUEUE] = 0

@@ -60,7 +60,7 @@ class RequestError(HTTPException):
         detail: str,
         errors: Sequence[tuple[str, str]] = (),
         headers: Mapping[str, str] | None = None,
-    ):
+    ) -> None:
         super().__init__(status, detail, headers)
         self.errors = errors
 

@@ -83,7 +83,7 @@ class AlignmentWorker:
         max_words: Maximum number of words of a sentence.
     """
 
-    def __init__(self, aligner: Aligner, max_words: int):
+    def __init__(self, aligner: Aligner, max_words: int) -> None:
         self.aligner, self.max_words = aligner, max_words
         self.cache: OrderedDict[tuple[Text, Text], CachedPair] = OrderedDict()
 
