@@ -172,7 +172,7 @@ def test_closed_forms_are_the_sums_that_they_stand_for(n, m, tension):
 
 
 def test_a_prior_that_agrees_with_the_posterior_keeps_its_tension():
-    lengths = Lengths.of([(3, 5, 5), (2, 7, 7), (4, 5, 5)])
+    lengths = Lengths.from_shapes([(3, 5, 5), (2, 7, 7), (4, 5, 5)])
     assert lengths.words == 49
     assert lengths.fit_tension(6.0, lengths.mean_feature(6.0)) == pytest.approx(6.0)
     assert lengths.fit_tension(6.0, 1.0) == 14.0
@@ -188,8 +188,8 @@ def test_digamma_is_the_slope_of_log_gamma():
 
 @given(corpora)
 def test_every_cell_finds_its_meeting(pairs):
-    source, target = (Vocabulary.of([pair[side] for pair in pairs]) for side in (0, 1))
-    grid = CooccurrenceGrid.of(pairs, source, target)
+    source, target = (Vocabulary.from_sentences([pair[side] for pair in pairs]) for side in (0, 1))
+    grid = CooccurrenceGrid.from_pairs(pairs, source, target)
     cooccurrences, cells = find_cooccurrences(grid, len(target) + 1)
     assert len(cooccurrences) == len({(s, t) for words in pairs for s in words[0] for t in words[1]})
     for block in grid.blocks(cells):

@@ -42,7 +42,7 @@ class Vocabulary:
     numbers: dict[str, int]
 
     @classmethod
-    def of(cls, sentences: Sequence[Words]) -> "Vocabulary":
+    def from_sentences(cls, sentences: Sequence[Words]) -> "Vocabulary":
         """Number the words of sentences."""
         return cls({word: k for k, word in enumerate(dict.fromkeys(w for words in sentences for w in words))})
 
@@ -94,7 +94,9 @@ class CooccurrenceGrid:
     ]  # indices (k,), source (k, n), target (k, m)
 
     @classmethod
-    def of(cls, pairs: Sequence[SentencePair], source: Vocabulary, target: Vocabulary) -> "CooccurrenceGrid":
+    def from_pairs(
+        cls, pairs: Sequence[SentencePair], source: Vocabulary, target: Vocabulary
+    ) -> "CooccurrenceGrid":
         """Encode pairs and group them by shape."""
         shapes = [(len(s), len(t)) for s, t in pairs]
         order = sorted((k for k, shape in enumerate(shapes) if all(shape)), key=shapes.__getitem__)

@@ -64,7 +64,7 @@ class Lengths:
     count: np.ndarray
 
     @classmethod
-    def of(cls, shapes: Iterable[tuple[int, int, int]]) -> "Lengths":
+    def from_shapes(cls, shapes: Iterable[tuple[int, int, int]]) -> "Lengths":
         """Compute the lengths of (pairs, given words, generated words); a shape may occur several times."""
         total: dict[tuple[int, int], int] = {}
         for count, n, m in shapes:

@@ -109,8 +109,8 @@ class FastAlign:
         nonempty = [pair for pair in pairs if pair[0] and pair[1]]
         if not nonempty:
             raise ValueError(f"pairs must include one with words on both sides, got {len(pairs)} without")
-        source, target = (Vocabulary.of([pair[side] for pair in nonempty]) for side in (0, 1))
-        grid = CooccurrenceGrid.of(pairs, source, target)
+        source, target = (Vocabulary.from_sentences([pair[side] for pair in nonempty]) for side in (0, 1))
+        grid = CooccurrenceGrid.from_pairs(pairs, source, target)
         cooccurrences, cells = find_cooccurrences(grid, _get_stride(target))
         blocks = list(grid.blocks(cells))
         swapped = [block.transpose() for block in blocks]
@@ -129,13 +129,13 @@ class FastAlign:
         parameters: Parameters,
         progress: Callable[[Step], object] | None,
     ) -> Parameters:
-        lengths = Lengths.of(block.cooccurrences.shape for block in blocks)
+        lengths = Lengths.from_shapes(block.cooccurrences.shape for block in blocks)
         for iteration in range(1, self.iterations):
             counts = ExpectedCounts.compute(blocks, parameters)
             tension = parameters.tension
             if self.fit_tension and iteration > 1:  # the first posterior equals the prior
                 tension = lengths.fit_tension(tension, counts.feature / lengths.words)
-            table, null = counts.probabilities(given, self.alpha)
+            table, null = counts.estimate(given, self.alpha)
             parameters = replace(parameters, table=table, null=null, tension=tension)
             if progress is not None:
                 progress(Step(name, iteration, counts.log_likelihood / lengths.words, tension))
@@ -213,7 +213,7 @@ class TrainedFastAlign:
             Links in both directions.
         """
         pairs = _check_pairs(pairs)
-        grid = CooccurrenceGrid.of(pairs, self.source, self.target)
+        grid = CooccurrenceGrid.from_pairs(pairs, self.source, self.target)
         pieces = [self.cooccurrences.lookup(keys) for keys in grid.keys(_get_stride(self.target))]
         cells = np.concatenate(pieces) if pieces else np.empty(0, np.int32)
         return _align_grid(grid, cells, self.forward, self.reverse)
@@ -235,7 +235,7 @@ def _choose_links(parameters: Parameters, blocks: Iterable[Block], size: int) ->
     """Return the chosen word of each word, pair by pair; empty for pairs without a block."""
     chosen = [np.empty(0, np.int32)] * size
     for block in blocks:
-        for index, row in zip(block.indices, parameters.choices(block).astype(np.int32), strict=True):
+        for index, row in zip(block.indices, parameters.choose(block).astype(np.int32), strict=True):
             chosen[index] = row
     return chosen
 

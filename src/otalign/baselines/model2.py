@@ -38,7 +38,7 @@ class Parameters:
         by_words *= (1 - self.null_probability) * prior(n, m, self.tension)
         return by_words, self.null_probability * self.null[block.target]
 
-    def choices(self, block: Block) -> np.ndarray:
+    def choose(self, block: Block) -> np.ndarray:
         """Return the best given word of every generated one, −1 for null, (k, m); ties prefer null."""
         by_words, by_null = self.compute_joint(block)
         best = by_words.argmax(1)
@@ -72,7 +72,7 @@ class ExpectedCounts:
             log_likelihood += float(np.log(evidence).sum())
         return cls(table[:-1], null[:-1], total_feature, log_likelihood)
 
-    def probabilities(self, given: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+    def estimate(self, given: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the tables under a Dirichlet prior; `given` holds the given word of each co-occurrence."""
         totals = np.bincount(given, weights=self.table + alpha)
         table = np.empty(len(self.table) + 1)

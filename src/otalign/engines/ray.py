@@ -248,7 +248,7 @@ def start_cluster(address: str | None, processors: int) -> Iterator[Any]:
         raise ImportError("--engine ray needs Ray; pip install 'otalign[ray]'") from None
     started = not ray.is_initialized()
     if started:
-        local = {} if address else {"num_cpus": processors, **_private_node()}
+        local = {} if address else {"num_cpus": processors, **_get_private_options()}
         try:
             ray.init(
                 address=address or "local",
@@ -271,7 +271,7 @@ def start_cluster(address: str | None, processors: int) -> Iterator[Any]:
             ray.shutdown()
 
 
-def _private_node() -> dict[str, Any]:
+def _get_private_options() -> dict[str, Any]:
     """Return options of `ray.init` for a node that uses only this machine, its files and its network."""
     # Without a token in the environment, Ray writes one below the home folder.
     if "RAY_AUTH_TOKEN_PATH" not in os.environ and not Path("~/.ray/auth_token").expanduser().exists():

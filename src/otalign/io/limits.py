@@ -41,7 +41,7 @@ class ReaderLimits:
         Returns:
             The actual and the permitted size in words, or None if the item is within the limits.
         """
-        for side, words, characters in self._sizes(item, pretokenized):
+        for side, words, characters in self._measure(item, pretokenized):
             if characters > self.max_characters:
                 actual = f"{characters:,} characters in the {side}"
                 return actual, f"at most {self.max_characters:,} (max_characters)"
@@ -49,7 +49,7 @@ class ReaderLimits:
                 return f"{words:,} words in the {side}", f"at most {self.max_words:,} (max_words)"
         return None
 
-    def _sizes(self, item: Item, pretokenized: bool) -> Iterator[tuple[str, int, int]]:
+    def _measure(self, item: Item, pretokenized: bool) -> Iterator[tuple[str, int, int]]:
         if isinstance(item, WordlessLinks):
             return
         for side, content in (("source", item.source), ("target", item.target)):

@@ -24,7 +24,7 @@ class Reliability:
     found: np.ndarray
 
     @classmethod
-    def of(cls, probabilities: Any, facts: Any, bins: int = BINS) -> "Reliability":
+    def from_outcomes(cls, probabilities: Any, facts: Any, bins: int = BINS) -> "Reliability":
         """Bin probabilities.
 
         Args:

@@ -30,7 +30,7 @@ class Measured:
     digests: dict[str, str]
 
     @classmethod
-    def of(cls, folder: Path) -> Self:
+    def read(cls, folder: Path) -> Self:
         """Read the figures from the folder of an aligner."""
         data = read_json(folder / MEASURED)
         return cls(data["f1"], data["sha256"])
@@ -91,7 +91,7 @@ def check_digests(folder: Path) -> None:
     Raises:
         ValueError: If a file is missing or was changed.
     """
-    for name, digest in Measured.of(folder).digests.items():
+    for name, digest in Measured.read(folder).digests.items():
         if not (folder / name).is_file() or _compute_digest(folder / name) != digest:
             raise ValueError(
                 f"{folder / name} is not the file that otalign was released with; reinstall the package"

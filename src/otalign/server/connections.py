@@ -61,7 +61,7 @@ class LimitedConnection(HttpToolsProtocol):
         self._size = 0 if self._starts else self._size + len(data)
         self._starts = False
         if self._reads_headers and self._size > self.limits.header_bytes:
-            self._refuse(self._large_headers())
+            self._refuse(self._make_header_error())
         elif self._size > self.limits.header_bytes + FRAMING * self.limits.body:
             self._refuse(RequestError(413, f"a request must have at most {self.limits.body:,} bytes"))
         elif self._is_idle() and self._until_headers is None:
@@ -99,9 +99,9 @@ class LimitedConnection(HttpToolsProtocol):
     def _count_header(self, size: int) -> None:
         self._header_size += size
         if self._header_size > self.limits.header_bytes or len(self.headers) > self.limits.headers:
-            self._fail(self._large_headers())
+            self._fail(self._make_header_error())
 
-    def _large_headers(self) -> RequestError:
+    def _make_header_error(self) -> RequestError:
         maximum = f"{self.limits.headers} headers of {self.limits.header_bytes:,} bytes in all"
         return RequestError(431, f"a request must have at most {maximum}, its address included")
 

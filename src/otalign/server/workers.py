@@ -74,7 +74,7 @@ def supervise(service: Service, sockets: Sequence[socket.socket], on_ready: Call
     def start(k: int) -> _Worker:
         receiver, sender = SPAWN.Pipe(duplex=False)
         args = (service, sockets[k], shared, k, sender)
-        process = SPAWN.Process(target=_work, args=args, name=f"otalign-worker-{k}", daemon=True)
+        process = SPAWN.Process(target=_serve, args=args, name=f"otalign-worker-{k}", daemon=True)
         process.start()
         sender.close()
         return _Worker(process, receiver)
@@ -134,7 +134,7 @@ def _replace_dead_workers(workers: list[_Worker], start: Callable[[int], _Worker
             workers[k] = start(k)
 
 
-def _work(service: Service, listening: socket.socket, shared: Any, k: int, report: Connection) -> None:
+def _serve(service: Service, listening: socket.socket, shared: Any, k: int, report: Connection) -> None:
     """Serve in this process, until SIGTERM or the end of the parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process with SIGTERM instead
     try:
