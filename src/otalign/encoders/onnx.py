@@ -58,7 +58,8 @@ class Onnx(Encoder):
                 self.folder / MODEL, options, providers=["CPUExecutionProvider"], disabled_optimizers=SLOWER
             )
             metadata = self.session.get_modelmeta().custom_metadata_map
-            about = (metadata["name"], *(int(metadata[key]) for key in ("layer", "limit", "pad")))
+            layer, limit, pad = (int(metadata[key]) for key in ("layer", "limit", "pad"))
+            name = metadata["name"]
             self.inputs, self.size = _read_interface(self.session)
         except Exception as error:
             raise ValueError(
@@ -68,7 +69,9 @@ class Onnx(Encoder):
             tokenizer = Tokenizer.from_file(str(self.folder / TOKENIZER))
         except Exception as error:  # tokenizers raises Exception itself
             raise ValueError(f"{self.folder / TOKENIZER} cannot be read: {error}") from error
-        super().__init__(*about, Subworder(tokenizer), BATCH if batch_size is None else batch_size)
+        super().__init__(
+            name, layer, limit, pad, Subworder(tokenizer), BATCH if batch_size is None else batch_size
+        )
 
     def hidden(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
         """Compute the states of the layer."""

@@ -14,7 +14,7 @@ import numpy as np
 from otalign.failures import describe
 from otalign.untrusted import read_array, read_json
 
-OPTIONAL = ("pooler", "decoder")  # prefixes of weights that embeddings do not need
+OPTIONAL_WEIGHTS = ("pooler", "decoder")  # prefixes of weights that embeddings do not need
 MIX = "mix.npy"  # weights of the last layers, if training has mixed them
 PARTS = ("*.json", "*.safetensors", "*.txt", "*.model", MIX)  # files of a saved model and its tokenizer
 SAFELY = {
@@ -112,7 +112,7 @@ def load_model(name: str, layers: int | None) -> tuple[Any, Any, Path]:
     if getattr(tokenizer, "backend_tokenizer", None) is None:
         raise ValueError(f"the tokenizer of {name} has no offsets; use a model that has a tokenizer.json")
     for missing in sorted(info["missing_keys"]):
-        if not missing.startswith(OPTIONAL):  # they would be initialised at random
+        if not missing.startswith(OPTIONAL_WEIGHTS):  # they would be initialised at random
             raise ValueError(
                 f"{name} has no weights for {missing}; are its files complete, and is it an encoder?"
             )
