@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from otalign.io import CORPORA, load, read
-from otalign.io.items import TextPair, words_of
+from otalign.io.items import TextPair, get_words
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "pairs.tsv"
 WAIT = 0.2  # seconds between two looks at the memory
@@ -35,7 +35,7 @@ def pairs(said: str) -> list[TextPair]:
     """Those of a corpus's dev set, or of a file."""
     items = load(said, "dev") if said in CORPORA else read(said, "jsonl" if "jsonl" in said else "tsv")
     return [
-        item if isinstance(item, TextPair) else TextPair(*map(" ".join, words_of(item))) for item in items
+        item if isinstance(item, TextPair) else TextPair(*map(" ".join, get_words(item))) for item in items
     ]
 
 

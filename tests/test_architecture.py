@@ -36,6 +36,7 @@ ORDER = [
         "arrays",
         "atomic",
         "failures",
+        "processes",
         "untrusted",
         "text",
         "ot",

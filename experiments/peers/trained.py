@@ -25,12 +25,12 @@ from otalign.arrays import is_finite
 from otalign.atomic import write_atomic
 from otalign.encoders.chunks import split_into_chunks
 from otalign.encoders.transformers import Transformers
+from otalign.failures import describe
 from otalign.method import format_signature
 from otalign.scoring import PairBatch, split_into_batches
 from otalign.scoring.extraction import DIGITS
 from otalign.scoring.learned import BUDGET
 from otalign.text.words import Pair, Text
-from otalign.untrusted import one_line
 
 WEIGHTS = "peer.safetensors"
 HEADS: dict[Peer, type[SemiCrf] | type[SpanPrediction]] = {
@@ -72,7 +72,7 @@ class TrainedPeer:
             head.load_state_dict(weights)
         except Exception as error:  # torch raises RuntimeError for names and shapes, safetensors its own
             raise ValueError(
-                f"{Path(folder) / WEIGHTS} is not what was trained: {one_line(error)}"
+                f"{Path(folder) / WEIGHTS} is not what was trained: {describe(error, brief=True)}"
             ) from error
         if not all(map(is_finite, weights.values())):
             raise ValueError(f"{Path(folder) / WEIGHTS} holds numbers that are not finite; it is damaged")

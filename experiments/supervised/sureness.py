@@ -17,9 +17,9 @@ def reliability(aligner: Aligner, golds: Sequence[Gold], level: Level) -> dict[s
     links, nulls = (np.concatenate(parts, axis=1) for parts in _collect(aligner, golds, level))
     possible = links[:, links[0] >= LEAST]
     return {
-        "links": Reliability.of(*possible),
-        "all cells": Reliability.of(*links),
-        "nulls": Reliability.of(*nulls),
+        "links": Reliability.from_outcomes(*possible),
+        "all cells": Reliability.from_outcomes(*links),
+        "nulls": Reliability.from_outcomes(*nulls),
     }
 
 

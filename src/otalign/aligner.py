@@ -18,7 +18,7 @@ import numpy as np
 import otalign
 from otalign import encoders, models
 from otalign.alignment import Alignment
-from otalign.atomic import write_atomic
+from otalign.atomic import open_atomic, write_atomic
 from otalign.encoders import Embeddings, Encoder, Precision
 from otalign.encoders.chunks import EmbeddedPairs, embed_pairs
 from otalign.encoders.whitening import Centre, centre_stream
@@ -146,7 +146,8 @@ class Aligner:
         for name, array in zip((MEAN, STRETCH), arrays, strict=True):
             (folder / name).unlink(missing_ok=True)  # of an aligner that was saved here before
             if array is not None:
-                np.save(folder / name, array.astype(np.float32))
+                with open_atomic(folder / name) as file:
+                    np.save(file, array.astype(np.float32))
         (folder / HEAD_FILE).unlink(missing_ok=True)
         if self.head:
             self.head.save(folder)

@@ -59,7 +59,7 @@ def test_simalign_links_what_it_links_by_the_same_embeddings(encoder, options, p
 
 
 def test_simalign_takes_the_heaviest_matching(encoder):
-    pytest.importorskip("scipy", reason="Match() needs SciPy")
+    pytest.importorskip("scipy", reason="MaximumMatching() needs SciPy")
     for alignment in SimAligner(encoder, SimAlign(MaximumMatching())).align_many(PAIRS):
         assert len(alignment.links) == min(alignment.shape)
 

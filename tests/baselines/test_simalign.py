@@ -62,7 +62,7 @@ def test_scaling_all_similarities_changes_nothing(matching):
 
 
 def test_match_gives_the_heaviest_full_matching():
-    pytest.importorskip("scipy", reason="Match() needs SciPy")
+    pytest.importorskip("scipy", reason="MaximumMatching() needs SciPy")
     rng = np.random.default_rng(1)
     for n, m in [(1, 1), (3, 3), (2, 5), (5, 2), (4, 6)]:
         S = rng.random((n, m))

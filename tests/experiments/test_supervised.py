@@ -346,7 +346,7 @@ def test_what_cannot_be_done_is_said_in_words(options, capsys, tmp_path, argumen
 
 def test_without_a_data_folder_it_is_said_how_to_give_one(model, capsys, tmp_path):
     _, said = run(capsys, "--encoder", model, "-o", tmp_path, rc=2)
-    assert "no data folder is given; give data=, or set OTALIGN_DATA" in said
+    assert "no data folder is given; pass data= or set OTALIGN_DATA" in said
 
 
 def test_it_explains_itself_with_an_example(capsys):

@@ -17,7 +17,7 @@ from otalign.cli.methods import check_method, chosen_method, training_pairs
 from otalign.cli.results import open_output, write_line
 from otalign.cli.terminal import bars
 from otalign.io import ReaderLimits, WordPair
-from otalign.io.lines import BadLine, Line, lines
+from otalign.io.lines import BadLine, Line, read_lines
 from otalign.io.tables import parse_json
 from otalign.method import Method
 from otalign.projection import Policy, project_tags, projected_spans
@@ -71,7 +71,7 @@ def project(
     rereadable = check_input(file)
 
     def records() -> Iterator[ProjectionRecord]:
-        return (_record(line, limits) for line in lines(file, limits.max_line_bytes))
+        return (_record(line, limits) for line in read_lines(file, limits.max_line_bytes))
 
     if rereadable:  # so that bad lines are named before the work
         deque(records(), maxlen=0)

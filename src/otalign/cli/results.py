@@ -17,7 +17,7 @@ from rich.console import Console
 from otalign.alignment import Alignment
 from otalign.atomic import open_atomic
 from otalign.io.lines import STDIN, compress
-from otalign.io.parquet import library
+from otalign.io.parquet import import_pyarrow
 from otalign.io.writing import LINES, SUFFIXES, OutputFormat
 from otalign.render.matrix import matrix as grid
 from otalign.render.terminal import draw
@@ -48,7 +48,7 @@ def shard_form(said: str | None, weights: bool, nulls: bool, matrix: bool) -> Ou
     if said is not None and said not in SUFFIXES:
         raise ValueError(f"--format of shards must be one of {', '.join(SUFFIXES)}, got {said!r}")
     if said == "parquet":
-        library()  # without pyarrow it fails, and should before the work
+        import_pyarrow()  # without pyarrow it fails, and should before the work
     return OutputFormat(said or "jsonl", weights, nulls)
 
 

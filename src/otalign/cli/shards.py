@@ -19,7 +19,7 @@ from otalign.cli.pairs import Pairs
 from otalign.cli.terminal import resumable
 from otalign.encoders.onnx import processors
 from otalign.engines import Folder, OutputFormat, ShardWork, ray
-from otalign.engines.work import SIZE, Tell
+from otalign.engines.work import SIZE, ProgressCallback
 from otalign.io import Item, Reading
 from otalign.io.lines import STDIN
 from otalign.io.links import each_line
@@ -71,7 +71,7 @@ def align_in_shards(
     if aligner.method == "fast-align":
         raise ValueError("--method fast-align learns from all pairs at once, so not in shards; give -o FILE")
     folder.check(resume=options.resume)
-    said = folder.said or {}
+    said = folder.metadata or {}
     if said:
         with folder.lock():  # another run at work in it is found before the input is read through
             pass
@@ -89,7 +89,12 @@ def align_in_shards(
 
 
 def _align(
-    pairs: Pairs, aligner: AlignerOptions, folder: Folder, options: ShardOptions, size: int, tell: Tell
+    pairs: Pairs,
+    aligner: AlignerOptions,
+    folder: Folder,
+    options: ShardOptions,
+    size: int,
+    tell: ProgressCallback,
 ) -> None:
     """By the engine that was chosen."""
     about = _about(pairs, folder.form, aligner)
@@ -100,10 +105,10 @@ def _align(
         threads = max(1, (aligner.threads or processors()) // processes)
     aligner = replace(aligner, threads=threads)
     chosen: dict[str, Any] = {"processes": processes, "resume": options.resume, "size": size}
-    chosen |= {"tell": tell, "warn": lambda line: print(f"otalign: {line}", file=sys.stderr)}
+    chosen |= {"progress": tell, "warn": lambda line: print(f"otalign: {line}", file=sys.stderr)}
     if options.engine == "ray":
         pairs, aligner, folder = _wherever_it_runs(pairs, aligner, folder)
-        chosen |= {"threads": threads, "gpus": options.gpus or 0, "address": options.ray_address}
+        chosen["options"] = ray.RayOptions(threads, options.gpus or 0, options.ray_address)
     run = ray.align if options.engine == "ray" else engines.align
     work = ShardWork(folder, partial(_load_method, aligner), pairs.pretokenized, _unit(pairs.items))
     run(pairs.items, work, about, **chosen)

@@ -1,4 +1,4 @@
-"""Alignments as they are written: a line each, and for shards a suffix that says how."""
+"""Output formats of aligned pairs: a line per alignment, and for shards a file suffix."""
 
 import gzip
 import json
@@ -20,33 +20,45 @@ SUFFIXES = {
 
 @dataclass(frozen=True)
 class OutputFormat:
-    """One of the formats; those of links alone may have columns of weights and of nulls too."""
+    """A format of aligned pairs.
+
+    Attributes:
+        name: One of `SUFFIXES`.
+        weights: Whether formats of links alone have a column of weights.
+        nulls: Whether formats of links alone have columns of null words.
+    """
 
     name: str
     weights: bool = False
     nulls: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.name not in SUFFIXES:
             raise ValueError(f"format must be one of {', '.join(SUFFIXES)}, got {self.name!r}")
 
     @property
     def suffix(self) -> str:
+        """Suffix of a file in this format."""
         return SUFFIXES[self.name]
 
     def line(self, alignment: Alignment) -> str:
-        """An alignment in one of `LINES`, without the line end."""
+        """Format an alignment as one of `LINES`, without the line end."""
         if self.name.startswith("jsonl"):
             return json.dumps(alignment.to_dict(), ensure_ascii=False, allow_nan=False)
         return "\t".join(self._cells(alignment))
 
     def write(self, alignments: Iterable[Alignment], file: BinaryIO) -> None:
-        """Write a whole file. The same alignments give the same bytes."""
+        """Write a whole file. The same alignments give the same bytes.
+
+        Args:
+            alignments: The alignments.
+            file: Binary file to write to.
+        """
         if self.name == "parquet":
             from otalign.io.parquet import write
 
             write(alignments, file)
-        elif self.name.endswith(".gz"):  # without the name and the time that gzip would put in front
+        elif self.name.endswith(".gz"):  # no name and time in the header: reproducible
             with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
                 self._write_lines(alignments, packed)
         else:
@@ -67,5 +79,5 @@ class OutputFormat:
 
 
 def _on_a_line(word: str) -> str:
-    """A word of a table has no tab or line end, which only words from jsonl can have."""
+    """Replace tabs and line ends in a word, which only words from jsonl can contain."""
     return word.translate({ord(letter): " " for letter in "\t\n\r"})

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from otalign.encoders import EXPORTED
-from otalign.encoders.pretrained import depth
+from otalign.encoders.pretrained import read_depth
 from otalign.encoders.transformers import Transformers
 from otalign.training.dev import DevSet
 from otalign.training.loop import Epoch, TrainingLoop
@@ -83,7 +83,7 @@ def make_accelerator(device: str | None) -> Any:
 
 def _encoder(name: str, kept: int | None, device: str) -> Transformers:
     """All of its layers, or the first so many of them."""
-    last = depth(name)
+    last = read_depth(name)
     if kept is not None and kept > last:
         raise ValueError(f"depth must be at most {last}, as many layers as {name} has, got {kept}")
     return Transformers(name, kept or last, device=device, kept=kept)

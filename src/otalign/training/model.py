@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from otalign.alignment import LEVELS, Level
 from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.encoder import INPUTS
-from otalign.encoders.pretrained import NOT_MISSED
+from otalign.encoders.pretrained import OPTIONAL_WEIGHTS
 from otalign.encoders.transformers import Transformers, states
 from otalign.scoring import Head, LearnedScorer, PairBatch, ProjectionHead, TransportScorer
 from otalign.settings import AnySettings, Settings
@@ -72,7 +72,7 @@ class Learner(nn.Module):
         super().__init__()
         self.encoder = encoder.model
         for name, weight in self.encoder.named_parameters():
-            if name.startswith(NOT_MISSED):  # several processes would wait for gradients that never come
+            if name.startswith(OPTIONAL_WEIGHTS):  # else processes would wait for their gradients
                 weight.requires_grad_(False)
         self.inputs = encoder.inputs
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from otalign.alignment import LEVELS
 from otalign.encoders import Pairing, PairPreparer
-from otalign.encoders.prefetch import _without_main
+from otalign.processes import hide_main_module
 from otalign.training.augmentation import EDITS, Augmentation, augment
 from otalign.training.batches import POOL, TrainingBatch, collate, encode_pairs
 from otalign.training.examples import Example
@@ -166,7 +166,7 @@ class ExampleStream:
         yield from in_order(self._submit, tasks, AHEAD * self.workers)
 
     def _submit(self, task: Task) -> "Future[list[list[TrainingBatch]]]":
-        with _without_main():  # a task may start a worker
+        with hide_main_module():  # a task may start a worker
             return self.pool.submit(_make_batches, task)
 
     def __enter__(self) -> "ExampleStream":
