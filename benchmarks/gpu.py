@@ -26,11 +26,11 @@ import torch
 
 from otalign import Aligner
 from otalign.aligner import split_into_chunks
-from otalign.alignment import Gold
 from otalign.encoders import PreparedPairs
 from otalign.encoders.prefetch import prepare_ahead
 from otalign.encoders.prepared import EncoderBatch
 from otalign.encoders.transformers import Transformers, states
+from otalign.gold import Gold
 from otalign.io import load
 from otalign.metrics import count, scores
 from otalign.scoring import split_into_batches

@@ -28,9 +28,10 @@ import numpy as np
 
 from otalign import Aligner
 from otalign.aligner import split_into_chunks
-from otalign.alignment import Alignment, Gold, Link
+from otalign.alignment import Alignment, Link
 from otalign.encoders.export import export
 from otalign.encoders.transformers import Transformers
+from otalign.gold import Gold
 from otalign.io import load
 from otalign.metrics import count, scores
 from otalign.ot import Entropic

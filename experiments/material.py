@@ -11,9 +11,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from otalign import encoders
-from otalign.alignment import Gold
 from otalign.encoders import Embeddings, Encoder
 from otalign.encoders.whitening import Centre
+from otalign.gold import Gold
 from otalign.io import CORPORA, load
 from otalign.settings import Settings
 from otalign.tuning import EmbeddingStore, EncoderChoice, Journal, Progress

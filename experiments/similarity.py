@@ -12,12 +12,13 @@ import numpy as np
 
 from experiments.material import Material
 from experiments.system import Figures, Tuning, of_pairs
-from otalign.alignment import Alignment, Gold, Level
+from otalign.alignment import Alignment, Level
 from otalign.baselines import IterMax, SimAlign, similarity
 from otalign.baselines.simalign import apply_distortion, link_entropy
 from otalign.encoders import Embeddings
 from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.whitening import Centre
+from otalign.gold import Gold
 from otalign.metrics import Tally
 from otalign.tuning import Curve, EncoderChoice
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from experiments.material import Material
-from otalign.alignment import Alignment, Gold, Level, Link, Pairs
+from otalign.alignment import Alignment, Level, Link, Pairs
+from otalign.gold import Gold
 from otalign.metrics.counts import harmonic_mean
 from otalign.tuning import EncoderChoice
 

@@ -11,8 +11,9 @@ from experiments.peers.queries import QueryBatch, batch, by_pairs, queries
 from experiments.peers.semi_crf import SemiCrf
 from experiments.peers.settings import Peer
 from experiments.peers.span_prediction import QueryTensors, SpanPrediction
-from otalign.alignment import LEVELS, Gold, Level
+from otalign.alignment import LEVELS, Level
 from otalign.encoders.transformers import Transformers
+from otalign.gold import Gold
 from otalign.scoring import PairBatch
 from otalign.text.words import join_words
 from otalign.training.batches import PairSet, TrainingBatch, pool_by_size

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from otalign.aligner import Aligner
-from otalign.alignment import Gold, Level
+from otalign.alignment import Level
 from otalign.encoders.embeddings import to_numpy
+from otalign.gold import Gold
 from otalign.metrics.reliability import Reliability
 
 LEAST = 0.01  # below, a link is surely none: there are so many of those that they would hide the others

@@ -8,7 +8,7 @@ import pytest
 from experiments import ROWS
 from experiments.similarity import Similarity
 from experiments.transport import Transported
-from otalign.alignment import Gold
+from otalign.gold import Gold
 from otalign.io import CORPORA, write
 from otalign.io import corpora as datasets
 from otalign.ot import Entropic

@@ -10,8 +10,8 @@ import pytest
 from experiments import COLUMNS, MAIN, ROWS, paper, select_rows
 from experiments.similarity import curves
 from experiments.system import of_pairs
-from otalign.alignment import Gold
 from otalign.baselines import SimAlign
+from otalign.gold import Gold
 from otalign.metrics import count, scores
 from tests.experiments.conftest import drawn
 

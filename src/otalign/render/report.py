@@ -11,8 +11,9 @@ from html import escape
 from string import Template
 from typing import Any
 
-from otalign.alignment import Alignment, Gold, Level
+from otalign.alignment import Alignment, Level
 from otalign.gloss import GlossColumn, columns
+from otalign.gold import Gold
 from otalign.metrics import Counts, count, per_pair, scores
 from otalign.render.assets import asset
 from otalign.render.layout import leftwards, word_width

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
-from otalign.alignment import Alignment, Gold, Level
+from otalign.alignment import Alignment, Level
+from otalign.gold import Gold
 from otalign.metrics import Counts
 from otalign.render.words import shown
 
