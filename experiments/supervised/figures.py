@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from experiments.columns import Column
-from experiments.figures.lines import SURE, WITHOUT_MSR, Panel, PlotLine, Pooled, figure
 from experiments.supervised.rows import ROWS, UNION
 from experiments.supervised.study import Supervised
+from experiments.unsupervised.figures.lines import SURE, WITHOUT_MSR, Panel, PlotLine, Pooled, figure
 from otalign.metrics import Counts
 from otalign.metrics.reliability import Reliability
 from otalign.render.canvas import FAINT, blank, save

@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from experiments import ROWS
-from experiments.similarity import Similarity
-from experiments.transport import Transported
+from experiments.unsupervised import ROWS
+from experiments.unsupervised.similarity import Similarity
+from experiments.unsupervised.transport import Transported
 from otalign.gold import Gold
 from otalign.io import CORPORA, write
 from otalign.io import corpora as datasets

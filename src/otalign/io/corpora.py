@@ -49,7 +49,7 @@ def _multimwa(split: str, paths: list[Path]) -> Iterator[Gold]:
 
 def _swapped_multimwa(split: str, paths: list[Path]) -> Iterator[Gold]:
     """MTRef: the paper takes its second sentence for the source."""
-    return (gold.transposed() for gold in read(paths, "multimwa"))
+    return (gold.transpose() for gold in read(paths, "multimwa"))
 
 
 def _two_files(split: str, paths: list[Path]) -> Iterator[Gold]:

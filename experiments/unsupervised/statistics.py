@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 from experiments.columns import COLUMNS
 from experiments.material import Material
-from experiments.system import Tuning, of_pairs
+from experiments.unsupervised.system import Tuning, of_pairs
 from otalign.alignment import Alignment, Level
 from otalign.baselines import FastAlign, Symmetrisation
 from otalign.tuning import EncoderChoice

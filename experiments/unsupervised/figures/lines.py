@@ -6,8 +6,8 @@ from statistics import mean
 from typing import Any
 
 from experiments.columns import COLUMNS, Column
-from experiments.rows import ROWS
-from experiments.run import Study
+from experiments.unsupervised.rows import ROWS
+from experiments.unsupervised.run import Study
 from otalign.metrics import Counts, Grouping, breakdown, scores
 from otalign.render.canvas import FAINT, INK, blank
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from experiments.columns import Column
-from experiments.system import Figures, System
+from experiments.unsupervised.system import Figures, System
 from otalign.alignment import Level
 from otalign.atomic import open_atomic, write_atomic
 from otalign.metrics import Counts

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from experiments.material import Material
-from experiments.system import Figures, Tuning, of_pairs
+from experiments.unsupervised.system import Figures, Tuning, of_pairs
 from otalign.alignment import Alignment, Level
 from otalign.baselines import IterMax, SimAlign, similarity
 from otalign.baselines.simalign import apply_distortion, link_entropy

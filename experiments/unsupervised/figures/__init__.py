@@ -5,9 +5,9 @@ Lines carry their names at their ends and differ in more than colour, so that th
 
 from pathlib import Path
 
-from experiments.figures.lines import by_null_rate, by_phrase_share
-from experiments.figures.matrices import EXAMPLES, matrices
-from experiments.run import Study
+from experiments.unsupervised.figures.lines import by_null_rate, by_phrase_share
+from experiments.unsupervised.figures.matrices import EXAMPLES, matrices
+from experiments.unsupervised.run import Study
 from otalign.render.canvas import save
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from experiments.material import Material
-from experiments.system import Figures, Tuning
+from experiments.unsupervised.system import Figures, Tuning
 from otalign.aligner import Aligner, EmbeddedPairs
 from otalign.alignment import Alignment, Level
 from otalign.ot import Entropic, Partial, Problem, Solver, Unbalanced

@@ -6,10 +6,10 @@ and what it links is said by its own methods, in `transport`, `similarity` and `
 
 from fnmatch import fnmatch
 
-from experiments.similarity import Similarity
-from experiments.statistics import Statistics
-from experiments.system import System
-from experiments.transport import DISTORTIONS, MASS, Transported
+from experiments.unsupervised.similarity import Similarity
+from experiments.unsupervised.statistics import Statistics
+from experiments.unsupervised.system import System
+from experiments.unsupervised.transport import DISTORTIONS, MASS, Transported
 from otalign.ot import Balanced, Entropic, Exact, Partial, Problem, Unbalanced
 from otalign.settings import DISTORTION, PROBLEMS, SMOOTHING, WHITENING
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from experiments.columns import COLUMNS
-from experiments.rows import ROWS
-from experiments.run import Study
+from experiments.unsupervised.rows import ROWS
+from experiments.unsupervised.run import Study
 from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.whitening import Centre
 from otalign.render.canvas import blank

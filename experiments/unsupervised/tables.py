@@ -9,11 +9,11 @@ from typing import Any
 
 import otalign
 from experiments import layout, paper
-from experiments.cells import Cell
 from experiments.columns import COLUMNS
-from experiments.rows import APPENDED
-from experiments.run import Study
-from experiments.system import Figures, System
+from experiments.unsupervised.cells import Cell
+from experiments.unsupervised.rows import APPENDED
+from experiments.unsupervised.run import Study
+from experiments.unsupervised.system import Figures, System
 
 Value = Callable[[Figures], float]
 MEASURES: dict[str, Value] = {
