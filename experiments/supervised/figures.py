@@ -1,4 +1,4 @@
-"""The supervised study's figures: F1 by nulls and phrases, and whether probabilities can be relied on."""
+"""The figures of the supervised study: F1 by nulls and phrases, and reliability diagrams."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -25,7 +25,7 @@ FEW = 20  # in a bin: too few for a share that means anything
 
 
 def write(study: Supervised, folder: Path) -> list[Path]:
-    """What can be drawn of the results that are there."""
+    """Write the figures that the finished results allow; return the files."""
     by_nulls = [Panel("All corpora", SURE, LINES), Panel("Without MSR-RTE", WITHOUT_MSR, LINES)]
     drawn = {
         "supervised-f1-by-null-rate": figure("null_rate", by_nulls, _make_pooling(study)),
@@ -33,7 +33,7 @@ def write(study: Supervised, folder: Path) -> list[Path]:
         "reliability": reliability(study),
     }
     folder.mkdir(parents=True, exist_ok=True)
-    return [path for name, one in drawn.items() if one for path in save(one, folder / name)]
+    return [path for name, figure in drawn.items() if figure for path in save(figure, folder / name)]
 
 
 def _make_pooling(study: Supervised) -> Pooled:
@@ -48,16 +48,16 @@ def _make_pooling(study: Supervised) -> Pooled:
 
 
 def collect_reliability(study: Supervised, level: str, what: str) -> list[Reliability]:
-    """What the models of all corpora together say at a level, seed by seed."""
+    """Return the reliability of the models of all corpora at a level, by seed."""
     return [
-        Reliability.from_dict(one.reliability[level][what])
-        for one in study.of_row(ROWS[UNION])
-        if level in one.reliability
+        Reliability.from_dict(result.reliability[level][what])
+        for result in study.of_row(ROWS[UNION])
+        if level in result.reliability
     ]
 
 
 def reliability(study: Supervised) -> Any | None:
-    """How often links and nulls are so that are held to be so likely, all seeds together."""
+    """Draw the observed frequency of links and nulls by their predicted probability, over all seeds."""
     if not any(collect_reliability(study, level, "links") for level in LEVELS):
         return None
     drawn, axes = blank(7.6, 3.8, 2)

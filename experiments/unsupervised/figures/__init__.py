@@ -1,6 +1,6 @@
 """The figures of a study, each as SVG and as PNG (`pip install 'otalign[plot]'`).
 
-Lines carry their names at their ends and differ in more than colour, so that they can be told apart in grey.
+Lines are labelled at their ends and differ in more than colour, so that they are distinct in grey.
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ from otalign.render.canvas import save
 
 
 def write(study: Study, folder: Path) -> list[Path]:
-    """What can be drawn of the cells that are there: F1 by nulls and by phrases, and plans of a few pairs."""
+    """Write the figures that the finished cells allow: F1 by nulls and phrases, and plans of a few pairs."""
     drawn = {"f1-by-null-rate": by_null_rate(study), "f1-by-phrase-share": by_phrase_share(study)}
     for number in range(len(EXAMPLES)):
         drawn[f"matrices-{number + 1}"] = matrices(study, number)
