@@ -37,12 +37,14 @@ class QueryTensors(NamedTuple):
 
     @classmethod
     def of(cls, batch: QueryBatch, device: torch.device | str) -> "QueryTensors":
-        def moved(array: np.ndarray) -> Tensor:
+        def to_device(array: np.ndarray) -> Tensor:
             return torch.from_numpy(array).to(device, non_blocking=True)
 
-        inputs = dict[str, Tensor](zip(INPUTS, map(moved, (batch.ids, batch.mask, batch.types)), strict=True))
+        inputs = dict[str, Tensor](
+            zip(INPUTS, map(to_device, (batch.ids, batch.mask, batch.types)), strict=True)
+        )
         is_word = np.arange(batch.starts.shape[1]) < batch.counts[:, None]
-        return cls(inputs, *map(moved, (batch.starts, batch.ends, is_word, batch.links)))
+        return cls(inputs, *map(to_device, (batch.starts, batch.ends, is_word, batch.links)))
 
 
 class SpanPrediction(nn.Module):

@@ -123,16 +123,18 @@ class TrainedPeer:
         return made
 
 
-Weighed = Iterator[tuple[Sequence[int], np.ndarray]]  # numbers of pairs, and the weights (B, N, M) of each
+PairWeights = Iterator[
+    tuple[Sequence[int], np.ndarray]
+]  # numbers of pairs, and the weights (B, N, M) of each
 
 
-def crf_weights(encoder: Transformers, head: SemiCrf, pairs: Sequence[Pair]) -> Weighed:
+def crf_weights(encoder: Transformers, head: SemiCrf, pairs: Sequence[Pair]) -> PairWeights:
     embeddings = encoder.embed(pairs, "joint")
     for indices, pair_batch in split_into_batches(embeddings, BUDGET):
         yield indices, head.weights(PairBatch(*(_tensor(part, head) for part in pair_batch))).numpy()
 
 
-def span_weights(encoder: Transformers, head: SpanPrediction, pairs: Sequence[Pair]) -> Weighed:
+def span_weights(encoder: Transformers, head: SpanPrediction, pairs: Sequence[Pair]) -> PairWeights:
     def read(part: QueryBatch) -> tuple[torch.Tensor, QueryTensors]:
         states = _tensor(encoder.hidden(part.ids, part.mask, part.types), head)
         return states, QueryTensors.of(part, states.device)

@@ -28,23 +28,23 @@ def write(study: Supervised, folder: Path) -> list[Path]:
     """Write the figures that the finished results allow; return the files."""
     by_nulls = [Panel("All corpora", SURE, LINES), Panel("Without MSR-RTE", WITHOUT_MSR, LINES)]
     drawn = {
-        "supervised-f1-by-null-rate": figure("null_rate", by_nulls, _make_pooling(study)),
-        "supervised-f1-by-phrase-share": figure("phrase_share", by_nulls[:1], _make_pooling(study)),
+        "supervised-f1-by-null-rate": figure("null_rate", by_nulls, _make_pool(study)),
+        "supervised-f1-by-phrase-share": figure("phrase_share", by_nulls[:1], _make_pool(study)),
         "reliability": reliability(study),
     }
     folder.mkdir(parents=True, exist_ok=True)
     return [path for name, figure in drawn.items() if figure for path in save(figure, folder / name)]
 
 
-def _make_pooling(study: Supervised) -> Pooled:
-    def pooled(line: PlotLine, columns: Sequence[Column]) -> list[Counts]:
+def _make_pool(study: Supervised) -> Pooled:
+    def pool(line: PlotLine, columns: Sequence[Column]) -> list[Counts]:
         row, counts = ROWS[line.row], study.ground.results.counts
         return [
             Counts.concatenate(counts(study.group_results(row, column)[seed], column) for column in columns)
             for seed in study.whole_seeds(row, SURE)
         ]
 
-    return pooled
+    return pool
 
 
 def collect_reliability(study: Supervised, level: str, what: str) -> list[Reliability]:

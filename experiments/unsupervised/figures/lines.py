@@ -66,22 +66,22 @@ Pooled = Callable[[PlotLine, Sequence[Column]], list[Counts]]  # what was counte
 def by_null_rate(study: Study) -> Any | None:
     """Draw F1 over all test sets, and for the better systems without MSR-RTE, which has the most nulls."""
     panels = [Panel("All corpora", SURE, LINES), Panel("Without MSR-RTE", WITHOUT_MSR, BETTER)]
-    return figure("null_rate", panels, _make_pooling(study))
+    return figure("null_rate", panels, _make_pool(study))
 
 
 def by_phrase_share(study: Study) -> Any | None:
     panels = [Panel("All corpora", SURE, LINES), Panel("The better systems", SURE, BETTER)]
-    return figure("phrase_share", panels, _make_pooling(study))
+    return figure("phrase_share", panels, _make_pool(study))
 
 
-def _make_pooling(study: Study) -> Pooled:
-    def pooled(line: PlotLine, columns: Sequence[Column]) -> list[Counts]:
+def _make_pool(study: Study) -> Pooled:
+    def pool(line: PlotLine, columns: Sequence[Column]) -> list[Counts]:
         row = ROWS[line.row]
         if not all(study.cell(row, column) for column in SURE):
             return []
         return [Counts.concatenate(study.counts(row, column) for column in columns)]
 
-    return pooled
+    return pool
 
 
 def figure(by: Grouping, panels: Sequence[Panel], pooled: Pooled) -> Any | None:

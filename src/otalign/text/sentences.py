@@ -5,17 +5,14 @@ order and do not overlap, and only white space is outside of them.
 
 Rules:
 - A sentence ends after . ! ? … and the like in other scripts, with the quotation marks, brackets and notes,
-such
-  as [3], that follow, if a space comes next and then not a lower-case letter. The full stops of scripts
-  without spaces (。！？) need no space.
+  such as [3], that follow, if a space comes next and then not a lower-case letter. The full stops of
+  scripts without spaces (。！？) need no space.
 - A period of an abbreviation does not end a sentence: titles (Dr.), initials, U.S., p.m. and abbreviations
-before
-  a number (Fig. 3). In doubt, the next word decides: “the U.S.” ends a sentence before “The” and not before
-  “Army”.
+  before a number (Fig. 3). In doubt, the next word decides: “the U.S.” ends a sentence before “The” and not
+  before “Army”.
 - A number alone is no sentence: “1. Open the box.” is a single one.
 - An empty line, and a line that begins a heading or an item of a list, always start a sentence. Any other
-line
-  break counts as a space.
+  line break counts as a space.
 """
 
 import re

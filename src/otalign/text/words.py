@@ -16,20 +16,20 @@ Words are roughly those of the Penn Treebank and Moses:
 - A period stays with letters (U.S.), and before the end of the text with initials and common English
   abbreviations (Mr.); else it is a word.
 - Repeated punctuation is one word (..., --, '', **), and so is a run of ! and ?. Brackets, quotation marks
-and
-  commas are words of their own.
+  and commas are words of their own.
 - An emoji with its modifiers is a word, and combining marks stay with their letter.
 - Scripts without spaces: a Han character or kana is a word, and in Thai, Lao, Khmer and Burmese a letter with
   its marks. That is finer than words, which only a dictionary could find; links can join the parts.
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import ClassVar
+
+from otalign.text.outline import CONSONANT, FLAG, JOINER, KEYCAP, LOWER, MARK, OUTLINE, SYMBOL, UPPER, WHOLE
 
 Span = tuple[int, int]
 
@@ -146,68 +146,6 @@ def _compute_offsets(words: Iterable[str]) -> Iterator[Span]:
 
 
 BETWEEN_BLANKS = re.compile("[^ \t]+")
-
-
-# The rules read an outline of the text: ASCII characters as they are, every other character replaced by one
-# that stands for its kind. The outline is as long as the text, so that offsets are the same in both.
-LOWER, UPPER, DIGIT = "ä", "Ä", "0"
-MARK, JOINER, KEYCAP = "\u0301", "\u200d", "\u20e3"  # a joiner binds the emoji or consonants on its sides
-WHOLE, CONSONANT = "字", "ก"  # scripts without spaces: a word is a character, or a consonant with marks
-FLAG, SYMBOL = "🇦", "☺"  # half of a flag; symbols, emoji and other punctuation
-BLANK = " "
-
-ALIKE = {
-    "'": "‘’´＇",
-    "-": "\u2010\u2011−－﹣\u058a\u05be",  # hyphens, minus, Armenian hyphen, Hebrew maqaf
-    "–": "‒",
-    "—": "―⸺⸻",
-    "…": "",
-    "!": "！",
-    "?": "？",
-    ".": "٫",
-    ",": "٬",
-    "·": "‧\u05f3\u05f4",  # between letters in Catalan; Hebrew geresh and gershayim
-    JOINER: "\u17d2\u1039",  # stacks consonants in Khmer and Burmese
-    KEYCAP: "",
-    MARK: "ーｰﾞﾟำຳ🏻🏼🏽🏾🏿",  # letters and symbols by category that modify the one before
-    BLANK: "\u200b\ufeff\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069",
-}
-# Scripts are recognised by the names of their characters, so that no table needs updates.
-WHOLE_NAMES = ("CJK ", "IDEOGRAPHIC ", "HIRAGANA ", "KATAKANA ", "HALFWIDTH KATAKANA ", "HENTAIGANA ")
-CONSONANT_NAMES = ("THAI ", "LAO ", "KHMER ", "MYANMAR ")
-
-
-class _Outline(dict[int, str]):
-    """Map from code point to the character that stands for its kind, computed on first use."""
-
-    def __missing__(self, code: int) -> str:
-        kind = self[code] = _classify(chr(code))
-        return kind
-
-
-def _classify(char: str) -> str:
-    category = unicodedata.category(char)
-    if category[0] == "Z" or category == "Cc":
-        return BLANK
-    if char.isascii():
-        return char
-    if category[0] == "M" or category == "Cf":
-        return MARK
-    if "🇦" <= char <= "🇿":
-        return FLAG
-    if category == "Nd":
-        return DIGIT
-    if category[0] not in "LN":
-        return SYMBOL
-    name = unicodedata.name(char, "")
-    if name.startswith(WHOLE_NAMES):
-        return WHOLE
-    if name.startswith(CONSONANT_NAMES):
-        return CONSONANT
-    return UPPER if category in ("Lu", "Lt") else LOWER
-
-
-OUTLINE = _Outline({ord(char): kind for kind, alike in ALIKE.items() for char in kind + alike})
 
 
 # Repetitions are possessive (++, *+): they never backtrack, so the time is linear.
