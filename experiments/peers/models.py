@@ -1,4 +1,4 @@
-"""The supervised peers in training: what the loop takes, made of the heads in `otalign.baselines`."""
+"""The supervised peers as models of the training loop."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -11,8 +11,9 @@ from experiments.peers.queries import QueryBatch, batch, by_pairs, queries
 from experiments.peers.semi_crf import SemiCrf
 from experiments.peers.settings import Peer
 from experiments.peers.span_prediction import QueryTensors, SpanPrediction
-from otalign.alignment import LEVELS, Gold, Level
+from otalign.alignment import LEVELS, Level
 from otalign.encoders.transformers import Transformers
+from otalign.gold import Gold
 from otalign.scoring import PairBatch
 from otalign.text.words import join_words
 from otalign.training.batches import PairSet, TrainingBatch, pool_by_size
@@ -108,7 +109,7 @@ MODELS: dict[Peer, Callable[[Transformers, Level], SemiCrfModel | SpanModel]] = 
 def examples(
     peer: Peer, golds: Sequence[Gold], encoder: Transformers, level: Level, both_directions: bool = False
 ) -> PairSet | QuerySet:
-    """What a peer reads of gold. Span prediction asks in both directions as it is."""
+    """Return the training examples of a peer. Span prediction always has both directions."""
     if peer == "span-prediction":
         return QuerySet(golds, encoder, level)
     return PairSet(golds, encoder, both_directions=both_directions)

@@ -1,4 +1,4 @@
-"""From gold and an encoder to a trained peer, with the loop, the dev sets and the early stopping of ours."""
+"""Training of a peer from gold and an encoder, with the loop, dev sets and early stopping of otalign."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -94,7 +94,7 @@ def train_peer(
 
 
 def _check(encoder: Transformers, peer: Peer, recipe: Recipe) -> None:
-    """That nothing is asked for that only learned transport has."""
+    """Check that the recipe uses nothing that only learned transport has."""
     if encoder.mix is not None:
         raise ValueError(f"encoder must be one whose layers are not mixed, for {peer}; got {encoder.name}")
     for name, only in (("layers", 1), ("without", ())):

@@ -172,7 +172,7 @@ def _train_best(place: ResultKey, ground: Ground, encoder: str) -> Made:
 
 
 def _checkpoint(place: ResultKey, ground: Ground, encoder: str, number: int = 0) -> Checkpoint:
-    """Where one of the tries at a place goes on after it was interrupted, or failed when it was tested."""
+    """Return the checkpoint of a try, from which it continues after an interruption or a failed test."""
     digest = sha256(f"{ground.key(place)} {encoder} {number}".encode()).hexdigest()
     folder = ground.results.folder
     folder.mkdir(parents=True, exist_ok=True)
@@ -222,7 +222,7 @@ def _result(place: ResultKey, ground: Ground, made: Made) -> Result | None:
 
 
 def _problem(trained: Trained | PeerTraining) -> dict[str, Any]:
-    """What was trained, by name, with its parameters."""
+    """Return the name and the parameters of what was trained."""
     settings = trained.aligner.settings
     return {"name": settings.method} if isinstance(settings, PeerSettings) else settings.to_dict()["problem"]
 
@@ -256,7 +256,7 @@ def _figures(
 
 
 def _reliability(trained: Trained | PeerTraining, ground: Ground) -> dict[str, Any]:
-    """Of the aligner calibrated on that corpus alone, as its thresholds are chosen for it alone."""
+    """Score the aligner calibrated on that corpus alone, as its thresholds are chosen for it alone."""
     assert isinstance(trained.aligner, Aligner)
     aligner, _ = calibrate(trained.aligner, {RELIED_ON: ground.material.golds(RELIED_ON, "dev")})
     golds, found = ground.material.golds(RELIED_ON, "test"), {}

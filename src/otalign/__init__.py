@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from otalign.aligner import Aligner
-    from otalign.alignment import Alignment, Alignments, Gold, Link
+    from otalign.alignment import Alignment, Alignments, Link
+    from otalign.gold import Gold
     from otalign.metrics import evaluate
     from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced
     from otalign.settings import Settings
@@ -36,7 +37,7 @@ _MODULES = {
     "Aligner": "aligner",
     "Alignment": "alignment",
     "Alignments": "alignment",
-    "Gold": "alignment",
+    "Gold": "gold",
     "Link": "alignment",
     "Settings": "settings",
     "evaluate": "metrics",

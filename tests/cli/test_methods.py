@@ -7,10 +7,10 @@ from dataclasses import fields
 
 import pytest
 
-from otalign.alignment import Gold
 from otalign.baselines import ArgMax, FastAlign, FastAligner, SimAlign, SimAligner
 from otalign.cli.aligning import AlignerOptions
 from otalign.cli.methods import OPTIONS, check_method
+from otalign.gold import Gold
 from otalign.io import write
 from otalign.text.words import split, tokenize
 from tests.cli.running import SOURCE, TARGET, lines

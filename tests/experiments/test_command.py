@@ -9,10 +9,12 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("ot")
 
-from experiments import COLUMNS, ROWS, figures, paper
-from experiments.cells import Cells
-from experiments.cli import study
-from experiments.transport import Transported
+from experiments import paper
+from experiments.cli import app
+from experiments.columns import COLUMNS
+from experiments.unsupervised import ROWS, figures
+from experiments.unsupervised.cells import Cells
+from experiments.unsupervised.transport import Transported
 from otalign import Aligner, Settings, cli
 from otalign.io import load
 from otalign.metrics import count, scores
@@ -24,7 +26,7 @@ def run(capsys, *arguments, rc: int = 0) -> tuple[str, str]:
         patch.delenv("OTALIGN_DATA", raising=False)
         patch.setattr("sys.argv", ["experiments", "unsupervised", *map(str, arguments)])
         with pytest.raises(SystemExit) as stop:
-            cli.run(study)
+            cli.run(app)
     said = capsys.readouterr()
     assert stop.value.code == rc, said.err
     return said.out, said.err
@@ -48,7 +50,7 @@ def whole(model, corpora, tmp_path_factory):
     from typer.testing import CliRunner
 
     folder = tmp_path_factory.mktemp("whole")
-    said = CliRunner().invoke(study, ["unsupervised", *options(model, corpora), "-o", str(folder)])
+    said = CliRunner().invoke(app, ["unsupervised", *options(model, corpora), "-o", str(folder)])
     assert said.exit_code == 0, said.output
     assert "best of 8, mean dev F1" in said.stderr
     assert said.stdout.splitlines()[-1] == str(folder / "figures" / "figure.svg")

@@ -10,9 +10,10 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("accelerate")
 
-from experiments import COLUMNS, StudySource, paper
-from experiments.cli import study
-from experiments.columns import DEVS, dev_levels
+from experiments import paper
+from experiments.cli import app
+from experiments.columns import COLUMNS, DEVS, dev_levels
+from experiments.material import StudySource
 from experiments.supervised import ROWS, Failure, Ground, figures, making, run_supervised, tables
 from experiments.supervised.jobs import ALL, BOTH, Job, ResultKey, Waiting, order_jobs, places
 from experiments.supervised.sureness import LEAST, reliability
@@ -31,7 +32,7 @@ def run(capsys, *arguments, rc: int = 0) -> tuple[str, str]:
         patch.delenv("OTALIGN_DATA", raising=False)
         patch.setattr("sys.argv", ["experiments", "supervised", *map(str, arguments)])
         with pytest.raises(SystemExit) as stop:
-            cli.run(study)
+            cli.run(app)
     said = capsys.readouterr()
     assert stop.value.code == rc, said.err
     return said.out, said.err
@@ -72,7 +73,7 @@ def whole(options, tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(figures, "write", lambda study, folder: [])
-        said = CliRunner().invoke(study, ["supervised", *options, "-o", str(folder), *KINDS])
+        said = CliRunner().invoke(app, ["supervised", *options, "-o", str(folder), *KINDS])
     assert said.exit_code == 0, said.output
     return folder
 

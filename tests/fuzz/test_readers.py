@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
-from otalign.alignment import Alignment, Gold, Link, WordlessLinks
+from otalign.alignment import Alignment, Link
+from otalign.gold import Gold, WordlessLinks
 from otalign.io import FORMATS, BadLine, Item, TextPair, WordPair, read, write
 from otalign.io.items import get_levels, get_words
 from tests.drawn_alignments import alignments, golds, links_without_words

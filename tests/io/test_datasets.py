@@ -6,7 +6,7 @@ from statistics import mean
 
 import pytest
 
-from otalign.alignment import Gold, WordlessLinks
+from otalign.gold import Gold, WordlessLinks
 from otalign.io import CORPORA, load, read, write
 
 BESIDE = Path(__file__).parents[2].parent / "shared" / "data"

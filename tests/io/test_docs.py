@@ -4,7 +4,8 @@ import json
 import re
 from pathlib import Path
 
-from otalign.alignment import Alignment, Gold
+from otalign.alignment import Alignment
+from otalign.gold import Gold
 from otalign.io import FORMATS, read, write
 
 PAGE = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otalign.alignment import Gold, WordlessLinks
+from otalign.gold import Gold, WordlessLinks
 from otalign.io import FORMATS, BadLine, TextPair, read, write
 from tests.io.examples import GOLD, ISTS, SOURCE, TARGET, TEXT, example, file, paths_for, read_all, rewrite
 

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from otalign.alignment import Alignment, Gold
+from otalign.alignment import Alignment
+from otalign.gold import Gold
 from otalign.metrics import (
     MEASURES,
     Counts,

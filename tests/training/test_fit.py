@@ -11,8 +11,8 @@ import pytest
 
 from otalign import encoders
 from otalign.aligner import Aligner
-from otalign.alignment import Gold
 from otalign.cli.export import export
+from otalign.gold import Gold
 from otalign.metrics import count, scores
 from otalign.ot import Partial, Unbalanced
 from otalign.scoring.heads import ProjectionHead, TransportHead

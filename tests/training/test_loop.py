@@ -9,7 +9,7 @@ import pytest
 import torch
 from accelerate import Accelerator
 
-from otalign.alignment import Gold
+from otalign.gold import Gold
 from otalign.ot import Balanced, Partial, Unbalanced
 from otalign.scoring.heads import ProjectionHead, TransportHead
 from otalign.settings import Learned, LearnedSettings, Settings

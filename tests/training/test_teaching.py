@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from otalign.aligner import Aligner
-from otalign.alignment import Gold, Level
+from otalign.alignment import Level
 from otalign.cli.export import export
 from otalign.cli.train import train as command
+from otalign.gold import Gold
 from otalign.ot import Balanced, Partial, Unbalanced
 from otalign.scoring.heads import TransportHead
 from otalign.settings import Learned

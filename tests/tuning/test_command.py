@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from otalign.alignment import Gold
+from otalign.gold import Gold
 from otalign.io import write
 
 pytest.importorskip("torch")

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otalign.aligner import Aligner
-from otalign.alignment import Gold
 from otalign.encoders.chunks import EmbeddedPairs
+from otalign.gold import Gold
 from otalign.metrics import count, count_pair, scores
 from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced
 from otalign.scoring import PairBatch

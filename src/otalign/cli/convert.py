@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from otalign.alignment import Gold, Level
+from otalign.alignment import Level
 from otalign.cli.inputs import with_limits
 from otalign.cli.results import check_output
 from otalign.cli.terminal import say_what_was_met
+from otalign.gold import Gold
 from otalign.io import FORMATS, Item, ReaderLimits, read, write
 
 FORMAT_HELP = "One of " + ", ".join(FORMATS) + "."

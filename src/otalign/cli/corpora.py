@@ -7,8 +7,9 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from otalign.alignment import Gold, Level
+from otalign.alignment import Level
 from otalign.cli.terminal import console
+from otalign.gold import Gold
 from otalign.io import CORPORA, load
 from otalign.metrics import count
 

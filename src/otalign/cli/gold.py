@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from itertools import islice
 from pathlib import Path
 
-from otalign.alignment import Gold, WordlessLinks
+from otalign.gold import Gold, WordlessLinks
 from otalign.io import CORPORA, Unaligned, load, read
 
 

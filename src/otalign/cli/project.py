@@ -20,7 +20,7 @@ from otalign.io import ReaderLimits, WordPair
 from otalign.io.lines import BadLine, Line, read_lines
 from otalign.io.tables import parse_json
 from otalign.method import Method
-from otalign.projection import Policy, project_tags, projected_spans
+from otalign.projection import Policy, project_spans, project_tags
 from otalign.text.words import Sentence, join_words, tokenize
 
 SIDES = ("source", "target")
@@ -152,7 +152,7 @@ def _format_record(record: ProjectionRecord, alignment: Alignment, policy: Polic
             data |= {"target_labels": tags.tags, "lost": tags.lost}
         else:
             unit = "characters" if "source_text" in data else "words"
-            found = projected_spans(data["spans"], alignment, policy, unit)
+            found = project_spans(data["spans"], alignment, policy, unit)
             data |= {"projected": found.spans, "lost": found.lost}
         return json.dumps(data, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:

@@ -10,7 +10,7 @@ import typer
 
 from otalign import encoders
 from otalign.aligner import Aligner
-from otalign.alignment import Gold, Level
+from otalign.alignment import Level
 from otalign.cli import gold
 from otalign.cli.aligning import AlignerOptions, BatchSize, Device, Threads
 from otalign.cli.convert import FORMAT_HELP, as_level
@@ -19,6 +19,7 @@ from otalign.cli.results import place
 from otalign.cli.terminal import bars, resumable
 from otalign.encoders import Pairing
 from otalign.encoders.whitening import Centre
+from otalign.gold import Gold
 from otalign.io import CORPORA
 from otalign.settings import Cost, Fertility, LearnedSettings, Settings
 from otalign.tuning import EmbeddingStore, EncoderChoice, Journal, SearchGrid, TuningResult, calibrate

@@ -13,7 +13,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from otalign.alignment import Alignment, Gold, Pairs
+from otalign.alignment import Alignment, Pairs
+from otalign.gold import Gold
 from otalign.io.items import (
     Item,
     LineTally,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from otalign.alignment import Gold
+from otalign.gold import Gold
 from otalign.io.formats import read
 
 MULTIMWA = "https://github.com/chaojiang06/neural-Jacana"

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
-from otalign.alignment import Gold, WordlessLinks
 from otalign.atomic import open_atomic
+from otalign.gold import Gold, WordlessLinks
 from otalign.io import brackets, ists, links, tables
 from otalign.io.items import Item, LineTally, get_words, make_gold
 from otalign.io.limits import DEFAULT_LIMITS, ReaderLimits

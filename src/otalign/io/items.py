@@ -6,7 +6,8 @@ A format gives `Gold` if it has words and two levels of links, `Alignment` if it
 
 from typing import NamedTuple
 
-from otalign.alignment import Alignment, Gold, Link, Pairs, WordlessLinks
+from otalign.alignment import Alignment, Link, Pairs
+from otalign.gold import Gold, WordlessLinks
 from otalign.io.lines import NO_LINE, BadLine, Line, join_words, split_words
 from otalign.text.words import Sentence, tokenize
 from otalign.text.words import join_words as sentence_of

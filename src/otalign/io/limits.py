@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
-from otalign.alignment import WordlessLinks
+from otalign.gold import WordlessLinks
 from otalign.io.items import Item, TextPair
 from otalign.io.lines import MAX_LINE_BYTES
 from otalign.text.words import split, tokenize

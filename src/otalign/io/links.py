@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 
-from otalign.alignment import WordlessLinks
+from otalign.gold import WordlessLinks
 from otalign.io.items import Item, LineTally, Pair, get_levels, make_links
 from otalign.io.lines import BadLine, FileSection, Line
 

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
 
-from otalign.alignment import Alignment, Gold, Pairs, WordlessLinks
+from otalign.alignment import Alignment, Pairs
+from otalign.gold import Gold, WordlessLinks
 from otalign.io.items import (
     Item,
     LineTally,

@@ -10,7 +10,8 @@ from itertools import zip_longest
 
 import numpy as np
 
-from otalign.alignment import Alignment, Gold, Level
+from otalign.alignment import Alignment, Level
+from otalign.gold import Gold
 from otalign.metrics.counts import COLUMNS, Counts, check_level
 
 Pairs = Collection[tuple[int, int]]

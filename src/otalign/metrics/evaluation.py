@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from otalign.alignment import Alignment, Gold, Level
+from otalign.alignment import Alignment, Level
+from otalign.gold import Gold
 from otalign.metrics.counting import count
 from otalign.metrics.measures import scores
 

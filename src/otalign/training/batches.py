@@ -6,9 +6,10 @@ from itertools import chain
 
 import numpy as np
 
-from otalign.alignment import LEVELS, Gold
+from otalign.alignment import LEVELS
 from otalign.encoders import Encoder, Pairing, PairPreparer
 from otalign.encoders.windows import Input
+from otalign.gold import Gold
 from otalign.text.words import join_words
 from otalign.training.reading import ShuffledSet
 

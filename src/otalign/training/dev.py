@@ -4,8 +4,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
-from otalign.alignment import Gold, Level
+from otalign.alignment import Level
 from otalign.encoders.embeddings import to_numpy
+from otalign.gold import Gold
 from otalign.training.model import Learner
 from otalign.tuning.sweep import Curve, MarkedBatch, Marks, compute_curves, mark_golds
 

@@ -7,7 +7,7 @@ from itertools import chain
 from pathlib import Path
 
 from otalign.aligner import Aligner
-from otalign.alignment import Gold
+from otalign.gold import Gold
 from otalign.ot import Problem
 from otalign.settings import Learned
 from otalign.training.examples import Words

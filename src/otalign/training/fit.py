@@ -10,10 +10,11 @@ import numpy as np
 import torch
 
 from otalign.aligner import Aligner, load_settings
-from otalign.alignment import LEVELS, Gold, Level
+from otalign.alignment import LEVELS, Level
 from otalign.encoders import Pairing
 from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.transformers import Transformers
+from otalign.gold import Gold
 from otalign.ot import Entropic, Problem
 from otalign.scoring import Head, ProjectionHead, TransportHead, load_head
 from otalign.settings import AnySettings, Learned, LearnedSettings, Settings

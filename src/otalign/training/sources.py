@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from otalign.alignment import LEVELS, Gold, Level
+from otalign.alignment import LEVELS, Level
 from otalign.encoders.pretrained import read_config
 from otalign.encoders.transformers import Transformers
+from otalign.gold import Gold
 from otalign.training.batches import encode_pairs
 from otalign.training.recipe import Recipe
 

@@ -9,7 +9,8 @@ from typing import Self
 
 import numpy as np
 
-from otalign.alignment import LEVELS, Gold
+from otalign.alignment import LEVELS
+from otalign.gold import Gold
 from otalign.training.examples import Example, Words
 
 

@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from otalign.aligner import Aligner
-from otalign.alignment import LEVELS, Gold, Level
+from otalign.alignment import LEVELS, Level
 from otalign.encoders.embeddings import to_numpy
+from otalign.gold import Gold
 from otalign.scoring import PairBatch, TransportHead, split_into_batches
 from otalign.scoring.learned import BUDGET, compute_link_probabilities, compute_null_logits
 from otalign.settings import Learned

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import otalign
-from otalign.alignment import Gold, Level
+from otalign.alignment import Level
 from otalign.atomic import write_atomic
+from otalign.gold import Gold
 from otalign.metrics.counts import harmonic_mean
 from otalign.settings import Settings
 

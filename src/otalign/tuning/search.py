@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import get_args
 
-from otalign.alignment import Gold, Level
+from otalign.alignment import Level
 from otalign.encoders import Embeddings
 from otalign.encoders.whitening import Centre
+from otalign.gold import Gold
 from otalign.settings import Settings
 from otalign.tuning.grid import SearchGrid
 from otalign.tuning.journal import Journal, Scores, ThresholdScore

@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otalign.alignment import Gold, Level
+from otalign.alignment import Level
 from otalign.encoders import Embeddings
 from otalign.encoders.embeddings import to_numpy
+from otalign.gold import Gold
 from otalign.metrics import Tally
 from otalign.metrics.counts import harmonic_mean
 from otalign.ot import Problem, Solver

@@ -1,7 +1,7 @@
-"""Finished cells in a folder: a JSON file each, and beside it what was counted in each test pair.
+"""Finished cells in a folder: a JSON file for each, and a file of the counts of each test pair.
 
-A cell's name ends in a digest of all that decides it, so that a cell of another encoder, layer, grid or
-corpus is another cell. It is written whole or not at all, and never written again.
+The name of a cell ends in a digest of its inputs, so that another encoder, layer, grid or corpus gives
+another cell. A cell is written atomically and never overwritten.
 """
 
 import json
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from experiments.columns import Column
-from experiments.system import Figures, System
+from experiments.unsupervised.system import Figures, System
 from otalign.alignment import Level
 from otalign.atomic import open_atomic, write_atomic
 from otalign.metrics import Counts
@@ -20,7 +20,7 @@ from otalign.metrics import Counts
 
 @dataclass(frozen=True)
 class Cell:
-    """A row on a test set at a level: how it was tuned, what it reached, and how long that took."""
+    """A row on a test set at a level: its settings, its figures, and the time it took."""
 
     row: str
     corpus: str
@@ -29,7 +29,7 @@ class Cell:
     signature: str
     dev: Figures | None
     test: Figures
-    seconds: dict[str, float]  # of tuning, which the cells of a dev set share, and of the test
+    seconds: dict[str, float]  # of tuning, which the cells of a dev set share, and of the test set
     key: str
 
     def to_dict(self) -> dict[str, Any]:
@@ -44,7 +44,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Cells:
-    """The folder of the cells."""
+    """A folder of cells."""
 
     folder: Path
     _read: dict[Path, Cell] = field(default_factory=dict)
@@ -56,12 +56,12 @@ class Cells:
         return self._read.get(file)
 
     def counts(self, row: System, column: Column, key: str) -> Counts:
-        """What was counted in each pair of the test set, for a cell that is there."""
+        """Return the counts of an existing cell in each test pair."""
         table = np.load(self._file(row, column, key).with_suffix(".npy"), allow_pickle=False)
         return Counts(table.astype(np.int64), column.level)
 
     def write(self, row: System, column: Column, cell: Cell, counts: Counts) -> None:
-        """The counts first: a cell that is there is whole."""
+        """Write a cell. The counts are written first, so that an existing cell is complete."""
         file = self._file(row, column, cell.key)
         self.folder.mkdir(parents=True, exist_ok=True)
         with open_atomic(file.with_suffix(".npy")) as table:

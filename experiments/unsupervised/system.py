@@ -1,18 +1,19 @@
-"""What every row of the study can do: be tuned on a dev set, and link the words of a test set."""
+"""The interface of a row: tuning on a dev set, and alignment of a test set."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from experiments.material import Material
-from otalign.alignment import Alignment, Gold, Level, Link, Pairs
+from otalign.alignment import Alignment, Level, Link, Pairs
+from otalign.gold import Gold
 from otalign.metrics.counts import harmonic_mean
 from otalign.tuning import EncoderChoice
 
 
 @dataclass(frozen=True)
 class Figures:
-    """Precision and recall on so many pairs, and the F1 of the two."""
+    """Precision, recall and F1 on a number of pairs."""
 
     precision: float
     recall: float
@@ -32,7 +33,7 @@ class Figures:
 
 @dataclass(frozen=True)
 class Tuning:
-    """What was found for a level, as JSON holds it and as a signature tells it; what it reaches on dev."""
+    """The result of tuning for a level: settings for JSON, fields of a signature, and dev figures."""
 
     settings: dict[str, Any]
     fields: dict[str, object]
@@ -40,7 +41,7 @@ class Tuning:
 
 
 class System(Protocol):
-    """A row. A frozen value: its repr, part of a cell's key, says all that decides its figures."""
+    """A row: a frozen value whose fields decide its figures and are part of the key of a cell."""
 
     @property
     def name(self) -> str: ...
@@ -48,21 +49,21 @@ class System(Protocol):
     def title(self) -> str: ...
     @property
     def embeds(self) -> bool:
-        """Whether its figures depend on the encoder."""
+        """True if the figures depend on the encoder."""
         ...
 
     def tune(
         self, material: Material, corpus: str, choice: EncoderChoice, levels: tuple[Level, ...]
     ) -> dict[Level, Tuning]:
-        """The best on the dev set of a corpus, at each level."""
+        """Tune on the dev set of a corpus, for each level."""
         ...
 
     def align(self, material: Material, corpus: str, tuning: Tuning) -> Iterable[Alignment]:
-        """The test set of a corpus, as tuned."""
+        """Align the test set of a corpus with tuned settings."""
         ...
 
 
 def of_pairs(golds: Iterable[Gold], links: Iterable[Pairs]) -> Iterator[Alignment]:
-    """Links with the words of the gold that they are for."""
+    """Yield links as alignments with the words of their gold."""
     for gold, pairs in zip(golds, links, strict=True):
         yield Alignment(gold.source, gold.target, tuple(Link(*pair) for pair in pairs))

@@ -1,6 +1,6 @@
-"""fast-align: trained on all pairs of a corpus, test set included, without looking at their links.
+"""fast_align, trained on all pairs of a corpus, test set included, without their links.
 
-A corpus that has no train and dev set has those of MTRef in front.
+For a corpus without train and dev sets, those of MTRef are added.
 """
 
 from collections.abc import Iterable
@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 
 from experiments.columns import COLUMNS
 from experiments.material import Material
-from experiments.system import Tuning, of_pairs
+from experiments.unsupervised.system import Tuning, of_pairs
 from otalign.alignment import Alignment, Level
 from otalign.baselines import FastAlign, Symmetrisation
 from otalign.tuning import EncoderChoice
@@ -16,7 +16,7 @@ from otalign.tuning import EncoderChoice
 
 @dataclass(frozen=True)
 class Statistics:
-    """fast-align with the options of the tool, its two directions joined."""
+    """fast_align with the default options of the tool, both directions symmetrised."""
 
     name: str
     title: str
@@ -28,7 +28,7 @@ class Statistics:
     def tune(
         self, material: Material, corpus: str, choice: EncoderChoice, levels: tuple[Level, ...]
     ) -> dict[Level, Tuning]:
-        """There is nothing to tune, so it is the same for all levels."""
+        """Return the same for all levels, since there is nothing to tune."""
         settings = {"system": "fast-align", **asdict(self.options), "symmetrisation": self.symmetrisation}
         return dict.fromkeys(levels, Tuning(settings, dict(settings), None))
 

@@ -1,4 +1,4 @@
-"""The tables of a study: Markdown to read, CSV to compute with, JSON with signatures to get it all again."""
+"""The tables of the unsupervised study, in Markdown, CSV, and JSON with signatures."""
 
 import csv
 import io
@@ -9,11 +9,11 @@ from typing import Any
 
 import otalign
 from experiments import layout, paper
-from experiments.cells import Cell
 from experiments.columns import COLUMNS
-from experiments.rows import APPENDED
-from experiments.run import Study
-from experiments.system import Figures, System
+from experiments.unsupervised.cells import Cell
+from experiments.unsupervised.rows import APPENDED
+from experiments.unsupervised.run import Study
+from experiments.unsupervised.system import Figures, System
 
 Value = Callable[[Figures], float]
 MEASURES: dict[str, Value] = {
@@ -24,7 +24,7 @@ MEASURES: dict[str, Value] = {
 
 
 def write(study: Study, folder: Path) -> list[Path]:
-    """table.md, table.csv and table.json, of all cells that are there."""
+    """Write table.md, table.csv and table.json with all finished cells; return the files."""
     texts = {"md": markdown(study), "csv": write_csv(study), "json": as_json(study)}
     return layout.written(folder, "table", texts)
 
@@ -51,30 +51,32 @@ def markdown(study: Study) -> str:
 
 
 def _about(study: Study) -> str:
-    told = "In percent, links and nulls counted alike; tuned on dev sets alone, Newsela and arXiv on MTRef's."
+    text = "In percent, links and nulls counted alike; tuned on dev sets alone, Newsela and arXiv on MTRef's."
     if study.chosen:
         layer, pairing = study.chosen.choice
         how = "the best on the dev sets" if study.chosen.tried else "as given"
         name = study.material.encoder.name
-        told += f" Encoder {name}, layer {layer}, {pairing} encoding ({how})."
-    return f"{told} otalign {otalign.__version__}; signatures are in table.json."
+        text += f" Encoder {name}, layer {layer}, {pairing} encoding ({how})."
+    return f"{text} otalign {otalign.__version__}; signatures are in table.json."
 
 
 def _table(study: Study, rows: Sequence[System], value: Value, with_paper: bool = False) -> str:
     cells = {row.name: [study.cell(row, column) for column in COLUMNS] for row in rows}
-    figures = {name: [100 * value(cell.test) if cell else None for cell in of] for name, of in cells.items()}
+    figures = {
+        name: [100 * value(cell.test) if cell else None for cell in row] for name, row in cells.items()
+    }
     best, lines = layout.best(figures.values()), []
     for row in rows:
-        of = figures[row.name]
-        shown = [layout.shown(one, top) for one, top in zip(of, best, strict=True)]
-        lines.append((row.title, [*shown, layout.shown(layout.mean_of_all(of))]))
+        values = figures[row.name]
+        shown = [layout.shown(value, top) for value, top in zip(values, best, strict=True)]
+        lines.append((row.title, [*shown, layout.shown(layout.mean_of_all(values))]))
         if with_paper and row.name in paper.F1:
             lines.append(("_paper_", layout.in_italics(paper.F1[row.name])))
     return layout.table([*(column.heading for column in COLUMNS), "mean"], lines)
 
 
 def write_csv(study: Study) -> str:
-    """A line for each cell."""
+    """Return a line for each cell."""
     text = io.StringIO()
     names = (
         "row",

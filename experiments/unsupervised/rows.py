@@ -1,15 +1,15 @@
-"""The rows of the study, one value each: what a system is, and what is tried for it on a dev set.
+"""The rows of the unsupervised table: systems, and the values tried for them on a dev set.
 
-To add a row, add a value to `MAIN` (the paper's main table) or to `APPENDIX`. How each kind of row is tuned
-and what it links is said by its own methods, in `transport`, `similarity` and `statistics`.
+To add a row, add a value to `MAIN` (the main table of the paper) or to `APPENDIX`. The kinds of rows are in
+`transport`, `similarity` and `statistics`.
 """
 
 from fnmatch import fnmatch
 
-from experiments.similarity import Similarity
-from experiments.statistics import Statistics
-from experiments.system import System
-from experiments.transport import DISTORTIONS, MASS, Transported
+from experiments.unsupervised.similarity import Similarity
+from experiments.unsupervised.statistics import Statistics
+from experiments.unsupervised.system import System
+from experiments.unsupervised.transport import DISTORTIONS, MASS, Transported
 from otalign.ot import Balanced, Entropic, Exact, Partial, Problem, Unbalanced
 from otalign.problems import PROBLEMS
 from otalign.settings import DISTORTION, SMOOTHING, WHITENING
@@ -28,11 +28,11 @@ def _transport_rows(cost: str, fertility: str) -> tuple[Transported, ...]:
     as the paper takes over that of SimAlign.
     """
     plain = (cost, fertility) == ("cosine", "uniform")
-    ending, said = ("", "") if plain else (f"-{cost}-{fertility}", f", {cost}, {fertility}")
+    ending, description = ("", "") if plain else (f"-{cost}-{fertility}", f", {cost}, {fertility}")
     ground = {"cost": cost, "fertility": fertility}
 
     def row(name: str, title: str, *rest, **options) -> Transported:
-        return Transported(name + ending, title + said, *rest, **ground, **options)  # pyright: ignore
+        return Transported(name + ending, title + description, *rest, **ground, **options)  # pyright: ignore
 
     return (
         row("bot-exact", "BOT exact", Balanced(), Exact(), thresholds=MASS),
@@ -62,7 +62,7 @@ def _threshold_row(cost: str) -> Transported:
 
 
 def _beyond(name: str, title: str, problem: Problem, **options) -> Transported:
-    """A row of the paper with what was found to be better on the dev sets, with MPNet and with MiniLM."""
+    """Return a row of the paper with settings that are better on the dev sets, with MPNet and with MiniLM."""
     better = {"whitening": 0.5, "smoothing": 0.15}
     return Transported(
         f"{name}-beyond", f"{title}, whitened, smoothed", problem, Entropic(), **better, **options
@@ -103,7 +103,7 @@ ROWS = {row.name: row for row in (*MAIN, *APPENDIX)}
 
 
 def select_rows(patterns: str) -> tuple[System, ...]:
-    """The rows that a list with commas names: `main`, `all`, names, or patterns such as uot*."""
+    """Return the rows of a comma-separated list: `main`, `all`, names, or patterns such as uot*."""
     names: list[str] = []
     for pattern in (part.strip() for part in patterns.split(",")):
         if pattern in ("main", "all"):

@@ -6,8 +6,8 @@ from statistics import mean
 from typing import Any
 
 from experiments.columns import COLUMNS, Column
-from experiments.rows import ROWS
-from experiments.run import Study
+from experiments.unsupervised.rows import ROWS
+from experiments.unsupervised.run import Study
 from otalign.metrics import Counts, Grouping, breakdown, scores
 from otalign.render.canvas import FAINT, INK, blank
 
@@ -22,9 +22,9 @@ LABELS: dict[Grouping, str] = {
 
 @dataclass(frozen=True)
 class PlotLine:
-    """How a row is drawn: kinds of transport by colour and mark, exact ones dashed.
+    """The style of a row: colour and marker by kind of transport, dashed if exact.
 
-    Those that are far below the others leave them too little room to be told apart.
+    Rows that are far below the others are not drawn, since they would compress the scale.
     """
 
     row: str
@@ -35,7 +35,7 @@ class PlotLine:
     far_below: bool = False
 
 
-# Colours of Okabe and Ito, which the colour-blind can tell apart.
+# Colours of Okabe and Ito, which are distinct for the colour-blind.
 LINES = (
     PlotLine("uot-sinkhorn", "UOT", "#009E73", "^"),
     PlotLine("pot-sinkhorn", "POT", "#D55E00", "s"),
@@ -50,7 +50,7 @@ BETTER = tuple(line for line in LINES if not line.far_below)
 
 @dataclass(frozen=True)
 class Panel:
-    """Some test sets, and the lines drawn of them."""
+    """Test sets, and the lines drawn for them."""
 
     title: str
     columns: tuple[Column, ...]
@@ -64,28 +64,28 @@ Pooled = Callable[[PlotLine, Sequence[Column]], list[Counts]]  # what was counte
 
 
 def by_null_rate(study: Study) -> Any | None:
-    """Over all test sets; and, of the better systems, without MSR-RTE, which has by far the most nulls."""
+    """Draw F1 over all test sets, and for the better systems without MSR-RTE, which has the most nulls."""
     panels = [Panel("All corpora", SURE, LINES), Panel("Without MSR-RTE", WITHOUT_MSR, BETTER)]
-    return figure("null_rate", panels, _make_pooling(study))
+    return figure("null_rate", panels, _make_pool(study))
 
 
 def by_phrase_share(study: Study) -> Any | None:
     panels = [Panel("All corpora", SURE, LINES), Panel("The better systems", SURE, BETTER)]
-    return figure("phrase_share", panels, _make_pooling(study))
+    return figure("phrase_share", panels, _make_pool(study))
 
 
-def _make_pooling(study: Study) -> Pooled:
-    def pooled(line: PlotLine, columns: Sequence[Column]) -> list[Counts]:
+def _make_pool(study: Study) -> Pooled:
+    def pool(line: PlotLine, columns: Sequence[Column]) -> list[Counts]:
         row = ROWS[line.row]
         if not all(study.cell(row, column) for column in SURE):
             return []
         return [Counts.concatenate(study.counts(row, column) for column in columns)]
 
-    return pooled
+    return pool
 
 
 def figure(by: Grouping, panels: Sequence[Panel], pooled: Pooled) -> Any | None:
-    """F1 by a property, unless a panel has no line. The counts of several seeds make a mean line."""
+    """Draw F1 by a property, unless a panel has no line. Several seeds give a mean line."""
     counts = [{line: pooled(line, panel.columns) for line in panel.lines} for panel in panels]
     if not all(any(of.values()) for of in counts):
         return None
@@ -101,13 +101,13 @@ def figure(by: Grouping, panels: Sequence[Panel], pooled: Pooled) -> Any | None:
 
 
 def _points(seeds: Sequence[Counts], by: Grouping) -> Points:
-    """For each bin of pairs the mean of the property, and of F1 over the seeds, in percent."""
-    # Bins are made by the gold alone: they are the same for all seeds.
+    """Return the mean of the property in each bin of pairs, and of F1 over the seeds, in percent."""
+    # Bins depend on the gold alone, so they are the same for all seeds.
     bins = [[part.counts for part in breakdown(counts, by, BINS)] for counts in seeds]
     return [
         (
             100 * mean(getattr(of_seeds[0], by).tolist()),
-            100 * mean(scores(one, ["f1"])["f1"] for one in of_seeds),
+            100 * mean(scores(counts, ["f1"])["f1"] for counts in of_seeds),
         )
         for of_seeds in zip(*bins, strict=True)
     ]
@@ -143,7 +143,7 @@ def _draw(ax: Any, lines: dict[PlotLine, Points]) -> None:
 
 
 def spread(places: Sequence[float], gap: float) -> list[float]:
-    """Places as near to these as they can be with a gap between any two, in the same order."""
+    """Return positions as close to these as a minimum gap allows, in the same order."""
     order = sorted(range(len(places)), key=lambda k: places[k])
     groups: list[tuple[list[int], float]] = []  # members, and the place of their middle
     for k in order:

@@ -1,7 +1,7 @@
-"""SimAlign on the same centred embeddings as transport: its distortion and null threshold are tuned on dev.
+"""SimAlign on the same centred embeddings as transport; distortion and null threshold are tuned on dev sets.
 
-The null threshold is on the entropy of a word's similarities. What is a high entropy depends on the encoder,
-so the thresholds tried are percentiles of the links' entropies on the dev set, and none.
+The null threshold applies to the entropy of a word's similarities. Its scale depends on the encoder, so the
+thresholds are percentiles of the entropies of links on the dev set, and none.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 
 from experiments.material import Material
-from experiments.system import Figures, Tuning, of_pairs
-from otalign.alignment import Alignment, Gold, Level
+from experiments.unsupervised.system import Figures, Tuning, of_pairs
+from otalign.alignment import Alignment, Level
 from otalign.baselines import IterMax, SimAlign, similarity
 from otalign.baselines.simalign import apply_distortion, link_entropy
 from otalign.encoders import Embeddings
 from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.whitening import Centre
+from otalign.gold import Gold
 from otalign.metrics import Tally
 from otalign.tuning import Curve, EncoderChoice
 
@@ -56,10 +57,10 @@ class Similarity:
         return {level: self._tuning(material, choice, *best[level][1:]) for level in levels}
 
     def align(self, material: Material, corpus: str, tuning: Tuning) -> Iterable[Alignment]:
-        said = tuning.settings
-        system = SimAlign(self.matching, said["distortion"], said["threshold"])
+        settings = tuning.settings
+        system = SimAlign(self.matching, settings["distortion"], settings["threshold"])
         matrices = similarities(
-            material.get_centred_embeddings(corpus, EncoderChoice(said["layer"], said["pairing"]))
+            material.get_centred_embeddings(corpus, EncoderChoice(settings["layer"], settings["pairing"]))
         )
         return of_pairs(material.golds(corpus, "test"), map(system.links, matrices))
 
@@ -78,7 +79,7 @@ class Similarity:
 
 
 def similarities(embeddings: Embeddings) -> list[np.ndarray]:
-    """The matrices (n, m) of source, target, source, …"""
+    """Yield the similarities (n, m) of each pair."""
     places = range(0, len(embeddings.starts) - 1, 2)
     return [similarity(to_numpy(embeddings[k]), to_numpy(embeddings[k + 1])) for k in places]
 
@@ -90,7 +91,7 @@ def curves(
     golds: Sequence[Gold],
     levels: Iterable[Level],
 ) -> dict[Level, Curve]:
-    """The scores of a system at each threshold, from one matching."""
+    """Return the scores of a system at each threshold, from a single matching."""
     links, entropies = [], []
     for S in matrices:
         found = np.array(sorted(system.links(S)), dtype=np.intp).reshape(-1, 2).T
@@ -106,14 +107,14 @@ def curves(
         # The first threshold that keeps a link; one past the last where there is none.
         first = np.full(gold.shape, len(thresholds))
         first[*found] = np.searchsorted(thresholds, entropy, side="left")
-        for level, of in rates.items():
+        for level, values in rates.items():
             tally = _tally(first, gold, level, len(thresholds))
-            of.append((tally.precision, tally.recall))
-    return {level: Curve(thresholds, *np.mean(of, axis=0)) for level, of in rates.items()}
+            values.append((tally.precision, tally.recall))
+    return {level: Curve(thresholds, *np.mean(values, axis=0)) for level, values in rates.items()}
 
 
 def _tally(first: np.ndarray, gold: Gold, level: Level, count: int) -> Tally:
-    """Links and nulls of one pair at each of `count` thresholds, by the first that keeps each cell (n, m)."""
+    """Count links and nulls of a pair at each of `count` thresholds, given the first that keeps each cell."""
 
     def keep_links(firsts: np.ndarray) -> np.ndarray:
         return np.cumsum(np.bincount(firsts.reshape(-1), minlength=count + 1))[:count]

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from experiments.material import Material
 from experiments.system import Figures, Tuning
+from experiments.unsupervised.system import Figures, Tuning
 from otalign.aligner import Aligner
 from otalign.alignment import Alignment, Level
 from otalign.encoders.chunks import EmbeddedPairs
@@ -19,12 +20,12 @@ from otalign.text.words import join_words
 from otalign.tuning import THRESHOLDS, EncoderChoice, SearchGrid, TuningResult, tune
 
 DISTORTIONS = tuple(k / 10 for k in range(11))
-MASS = (1e-6,)  # a threshold that keeps all that has mass, but not the dust of rounding
+MASS = (1e-6,)  # a threshold that keeps all mass but rounding errors
 
 
 @dataclass(frozen=True)
 class Transported:
-    """A problem, a solver, a cost and a fertility; without distortions to try it takes those of UOT."""
+    """A row of transport: problem, solver, cost, fertility. Without distortions it uses the best of UOT."""
 
     name: str
     title: str
@@ -80,7 +81,7 @@ class Transported:
             grid = SearchGrid(
                 tuple(parameters), tuple(dict.fromkeys(distortions)), thresholds=self.thresholds
             )
-            told = f"{self.name}, {corpus} dev"
+            label = f"{self.name}, {corpus} dev"
             return tune(
                 golds,
                 store,
@@ -88,7 +89,7 @@ class Transported:
                 grid,
                 levels,
                 journal=material.journal(corpus),
-                progress=lambda what, done, of: material.progress(f"{told}: {what}", done, of),
+                progress=lambda what, done, of: material.progress(f"{label}: {what}", done, of),
             )
 
         coarse = search(sought, self.parameters)
@@ -102,7 +103,7 @@ class Transported:
     def _sought(
         self, material: Material, corpus: str, choice: EncoderChoice, levels: tuple[Level, ...]
     ) -> tuple[float, ...]:
-        """The distortions that are best for unbalanced transport, at the levels, with few parameters."""
+        """Return the best distortions of unbalanced transport at the levels, from a coarse search."""
         seeker = replace(
             self,
             problem=Unbalanced(1),
@@ -115,14 +116,14 @@ class Transported:
         return tuple(dict.fromkeys(tuned.settings.distortion for tuned in found.values()))
 
     def _around(self, value: float) -> list[float]:
-        """Multiples of the step near a value, within the paper's range."""
+        """Return multiples of the step near a value, within the range of the paper."""
         centre, last = round(value / self.step), round(1 / self.step)
         places = range(max(1, centre - self.reach), min(last, centre + self.reach) + 1)
         return [round(k * self.step, 10) for k in places]
 
 
 def parameter(settings: Settings) -> float:
-    """Tau or the fraction of settings whose problem has one."""
+    """Return tau or the fraction of the problem."""
     match settings.problem:
         case Partial(fraction):
             return fraction

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from experiments.columns import COLUMNS
-from experiments.rows import ROWS
-from experiments.run import Study
+from experiments.unsupervised.rows import ROWS
+from experiments.unsupervised.run import Study
 from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.whitening import Centre
 from otalign.render.canvas import blank
@@ -21,7 +21,7 @@ from otalign.settings import Settings
 from otalign.text.words import Sentence, tokenize
 from otalign.tuning import EncoderChoice
 
-EXAMPLES = (  # of examples/pairs.tsv
+EXAMPLES = (  # from examples/pairs.tsv
     (
         "Her grandfather passed away last winter after a long illness.",
         "Her grandfather died last winter.",
@@ -39,7 +39,7 @@ SYSTEMS = {"BOT": "bot-sinkhorn", "POT": "pot-sinkhorn", "UOT": "uot-sinkhorn"}
 
 
 def matrices(study: Study, number: int) -> Any | None:
-    """The figure of an example, if the three systems have been tuned."""
+    """Draw an example, if the three systems have been tuned."""
     (column,) = (c for c in COLUMNS if (c.corpus, c.level) == ("mtref", "sure"))
     cells = {title: study.cell(ROWS[name], column) for title, name in SYSTEMS.items()}
     tuned = {title: Settings.from_dict(cell.settings) for title, cell in cells.items() if cell}
@@ -62,7 +62,7 @@ def matrices(study: Study, number: int) -> Any | None:
 
 
 def _weights(study: Study, settings: Settings, source: Sentence, target: Sentence) -> np.ndarray:
-    """The plan (n, m), scaled to [0, 1]."""
+    """Return the plan (n, m), scaled to [0, 1]."""
     material, choice = study.material, EncoderChoice(settings.layer, settings.pairing)
     pair = [(source, target)]
     embeddings = material.encoder.embed_layers(pair, choice.pairing, [choice.layer])[choice.layer]

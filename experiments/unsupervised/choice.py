@@ -1,6 +1,6 @@
-"""Which layer and pairing embed best: by unbalanced transport as in the paper, on the dev sets alone.
+"""Selection of layer and pairing by unbalanced transport, as in the paper, on the dev sets alone.
 
-A dev set's figure is the mean of its levels' F1; a choice is as good as the mean of the four dev sets.
+The figure of a dev set is the mean F1 of its levels; that of a choice is the mean of the four dev sets.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ GRID = SearchGrid(parameters=(0.06, 0.2, 0.6), distortions=(0.3,))
 
 @dataclass(frozen=True)
 class EncoderSelection:
-    """The choice of layer and pairing, and the dev F1 of each that was tried: nothing if it was given."""
+    """The choice of layer and pairing, and the dev F1 of each that was tried; none if there was one only."""
 
     choice: EncoderChoice
     tried: dict[EncoderChoice, float]
@@ -28,22 +28,24 @@ class EncoderSelection:
 
 
 def choose_encoder_settings(material: Material, choices: Sequence[EncoderChoice]) -> EncoderSelection:
-    """The best of the choices; of equals the first. Embeddings that nothing else needs are not kept."""
+    """Return the best choice, the first of equals, and delete embeddings that are no longer needed."""
     if len(choices) == 1:
         return EncoderSelection(choices[0], {})
-    found: dict[EncoderChoice, list[float]] = {choice: [] for choice in choices}
+    scores: dict[EncoderChoice, list[float]] = {choice: [] for choice in choices}
     for dev in DEVS:
-        for choice, f1 in _figures(material, dev, choices).items():
-            found[choice].append(f1)
-    means = {choice: mean(of) for choice, of in found.items()}
+        for choice, f1 in _score_choices(material, dev, choices).items():
+            scores[choice].append(f1)
+    means = {choice: mean(values) for choice, values in scores.items()}
     best = max(choices, key=lambda choice: round(means[choice], 10))
     for dev in DEVS:
         material.store(dev, "dev", choices).forget(choice for choice in choices if choice != best)
     return EncoderSelection(best, means)
 
 
-def _figures(material: Material, dev: str, choices: Sequence[EncoderChoice]) -> dict[EncoderChoice, float]:
-    """The mean over levels of what each choice reaches on a dev set."""
+def _score_choices(
+    material: Material, dev: str, choices: Sequence[EncoderChoice]
+) -> dict[EncoderChoice, float]:
+    """Return the F1 of each choice on a dev set, mean over levels."""
     levels = dev_levels(dev)
     tuned = tune(
         material.golds(dev, "dev"),
@@ -54,11 +56,11 @@ def _figures(material: Material, dev: str, choices: Sequence[EncoderChoice]) -> 
         journal=material.journal(dev),
         progress=lambda what, done, of: material.progress(f"layer and pairing, {dev} dev", done, of),
     )
-    found: dict[EncoderChoice, float] = {}
+    means: dict[EncoderChoice, float] = {}
     for choice in choices:
-        of_levels = [
+        values = [
             max(row.f1 for row in tuned[level].rows if (row.settings.layer, row.settings.pairing) == choice)
             for level in levels
         ]
-        found[choice] = mean(of_levels)
-    return found
+        means[choice] = mean(values)
+    return means
