@@ -1,5 +1,7 @@
 """Trained aligners that several files of tests share."""
 
+import os
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -12,8 +14,8 @@ from tests.training.tiny_runs import PROBLEMS, train_tiny
 class Trained:
     """Results of training by the name of their problem, with their folders, each made when first needed."""
 
-    def __init__(self, model: Path, home: Path):
-        self.model, self.home = model, home
+    def __init__(self, model: Path, home: Path, shared: Path):
+        self.model, self.home, self.shared = model, home, shared
         self.results: dict[str, TrainingResult] = {}
 
     def get_result(self, name: str) -> TrainingResult:
@@ -29,12 +31,19 @@ class Trained:
 
     def get_exported(self, name: str) -> Path:
         """Return the folder of the exported aligner, which takes seconds to make."""
-        folder = self.home / f"{name}-exported"
+        folder = self.shared / f"{name}-exported"
         if not folder.exists():
-            export(str(self.get_folder(name)), folder)
+            made = self.home / folder.name
+            export(str(self.get_folder(name)), made)
+            with suppress(OSError):  # another process has made it at the same time
+                made.rename(folder)
         return folder
 
 
 @pytest.fixture(scope="session")
 def trained(tiny_model, tmp_path_factory) -> Trained:
-    return Trained(tiny_model("bert"), tmp_path_factory.mktemp("trained"))
+    home = tmp_path_factory.mktemp("trained")
+    base = tmp_path_factory.getbasetemp()
+    # Processes of one test run share a folder: training gives the same weights in all of them.
+    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    return Trained(tiny_model("bert"), home, shared)

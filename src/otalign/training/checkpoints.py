@@ -34,8 +34,12 @@ class RunKey(NamedTuple):
 
     def describe_difference(self, other: "RunKey") -> str:
         """Describe in which respects another training differs from this one."""
-        names = {"train": "train set", "dev": "dev set", "settings": "encoder, problem, recipe or teacher"}
-        return " and another ".join(
+        names = {
+            "train": "another train set",
+            "dev": "another dev set",
+            "settings": "other settings (encoder, problem, recipe, teachers or unlabelled pairs)",
+        }
+        return " and ".join(
             name for field, name in names.items() if getattr(self, field) != getattr(other, field)
         )
 
@@ -107,7 +111,7 @@ class Checkpoint:
         saved = RunKey(**state.pop("key"))
         if saved != key:
             raise ValueError(
-                f"{self.file} is the checkpoint of a training with another {key.describe_difference(saved)}; "
+                f"{self.file} is the checkpoint of a training with {key.describe_difference(saved)}; "
                 "give the same as then to continue it, or a new folder"
             )
         return state
