@@ -43,7 +43,7 @@ train.__annotations__ = {part.name: part.annotation for part in train.__signatur
 class _Command:
     """One call of `otalign train`; everything that can be wrong with its options is found when it is made."""
 
-    def __init__(self, given: TrainOptions):
+    def __init__(self, given: TrainOptions) -> None:
         import torch  # noqa: F401 (if it is missing, say so before the corpora are read)
 
         from otalign.training import RunOptions

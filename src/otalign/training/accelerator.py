@@ -20,7 +20,7 @@ class OneProcess:
 
     num_processes, process_index, is_main_process = 1, 0, True
 
-    def __init__(self, device: str):
+    def __init__(self, device: str) -> None:
         self.device = torch.device(device)
 
     def prepare(self, *parts: Any) -> tuple[Any, ...]:

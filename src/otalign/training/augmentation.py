@@ -65,7 +65,7 @@ class Augmentation:
     identity: float = 0.06
     case: float = 0.2
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name, share in self.to_dict().items():
             if not 0 <= share <= 1:
                 raise ValueError(f"the augmentation share of {name} must be from 0 to 1, got {share}")

@@ -104,7 +104,7 @@ class PairSet(ShuffledSet):
         encoder: Encoder,
         pairing: Pairing = "joint",
         both_directions: bool = False,
-    ):
+    ) -> None:
         self.golds = [*golds, *(gold.transpose() for gold in golds)] if both_directions else golds
         self.directions = 1 + both_directions
         self.pad = encoder.pad

@@ -27,7 +27,7 @@ class Learner(nn.Module):
     A subclass defines the tensors that it reads of a batch, its loss (`forward`), and its scores of links.
     """
 
-    def __init__(self, encoder: Transformers):
+    def __init__(self, encoder: Transformers) -> None:
         super().__init__()
         self.encoder = encoder.model
         for name, weight in self.encoder.named_parameters():
@@ -58,7 +58,7 @@ class Model(Learner):
 
     def __init__(
         self, encoder: Transformers, head: Head, objective: Objective, settings: AnySettings, recipe: Recipe
-    ):
+    ) -> None:
         super().__init__(encoder)
         self.objective, self.settings = objective, settings
         ablated = {ABLATED_ARRAYS[part] for part in recipe.ablate}
@@ -95,5 +95,6 @@ class Model(Learner):
 
     @torch.inference_mode()
     def score(self, batch: TrainingBatch) -> tuple[PairBatch, dict[Level, Any]]:
+        """Score the links at each level that the head knows."""
         words = self.embed_words(BatchTensors.from_batch(batch, self.device))
         return words, self.objective.score(self.build_head(), self.settings, words)

@@ -103,17 +103,20 @@ class TransportObjective:
     pairing: Pairing = "joint"
     head_type = ProjectionHead
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         find_spec(self.problem)
 
     def choose_recipe(self, saved: AnySettings | None = None) -> Recipe:
+        """Return the recipe of the paper."""
         return PAPER
 
     def check_teachers(self, teachers: Sequence[Aligner]) -> None:
+        """Raise ValueError if there is a teacher, since a plan is not a probability."""
         if teachers:
             raise ValueError(f"problem must be Learned() to learn from a teacher, got {self.problem!r}")
 
     def make_settings(self, encoder: str, layer: int, pairing: Pairing, trained: str) -> Settings:
+        """Return the settings of the paper, which has no centring and takes norms as masses."""
         return Settings(
             encoder=encoder,
             layer=layer,
@@ -128,26 +131,31 @@ class TransportObjective:
         )
 
     def build_head(self, arrays: Mapping[str, Any], pairing: Pairing) -> ProjectionHead:
+        """Build the projection."""
         return ProjectionHead(**arrays)
 
     def compute_loss(
         self, head: ProjectionHead, settings: Settings, words: PairBatch, batch: BatchTensors
     ) -> Tensor:
+        """Compute the binary cross-entropy of the scaled plan."""
         plan = self.score(head, settings, words)[self.level].clamp(EPSILON, 1 - EPSILON)
         gold = batch.links[LEVELS.index(self.level)].to(plan.dtype)
         return F.binary_cross_entropy(plan[words.cells], gold[words.cells])
 
     def score(self, head: ProjectionHead, settings: Settings, words: PairBatch) -> dict[Level, Any]:
+        """Compute the scaled plan."""
         return {self.level: TransportScorer(settings, head).score(words).links}
 
     def fit_dev(
         self, aligner: Aligner, model: "Model", devs: Mapping[str, "DevSet"]
     ) -> tuple[Aligner, Curves]:
+        """Choose the threshold with the highest mean F1."""
         curves = {name: dev.compute_curves(model) for name, dev in devs.items()}
         threshold = best_threshold(curves.values(), self.level)
         return replace(aligner, settings=aligner.settings.replace(threshold=threshold)), curves
 
     def copy_calibration(self, head: ProjectionHead, source: Head | None) -> ProjectionHead:
+        """Return the head unchanged: projections have no calibration."""
         return head
 
 
@@ -165,9 +173,11 @@ class LearnedObjective:
     head_type = TransportHead
 
     def choose_recipe(self, saved: AnySettings | None = None) -> Recipe:
+        """Return the default recipe, or the shorter one for an aligner that has learned its transport."""
         return FURTHER if saved and saved.problem_name == LEARNED else Recipe()
 
     def check_teachers(self, teachers: Sequence[Aligner]) -> None:
+        """Raise ValueError if a teacher gives no probabilities, or one level alone is to be learned."""
         if teachers and self.level:
             raise ValueError(
                 f"level must be left out with a teacher, which predicts both levels, got {self.level!r}"
@@ -175,6 +185,7 @@ class LearnedObjective:
         check_teachers(teachers)
 
     def make_settings(self, encoder: str, layer: int, pairing: Pairing, trained: str) -> LearnedSettings:
+        """Return settings whose thresholds are set after training."""
         return LearnedSettings(
             encoder=encoder,
             layer=layer,
@@ -197,20 +208,24 @@ class LearnedObjective:
     def compute_loss(
         self, head: TransportHead, settings: LearnedSettings, words: PairBatch, batch: BatchTensors
     ) -> Tensor:
+        """Compute the binary cross-entropy of the logits, where links are known."""
         logits = head.compute_logits(words)
         losses = F.binary_cross_entropy_with_logits(logits, batch.links, reduction="none")
         weights = words.cells * batch.known[:, :, None, None]
         return LOSS_SCALE * (losses * weights).sum() / weights.sum().clamp(min=1)
 
     def score(self, head: TransportHead, settings: LearnedSettings, words: PairBatch) -> dict[Level, Any]:
+        """Compute the probabilities of links at both levels."""
         return {level: LearnedScorer(head, level).score(words).links for level in LEVELS}
 
     def fit_dev(
         self, aligner: Aligner, model: "Model", devs: Mapping[str, "DevSet"]
     ) -> tuple[Aligner, Curves]:
+        """Calibrate the logits, and choose the thresholds of both levels."""
         return calibrate(aligner, {name: dev.golds for name, dev in devs.items()}, self.level)
 
     def copy_calibration(self, head: TransportHead, source: Any) -> TransportHead:
+        """Return the head with the calibration of another."""
         return replace(head, calibration=source.calibration, null_calibration=source.null_calibration)
 
 

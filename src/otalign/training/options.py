@@ -38,7 +38,7 @@ class RunOptions:
     progress: Progress = no_progress
     on_epoch: Callable[[Epoch], None] | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.accumulate < 1:
             raise ValueError(f"accumulate must be at least 1, got {self.accumulate}")
         if self.workers is not None and self.workers < 0:

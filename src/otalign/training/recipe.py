@@ -65,7 +65,7 @@ class Recipe:
     augmentation: Augmentation = Augmentation()  # noqa: RUF009 (frozen)
     seed: int = 1
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name, values, choices in (
             ("optimizer", (self.optimizer,), get_args(OptimizerName)),
             ("ablate", self.ablate, get_args(HeadPart)),

@@ -52,7 +52,7 @@ class TrainingRun:
         *,
         key: RunKey = NO_KEY,
         accelerator: Any = None,
-    ):
+    ) -> None:
         self.model, self.pairs, self.dev, self.recipe = model, pairs, dev, recipe
         self.options, self.key = options, key
         self.accelerator = accelerator or make_accelerator(options.device)

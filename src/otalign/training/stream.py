@@ -16,7 +16,7 @@ from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -120,7 +120,7 @@ class ExampleStream:
         both_directions: bool = True,
         gold_share: float = 0.0,
         workers: int = 0,
-    ):
+    ) -> None:
         self.maker = BatchMaker(store, reader, pairing, augmentation, both_directions)
         self.workers = workers
         able = np.flatnonzero(store.texts.lengths.min(axis=1, initial=np.iinfo(np.int64).max) > 0)
@@ -191,7 +191,7 @@ class ExampleStream:
 _maker: list[BatchMaker] = []  # that of this worker process
 
 
-def _start(folder: str, *rest) -> None:
+def _start(folder: str, *rest: Any) -> None:
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # the workers run in parallel already
     gc.disable()  # nothing that is made here refers to itself
     _maker.append(BatchMaker(PairStore.open(Path(folder)), *rest))

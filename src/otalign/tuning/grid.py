@@ -36,7 +36,7 @@ class SearchGrid:
     fertilities: tuple[Fertility, ...] = ()
     thresholds: tuple[float, ...] = THRESHOLDS
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for field in fields(self):
             values = tuple(getattr(self, field.name))
             object.__setattr__(self, field.name, values)

@@ -47,7 +47,7 @@ class Journal:
         ''
     """
 
-    def __init__(self, file: Path | None = None, about: str = ""):
+    def __init__(self, file: Path | None = None, about: str = "") -> None:
         self.file = file
         self.about = about
         self._scores: dict[str, dict[str, Any]] = {}

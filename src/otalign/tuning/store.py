@@ -66,7 +66,7 @@ class EmbeddingStore(Mapping[EncoderChoice, Embeddings]):
         choices: Iterable[EncoderChoice],
         folder: str | Path,
         progress: Progress = no_progress,
-    ):
+    ) -> None:
         self.encoder = encoder
         self.pairs = pairs
         self.choices = tuple(EncoderChoice(*choice) for choice in choices)

@@ -113,8 +113,13 @@ class _RankCounter(NamedTuple):
         return cls(ranks, ranks.max(axis=2), ranks.max(axis=1), len(thresholds))
 
     def count_predicted(self, links: Index | None, source: Index, target: Index) -> np.ndarray:
-        """Count the predicted links among these cells (None: all), and the predicted nulls among these words,
-        at each threshold, (B, T)."""
+        """Count predicted links and nulls at each threshold, (B, T).
+
+        Args:
+            links: Cells among which predicted links are counted; None for all.
+            source: Source words among which predicted nulls are counted.
+            target: Target words among which predicted nulls are counted.
+        """
         size = len(self.cells), self.thresholds + 1
         linked = np.cumsum(_histogram(self.cells, links, size)[:, :0:-1], axis=1)[:, ::-1]
         words = _histogram(self.source, source, size) + _histogram(self.target, target, size)
