@@ -12,8 +12,7 @@ from experiments.peers.settings import Peer
 from experiments.peers.training import RECIPES
 from otalign.ot import Balanced, Partial, Problem, Unbalanced
 from otalign.settings import Learned
-from otalign.training.augmentation import NO_AUGMENTATION
-from otalign.training.recipe import FURTHER, Recipe, recipe_for
+from otalign.training import FURTHER, NO_AUGMENTATION, Recipe, recipe_for
 
 
 class Try(NamedTuple):
@@ -112,11 +111,11 @@ MAIN = (
     ),
 )
 ABLATION = (
-    _ablation_row("competition", "without competition", without=("competition",)),
-    _ablation_row("prices", "without prices", without=("prices",)),
-    _ablation_row("neighbours", "without neighbours", without=("neighbours",)),
+    _ablation_row("competition", "without competition", ablate=("competition",)),
+    _ablation_row("prices", "without prices", ablate=("prices",)),
+    _ablation_row("neighbours", "without neighbours", ablate=("neighbours",)),
     _ablation_row("layers", "the last layer alone", layers=1),
-    _ablation_row("average", "weights not averaged", average=0.0),
+    _ablation_row("average", "weights not averaged", ema_share=0.0),
     _ablation_row("directions", "one direction", both_directions=False),
 )
 ROWS = {row.name: row for row in (*MAIN, *ABLATION)}

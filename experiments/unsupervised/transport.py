@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from experiments.material import Material
-from experiments.system import Figures, Tuning
 from experiments.unsupervised.system import Figures, Tuning
 from otalign.aligner import Aligner
 from otalign.alignment import Alignment, Level

@@ -202,7 +202,7 @@ def test_what_fails_is_told_and_the_rest_is_made_and_then_made_up_for(options, c
     assert len([name for name in made if name.endswith(".json")]) == 6  # the one of all, and five
     steps = []
     monkeypatch.setattr(making, "train", train)
-    monkeypatch.setattr("otalign.training.loop.Run._step", _counted(steps))
+    monkeypatch.setattr("otalign.training.run.TrainingRun._step", _counted(steps))
     _, said = run(capsys, *some)
     assert said.count("seed 1: dev F1") == 2
     assert len(steps) == 2  # those of mtref alone, at two levels: the model of all was kept
@@ -227,16 +227,16 @@ def test_a_model_that_cannot_be_tested_is_not_trained_again(options, capsys, mon
         patch.setattr(making, "count", failing)
         run(capsys, *some, rc=1)
     assert list((tmp_path / "runs").glob("*.pt"))
-    monkeypatch.setattr("otalign.training.loop.Run._step", _counted(steps))
+    monkeypatch.setattr("otalign.training.run.TrainingRun._step", _counted(steps))
     run(capsys, *some)
     assert not steps
     assert {path.suffix for path in (tmp_path / "runs").iterdir()} == {".json", ".npy"}
 
 
 def _counted(steps):
-    from otalign.training.loop import TrainingLoop
+    from otalign.training.run import TrainingRun
 
-    step = TrainingLoop._step
+    step = TrainingRun._step
 
     def counted(self, parts):
         steps.append(parts)
@@ -297,11 +297,13 @@ def test_without_a_choice_the_other_seeds_say_what_is_missing(ground, tmp_path):
 
 
 def test_reliability_sees_every_cell_and_every_word(ground, model, tmp_path):
-    from otalign.training import train
+    from otalign.training import RunOptions, train
 
     here = ground(tmp_path)
     golds = here.material.golds("mtref", "test")
-    trained = train(str(model), {"wiki": here.learnt("wiki")}, *_learned(), device="cpu")
+    trained = train(
+        str(model), {"wiki": here.get_splits("wiki")}, *_learned(), options=RunOptions(device="cpu")
+    )
     found = reliability(trained.aligner, golds, "sure")
     assert found["all cells"].counts.sum() == sum(n * m for n, m in (gold.shape for gold in golds))
     assert found["all cells"].found.sum() == sum(len(gold.sure) for gold in golds)

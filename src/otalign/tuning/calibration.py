@@ -109,6 +109,15 @@ def calibrate(
     Returns:
         The aligner, calibrated on all dev sets together, with the thresholds of the highest mean F1; and its
         curves on each dev set.
+
+    Raises:
+        TypeError: If the aligner has not learned its transport.
+
+    Example:
+        ```python
+        aligner, curves = calibrate(Aligner.load("my-aligner"), {"mine": golds})
+        aligner.save("calibrated")
+        ```
     """
     sets = {name: DevLogits.compute(aligner, golds, level) for name, golds in devs.items()}
     head = calibrate_head(
