@@ -117,7 +117,7 @@ def test_a_finished_study_is_not_made_again(whole, model, corpora, capsys, monke
     before, table = files(whole / "cells"), (whole / "table.json").read_text()
     monkeypatch.setattr(EmbeddingStore, "_make", None)  # nothing is embedded again either
     for row in ROWS.values():
-        monkeypatch.setattr(type(row), "tuned", None)
+        monkeypatch.setattr(type(row), "tune", None)
     _, told = run(capsys, *options(model, corpora), "-o", whole)
     assert files(whole / "cells") == before
     assert (whole / "table.json").read_text() == table
@@ -134,12 +134,12 @@ def test_a_killed_run_goes_on_and_comes_to_the_same(whole, model, corpora, capsy
         made.append((row.name, column.key))
         put(self, row, column, *rest)
 
-    monkeypatch.setattr(Cells, "put", failing)
+    monkeypatch.setattr(Cells, "write", failing)
     _, said = run(capsys, *options(model, corpora), "-o", tmp_path, *rows, rc=130)
     assert said.endswith("otalign: interrupted; the same command goes on\n")
     before = files(tmp_path / "cells")
     assert len(before) == 2 * 16
-    monkeypatch.setattr(Cells, "put", put)
+    monkeypatch.setattr(Cells, "write", put)
     _, said = run(capsys, *options(model, corpora), "-o", tmp_path, *rows)
     after = files(tmp_path / "cells")
     assert {name: after[name] for name in before} == before
