@@ -79,7 +79,7 @@ def test_what_is_possible_is_more_than_what_is_sure(aligner):
 
 def test_it_is_found_by_its_name_too(aligner):
     assert Aligner.load("small").signature == aligner.signature
-    with pytest.raises(ValueError, match="only small"):
+    with pytest.raises(ValueError, match="choose one of small"):
         models.folder("large")
 
 

@@ -217,7 +217,9 @@ def test_bad_options_and_pairs_are_named():
         FastAlign(alpha=0)
     with pytest.raises(ValueError, match=r"tension must be from 0.1 to 14.0, got 20"):
         FastAlign(tension=20)
-    with pytest.raises(TypeError, match="the target of pair 1 must be words, got the str 'a b'; split it"):
+    with pytest.raises(
+        TypeError, match="the target of pair 1 must be a list of words, got the str 'a b'; split it"
+    ):
         FastAlign().train([(["a"], ["b"]), (["a"], "a b")])
-    with pytest.raises(ValueError, match="pairs must hold one with words on both sides, got 1 without"):
+    with pytest.raises(ValueError, match="pairs must include one with words on both sides, got 1 without"):
         FastAlign().train([(["a"], [])])

@@ -141,7 +141,7 @@ def test_bad_options_and_matrices_are_named():
     with pytest.raises(ValueError, match=r"threshold must be from 0 to 1, got -1; 1 turns it off"):
         SimAlign(threshold=-1)
     with pytest.raises(
-        TypeError, match=r"matching must be ArgMax\(\), IterMax\(\) or Match\(\), got 'itermax'"
+        TypeError, match=r"matching must be ArgMax\(\), IterMax\(\) or MaximumMatching\(\), got 'itermax'"
     ):
         SimAlign("itermax")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="percentile must be from 0 to 100, got 101"):

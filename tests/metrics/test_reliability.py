@@ -66,7 +66,7 @@ def test_it_comes_back_from_json(pairs):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([0.5], [1, 0]), "each probability must have its fact, got 1 and 2"),
+        (([0.5], [1, 0]), "probabilities and facts must have one length, got 1 and 2"),
         (([1.5], [1]), "probabilities must be from 0 to 1, got 1.5"),
         (([0.5], [1], 0), "bins must be at least 1, got 0"),
     ],

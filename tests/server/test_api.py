@@ -386,7 +386,7 @@ def test_an_aligner_that_fails_at_its_first_pair_is_never_ready(trained, monkeyp
     monkeypatch.setattr(AlignmentWorker, "__call__", failing)
     with served(make_app(trained)) as server:
         wait_until(lambda: "warming" not in server.get("/readyz").text)
-        assert "failed at its first pair" in server.get("/readyz").json["detail"]
+        assert "failed to align its first pair" in server.get("/readyz").json["detail"]
 
 
 def test_the_metrics_count_requests_pairs_and_time(trained):
