@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from otalign.encoders import EXPORTED
-from otalign.encoders.pretrained import depth
+from otalign.encoders.pretrained import read_depth
 from otalign.encoders.transformers import Transformers
 
 MAX_WORKERS = 12
@@ -73,7 +73,7 @@ def load_encoder(name: str, kept: int | None, device: Any) -> Transformers:
         raise ValueError(
             f"{name} is exported and has no weights to train; give the encoder that was exported"
         )
-    last = depth(name)
+    last = read_depth(name)
     if kept is not None and kept > last:
         raise ValueError(f"depth must be at most {last}, the number of layers of {name}, got {kept}")
     return Transformers(name, kept or last, device=str(device), kept=kept)
