@@ -142,7 +142,7 @@ def test_what_is_around_a_cell_tells_of_it():
     assert abs(before - after).max() > 1e-3
 
 
-# What `Recipe.without` leaves out
+# What `Recipe.ablate` leaves out
 
 
 def test_without_competition_a_cell_does_not_depend_on_the_others():
