@@ -21,8 +21,8 @@ from otalign.cli.corpora import DataFolder
 from otalign.cli.results import make_writable
 from otalign.cli.terminal import resumable, say_what_is_written
 from otalign.encoders import Pairing
-from otalign.tuning import EncoderChoice, Progress
-from otalign.tuning.store import no_progress
+from otalign.progress import Progress, no_progress
+from otalign.tuning import EncoderChoice
 
 PAIRINGS: tuple[Pairing, ...] = ("joint", "separate")  # those of the paper
 
@@ -101,7 +101,7 @@ def _show_progress() -> Iterator[tuple[Progress, Callable[[Cell | EncoderSelecti
     with Bars(*columns, console=screen, transient=True) as bars:
         tasks: dict[str, TaskID] = {}
 
-        def progress(what: str, done: int, of: int) -> None:
+        def progress(what: str, done: int, of: int | None) -> None:
             if what not in tasks:  # one bar at a time besides that of all cells: there would be hundreds
                 for old in tasks.keys() - {CELLS}:
                     bars.remove_task(tasks.pop(old))

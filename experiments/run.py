@@ -17,8 +17,8 @@ from experiments.rows import ROWS
 from experiments.system import Figures, System, Tuning
 from otalign.alignment import Alignment
 from otalign.metrics import Counts, count, scores, signature
-from otalign.tuning import EncoderChoice, Progress
-from otalign.tuning.store import no_progress
+from otalign.progress import Progress, no_progress
+from otalign.tuning import EncoderChoice
 
 CELLS = "cells"  # what progress as a whole is told of
 Heard = Callable[[Cell | EncoderSelection], None]  # told of each cell, and of the choice, when it is made

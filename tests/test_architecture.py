@@ -37,6 +37,7 @@ ORDER = [
         "atomic",
         "failures",
         "untrusted",
+        "progress",
         "text",
         "ot",
         "alignment",

@@ -11,13 +11,13 @@ from experiments.peers.settings import Peer, PeerSettings
 from experiments.peers.trained import TrainedPeer
 from otalign.alignment import Level
 from otalign.encoders.transformers import Transformers
+from otalign.progress import Progress, no_progress
 from otalign.training.beginning import Beginning
 from otalign.training.dev import DevScore, DevSet, best_scores
 from otalign.training.loop import Checkpoint, Epoch
 from otalign.training.recipe import PAPER, Recipe
 from otalign.training.sources import CorpusSplits, check_fit, check_sources
 from otalign.tuning.calibration import best_threshold
-from otalign.tuning.store import Progress, no_progress
 
 # The recipes of the peers, with the paper's early stopping. A step of span prediction counts queries, one
 # for each word: an epoch of it is as long as twenty or more of the others, and it is fine-tuned as for SQuAD.

@@ -6,7 +6,7 @@ FastAligner(more=train_pairs).align_many(pairs)                       # learns f
 What each links is what `SimAlign` and `FastAlign` link. Neither says how sure it is of a null.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import get_args
@@ -22,6 +22,7 @@ from otalign.baselines.symmetrisation import Symmetrisation, symmetrise
 from otalign.encoders import Embeddings, Encoder, Pairing
 from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.whitening import Centre, centre_stream
+from otalign.progress import Progress, no_progress
 from otalign.scoring.extraction import DIGITS
 from otalign.text.words import Pair, Text
 
@@ -113,7 +114,7 @@ class FastAligner:
     options: FastAlign = FastAlign()
     symmetrisation: Symmetrisation = "grow-diag-final-and"
     more: Sequence[SentencePair] = ()
-    progress: Callable[[Step], object] | None = None
+    progress: Progress = no_progress
 
     def __post_init__(self):
         known = get_args(Symmetrisation)
@@ -126,6 +127,9 @@ class FastAligner:
         told = {"method": "fast-align", **asdict(self.options), "symmetrisation": self.symmetrisation}
         return format_signature(told | {"more_pairs": len(self.more)})
 
+    def _report(self, step: Step) -> None:
+        self.progress(f"learning {step.direction}", step.iteration, self.options.iterations - 1)
+
     def align(self, source: Text, target: Text) -> Alignment:
         """The alignment of one pair, learnt from it and from `more`, anew each time."""
         (alignment,) = self.align_many([(source, target)])
@@ -137,7 +141,7 @@ class FastAligner:
         learnt_from = [*self.more, *((source.words, target.words) for source, target in held)]
         if not any(source and target for source, target in learnt_from):
             return (_alignment(pair, ()) for pair in held)  # nothing to learn, and nothing to link
-        aligned = self.options.train(learnt_from, self.progress).aligned
+        aligned = self.options.train(learnt_from, self._report).aligned
         forward, reverse = aligned.forward[len(self.more) :], aligned.reverse[len(self.more) :]
         return (
             _alignment(pair, (Link(i, j) for i, j in symmetrise(one, other, self.symmetrisation)))

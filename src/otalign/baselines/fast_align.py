@@ -67,7 +67,7 @@ class FastAlign:
             )
 
     def train(
-        self, pairs: Iterable[SentencePair], progress: Callable[[Step], object] | None = None
+        self, pairs: Iterable[SentencePair], on_step: Callable[[Step], object] | None = None
     ) -> "TrainedFastAlign":
         """Both directions, learnt from pairs of words. A pair with an empty side teaches nothing."""
         pairs = _check_pairs(pairs)
@@ -80,9 +80,9 @@ class FastAlign:
         blocks = list(grid.blocks(cells))
         swapped = [block.transpose() for block in blocks]
         start = Parameters.uniform(len(meetings), len(target), self.tension, self.null_probability)
-        forward = self._run_em("forward", blocks, meetings.sources, start, progress)
+        forward = self._run_em("forward", blocks, meetings.sources, start, on_step)
         start = Parameters.uniform(len(meetings), len(source), self.tension, self.null_probability)
-        reverse = self._run_em("reverse", swapped, meetings.targets, start, progress)
+        reverse = self._run_em("reverse", swapped, meetings.targets, start, on_step)
         aligned = _align_grid(grid, cells, forward, reverse)
         return TrainedFastAlign(self, source, target, meetings, forward, reverse, aligned)
 
@@ -92,7 +92,7 @@ class FastAlign:
         blocks: list[Block],
         given: np.ndarray,
         parameters: Parameters,
-        progress: Callable[[Step], object] | None,
+        on_step: Callable[[Step], object] | None,
     ) -> Parameters:
         lengths = Lengths.of(block.meetings.shape for block in blocks)
         for iteration in range(1, self.iterations):
@@ -102,8 +102,8 @@ class FastAlign:
                 tension = lengths.fit_tension(tension, counts.feature / lengths.words)
             table, null = counts.probabilities(given, self.alpha)
             parameters = replace(parameters, table=table, null=null, tension=tension)
-            if progress is not None:
-                progress(Step(name, iteration, counts.log_likelihood / lengths.words, tension))
+            if on_step is not None:
+                on_step(Step(name, iteration, counts.log_likelihood / lengths.words, tension))
         return parameters
 
 

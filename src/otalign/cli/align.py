@@ -120,8 +120,8 @@ def align(
     pairs = read()
     more = list(training_pairs(aligner.train or [], pretokenized, data))
     with open_output(file, [name for part in (pairs, *more) for name in part.files]) as out:
-        with bars() as tell:
-            method = chosen_method(aligner, more, tell)
+        with bars() as progress:
+            method = chosen_method(aligner, more, progress)
         alignments = _align_pairs(method, pairs, workers)
         if pairs.files and form != "terminal" and sys.stderr.isatty():
             alignments = with_progress(alignments, pairs.count)

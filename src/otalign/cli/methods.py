@@ -13,9 +13,9 @@ from otalign.baselines import FastAlign, FastAligner, Matching, MaximumMatching,
 from otalign.baselines.aligners import MATCHINGS
 from otalign.cli.aligning import SYMMETRISATIONS, AlignerOptions
 from otalign.cli.pairs import Pairs, pairs_of
-from otalign.cli.terminal import Tell
 from otalign.io import CORPORA
 from otalign.io.lines import STDIN
+from otalign.progress import Progress
 
 ENCODING = ("model", "layer", "pairing", "centring", "device", "batch_size", "threads")
 TRANSPORT = ("problem", "tau", "fraction", "links", "threshold", "cost", "fertility", "epsilon", "exact")
@@ -41,13 +41,13 @@ def check_method(options: AlignerOptions) -> None:
         raise ValueError(f"--{option} is for --method {having}, not {options.method}; leave it out")
 
 
-def chosen_method(options: AlignerOptions, more: Sequence[Pairs], tell: Tell) -> Method:
+def chosen_method(options: AlignerOptions, more: Sequence[Pairs], progress: Progress) -> Method:
     """The method as said, ready to align; `more` are the pairs that fast-align learns from besides."""
     match options.method:
         case "simalign":
             return _simalign(options)
         case "fast-align":
-            return _fast_align(options, more, tell)
+            return _fast_align(options, more, progress)
     return options.load()
 
 
@@ -75,15 +75,14 @@ def _matching(name: str) -> Matching:
     return matching
 
 
-def _fast_align(options: AlignerOptions, more: Sequence[Pairs], tell: Tell) -> FastAligner:
+def _fast_align(options: AlignerOptions, more: Sequence[Pairs], progress: Progress) -> FastAligner:
     how: Any = options.symmetrise
     if how is not None and how not in SYMMETRISATIONS:
         raise ValueError(f"--symmetrise must be one of {', '.join(SYMMETRISATIONS)}, got {how!r}")
-    learning = FastAlign()
     return FastAligner(
-        learning,
+        FastAlign(),
         more=[(source.words, target.words) for pairs in more for source, target in pairs],
-        progress=lambda step: tell(f"learning {step.direction}", step.iteration, learning.iterations - 1),
+        progress=progress,
         **({} if how is None else {"symmetrisation": how}),
     )
 

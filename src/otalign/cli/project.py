@@ -82,8 +82,8 @@ def project(
 
 def _method(options: AlignerOptions) -> Method:
     more = list(training_pairs(options.train or [], False, None))
-    with bars() as tell:
-        return chosen_method(options, more, tell)
+    with bars() as progress:
+        return chosen_method(options, more, progress)
 
 
 def _record(line: Line, limits: ReaderLimits) -> ProjectionRecord:

@@ -9,23 +9,21 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
-
 from otalign import engines, models
 from otalign.aligner import Method
 from otalign.cli.aligning import AlignerOptions
 from otalign.cli.methods import chosen_method
 from otalign.cli.pairs import Pairs
-from otalign.cli.terminal import resumable
+from otalign.cli.terminal import bars, resumable
 from otalign.encoders.onnx import processors
 from otalign.engines import Folder, OutputFormat, ShardWork, ray
-from otalign.engines.work import SIZE, Tell
+from otalign.engines.work import SIZE
 from otalign.io import Item, Reading
 from otalign.io.lines import STDIN
 from otalign.io.links import each_line
 from otalign.io.parquet import Rows
 from otalign.io.tables import side_by_side
+from otalign.progress import Progress, no_progress
 
 HEAD_BYTES = 1 << 20  # of a file: enough to know it by, with its size
 
@@ -82,14 +80,18 @@ def align_in_shards(
             f"{option} reads the input from its beginning; give a file, not a pipe or standard input"
         )
     pairs = replace(pairs, count=pairs.count or said.get("pairs"))
-    with resumable(f"{folder.path} keeps its whole shards, --resume goes on"), _bar(pairs.count) as bar:
-        tell = partial(bar.advance, bar.add_task("", total=pairs.count))
+    with resumable(f"{folder.path} keeps its whole shards, --resume goes on"), bars() as progress:
         size = options.size or said.get("shard_size", SIZE)
-        _align(pairs, aligner, folder, options, size, tell)
+        _align(pairs, aligner, folder, options, size, progress)
 
 
 def _align(
-    pairs: Pairs, aligner: AlignerOptions, folder: Folder, options: ShardOptions, size: int, tell: Tell
+    pairs: Pairs,
+    aligner: AlignerOptions,
+    folder: Folder,
+    options: ShardOptions,
+    size: int,
+    progress: Progress,
 ) -> None:
     """By the engine that was chosen."""
     about = _about(pairs, folder.form, aligner)
@@ -100,7 +102,7 @@ def _align(
         threads = max(1, (aligner.threads or processors()) // processes)
     aligner = replace(aligner, threads=threads)
     chosen: dict[str, Any] = {"processes": processes, "resume": options.resume, "size": size}
-    chosen |= {"tell": tell, "warn": lambda line: print(f"otalign: {line}", file=sys.stderr)}
+    chosen |= {"progress": progress, "warn": lambda line: print(f"otalign: {line}", file=sys.stderr)}
     if options.engine == "ray":
         pairs, aligner, folder = _wherever_it_runs(pairs, aligner, folder)
         chosen |= {"threads": threads, "gpus": options.gpus or 0, "address": options.ray_address}
@@ -118,7 +120,7 @@ def _unit(items: Iterable[Item]) -> str:
 
 
 def _load_method(options: AlignerOptions) -> Method:
-    return chosen_method(options, [], lambda what, done, of: None)
+    return chosen_method(options, [], no_progress)
 
 
 def _wherever_it_runs(
@@ -159,10 +161,3 @@ def _describe_file(name: str) -> dict[str, Any]:
     with file.open("rb") as stream:
         head = sha256(stream.read(HEAD_BYTES)).hexdigest()
     return {"name": file.name, "bytes": file.stat().st_size, "sha256_of_first_mebibyte": head}
-
-
-def _bar(total: int | None) -> Progress:
-    """Pairs done, on the error stream if it is a terminal."""
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    console = Console(stderr=True)
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)

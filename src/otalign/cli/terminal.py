@@ -9,12 +9,20 @@ from typing import TypeVar
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.progress import Progress as Bars
 
 from otalign.io import Reading
+from otalign.progress import Progress, no_progress
 
 Item = TypeVar("Item")
-Tell = Callable[[str, int, int], None]  # told what is done, how much of it, and of how much
 
 WIDEST = 160  # characters of our widest table; in less, its lines wrap, which beats folded cells
 
@@ -54,23 +62,24 @@ def resumable(how: str = "the same command goes on") -> Iterator[None]:
 
 def with_progress(items: Iterable[Item], total: int | None) -> Iterator[Item]:
     """The same items with a bar on the error stream, for a terminal to show."""
-    with Progress(
+    with Bars(
         BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True
     ) as progress:
         yield from progress.track(items, total=total)
 
 
 @contextmanager
-def bars() -> Iterator[Tell]:
-    """A bar for each kind of work that is told of, on the error stream if it is a terminal."""
+def bars() -> Iterator[Progress]:
+    """Show a bar for each kind of work that reports progress, on the error stream if it is a terminal."""
     if not sys.stderr.isatty():
-        yield lambda what, done, of: None
+        yield no_progress
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    shown = Progress(*columns, console=Console(stderr=True), transient=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    columns = (*columns, TimeElapsedColumn(), TimeRemainingColumn())
+    shown = Bars(*columns, console=Console(stderr=True), transient=True)
     tasks: dict[str, TaskID] = {}
 
-    def tell(what: str, done: int, of: int) -> None:
+    def report(what: str, done: int, of: int | None) -> None:
         if not tasks:
             shown.start()
         if what not in tasks:
@@ -78,7 +87,7 @@ def bars() -> Iterator[Tell]:
         shown.update(tasks[what], completed=done, total=of)
 
     try:
-        yield tell
+        yield report
     finally:
         if tasks:
             shown.stop()

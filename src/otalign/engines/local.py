@@ -9,9 +9,10 @@ from itertools import chain, islice
 from typing import Any
 
 from otalign.engines.folder import Folder
-from otalign.engines.work import HEAD, SIZE, CorpusHead, Shard, ShardWork, Tell, Warn, split_into_shards
+from otalign.engines.work import HEAD, SIZE, CorpusHead, OnAligned, Shard, ShardWork, Warn, split_into_shards
 from otalign.engines.workers import Crew
 from otalign.io.items import Item
+from otalign.progress import Progress, no_progress
 
 
 def align(
@@ -22,17 +23,17 @@ def align(
     size: int = SIZE,
     processes: int = 1,
     resume: bool = False,
-    tell: Tell = lambda pairs: None,
+    progress: Progress = no_progress,
     warn: Warn = warnings.warn,
 ) -> None:
     """Align all items into the folder of the work. `about` says what the run is, the aligner aside, and must
     not have changed when it is resumed. `warn` is told of files that are found damaged and made anew."""
     pairs = 0
 
-    def told(more: int) -> None:
+    def count(more: int) -> None:
         nonlocal pairs
         pairs += more
-        tell(more)
+        progress("aligning", pairs, about.get("pairs"))
 
     with Crew(work, processes) as crew, work.folder.lock():
         about = {**about, "shard_size": size, "aligner": crew.signature}
@@ -42,8 +43,8 @@ def align(
         if crew.centres and work.folder.centre is None:
             head, stream = ahead(stream)
             crew.keep_centre(head)
-        for more in crew.written(_missing(split_into_shards(stream, size), work.folder, kept.whole, told)):
-            told(more)
+        for more in crew.written(_missing(split_into_shards(stream, size), work.folder, kept.whole, count)):
+            count(more)
         work.folder.finish(about, pairs, size)
 
 
@@ -62,10 +63,12 @@ def _raise_later(error: Exception) -> Iterator[Item]:
     yield  # that it is raised when it is asked for
 
 
-def _missing(every: Iterable[Shard], folder: Folder, whole: Container[str], tell: Tell) -> Iterator[Shard]:
+def _missing(
+    every: Iterable[Shard], folder: Folder, whole: Container[str], count: OnAligned
+) -> Iterator[Shard]:
     """The shards that are not written yet; of the others it is told that they are done."""
     for shard in every:
         if folder.part(shard.number).name in whole:
-            tell(len(shard.items))
+            count(len(shard.items))
         else:
             yield shard

@@ -34,13 +34,13 @@ from otalign.engines.work import (
     Ready,
     Shard,
     ShardWork,
-    Tell,
     Warn,
     describe_method,
     split_into_shards,
 )
 from otalign.failures import EXPECTED, CapturedError, capture, describe
 from otalign.io.items import Item
+from otalign.progress import Progress, no_progress
 
 
 def align(
@@ -54,7 +54,7 @@ def align(
     gpus: float = 0,
     address: str | None = None,
     resume: bool = False,
-    tell: Tell = lambda pairs: None,
+    progress: Progress = no_progress,
     warn: Warn = warnings.warn,
 ) -> None:
     """What `otalign.engines.align` does, by `processes` actors with so many threads and such a share of a GPU
@@ -88,7 +88,7 @@ def align(
             for row in written.iter_rows():
                 _record(work, row)
                 pairs += row["pairs"]
-                tell(row["pairs"])
+                progress("aligning", pairs, about.get("pairs"))
             work.folder.finish(about, pairs, size)
 
 

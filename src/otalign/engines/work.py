@@ -21,13 +21,13 @@ from otalign.io.items import Item, sentences
 from otalign.text.words import Pair
 
 SIZE = 8192  # pairs of a shard: a minute or two of work
-TOLD = 512  # pairs after which progress is told
+REPORTED = 512  # pairs after which progress is reported
 HEAD = 65_536  # pairs at most among which the centre of a corpus is sought
 
 # With more threads, sums of the same numbers may be rounded otherwise, and bytes must not depend on that.
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
-Tell = Callable[[int], Any]  # told how many pairs more are done
+OnAligned = Callable[[int], Any]  # called with the number of further pairs that are aligned
 Warn = Callable[[str], Any]  # told, in a line, what the user should know though the run goes on
 
 
@@ -60,7 +60,7 @@ class ShardWork:
     unit: str = "pair"  # what errors call an item: a line, where each line of the input is one
 
     def write(
-        self, shard: Shard, method: Method, tell: Tell = lambda pairs: None
+        self, shard: Shard, method: Method, on_aligned: OnAligned = lambda pairs: None
     ) -> FileRecord | CapturedError:
         """Align a shard and write it; told from time to time how many pairs more are aligned.
 
@@ -75,18 +75,18 @@ class ShardWork:
             for read, item in enumerate(shard.items, 1):  # noqa: B007
                 yield sentences(item, self.pretokenized)
 
-        def told() -> Iterator[Any]:
+        def report() -> Iterator[Any]:
             nonlocal done
             for alignment in method.align_many(pairs()):
                 yield alignment
                 done += 1
-                if done % TOLD == 0:
-                    tell(TOLD)
-            tell(done % TOLD)
+                if done % REPORTED == 0:
+                    on_aligned(REPORTED)
+            on_aligned(done % REPORTED)
 
         try:
             method = _around(method, self.folder.centre)
-            return self.folder.write(shard.number, told())
+            return self.folder.write(shard.number, report())
         except BaseException as error:  # SystemExit and panics of Rust, too, must not end the process unheard
             if isinstance(error, OSError | MemoryError | ImportError):
                 return capture(error)

@@ -12,12 +12,12 @@ import torch
 from otalign.encoders import EXPORTED
 from otalign.encoders.pretrained import depth
 from otalign.encoders.transformers import Transformers
+from otalign.progress import Progress
 from otalign.training.dev import DevSet
 from otalign.training.loop import Epoch, TrainingLoop
 from otalign.training.model import Learner
 from otalign.training.reading import TrainSet
 from otalign.training.recipe import Recipe
-from otalign.tuning.store import Progress
 
 
 class Beginning:

@@ -9,11 +9,11 @@ from pathlib import Path
 from otalign.aligner import Aligner
 from otalign.alignment import Gold
 from otalign.ot import Problem
+from otalign.progress import Progress
 from otalign.settings import Learned
 from otalign.training.examples import Words
 from otalign.training.predictions import check_teachers, predict_targets, teacher_digest
 from otalign.training.store import PairTexts, Targets
-from otalign.tuning.store import Progress
 
 
 @dataclass(frozen=True, eq=False)

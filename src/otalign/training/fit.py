@@ -15,6 +15,7 @@ from otalign.encoders import Pairing
 from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.transformers import Transformers
 from otalign.ot import Entropic, Problem
+from otalign.progress import Progress, no_progress
 from otalign.scoring import Head, ProjectionHead, TransportHead, load_head
 from otalign.settings import AnySettings, Learned, LearnedSettings, Settings
 from otalign.training.batches import PairSet
@@ -29,7 +30,6 @@ from otalign.training.store import build_store
 from otalign.training.stream import ExampleStream
 from otalign.training.trained import Trained
 from otalign.tuning.calibration import best_threshold, calibrate
-from otalign.tuning.store import Progress, no_progress
 
 MOST_WORKERS = 12
 

@@ -19,12 +19,12 @@ from torch import Tensor
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from otalign.alignment import Level
+from otalign.progress import Progress, no_progress
 from otalign.training.dev import DevScore, DevSet
 from otalign.training.model import Learner
 from otalign.training.optimising import WARM_UP, optimiser, schedule
 from otalign.training.reading import Split, TrainSet
 from otalign.training.recipe import Recipe
-from otalign.tuning.store import Progress, no_progress
 
 GRADIENT_NORM = 1.0  # at most
 

@@ -17,12 +17,12 @@ from otalign.alignment import LEVELS
 from otalign.atomic import open_atomic
 from otalign.encoders.embeddings import to_numpy
 from otalign.ot import Problem
+from otalign.progress import Progress, no_progress
 from otalign.scoring import TransportHead, split_into_batches
 from otalign.scoring.learned import BUDGET, compute_link_probabilities
 from otalign.settings import Learned
 from otalign.training.examples import Words
 from otalign.training.store import PairTexts, Targets
-from otalign.tuning.store import Progress, no_progress
 
 CHUNK = 4096  # pairs in a file: what is lost at most where predicting is interrupted
 STEPS = 255  # a probability is kept in a byte

@@ -6,7 +6,7 @@ on (the encoder's files, the words), so that a folder may serve many corpora and
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import accumulate
 from pathlib import Path
@@ -17,9 +17,9 @@ import numpy as np
 from otalign.aligner import split_into_chunks
 from otalign.encoders import Embeddings, Encoder, Pairing
 from otalign.encoders.embeddings import to_numpy
+from otalign.progress import Progress, no_progress
 
 Words = Sequence[str]
-Progress = Callable[[str, int, int], None]  # told what is done, how much of it, and of how much
 
 
 class EncoderChoice(NamedTuple):
@@ -27,10 +27,6 @@ class EncoderChoice(NamedTuple):
 
     layer: int
     pairing: Pairing = "joint"
-
-
-def no_progress(what: str, done: int, of: int) -> None:
-    """For those who want no progress told."""
 
 
 class EmbeddingStore(Mapping[EncoderChoice, Embeddings]):
