@@ -16,9 +16,9 @@ from experiments import select_rows as chosen_rows
 from experiments.run import CELLS
 from experiments.supervised_command import EncoderName, ResultsFolder, supervised
 from otalign import encoders
-from otalign.cli.aligning import BatchSize, Device, Threads
-from otalign.cli.corpora import DataFolder
-from otalign.cli.results import make_writable
+from otalign.cli.aligner_options import BatchSize, Device, Threads
+from otalign.cli.corpus import DataFolder
+from otalign.cli.output import make_writable
 from otalign.cli.terminal import resumable, say_what_is_written
 from otalign.encoders import Pairing
 from otalign.progress import Progress, no_progress

@@ -12,8 +12,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedCo
 
 from experiments import StudySource
 from otalign.atomic import write_atomic
-from otalign.cli.corpora import DataFolder
-from otalign.cli.results import make_writable
+from otalign.cli.corpus import DataFolder
+from otalign.cli.output import make_writable
 from otalign.cli.terminal import resumable, say_what_is_written
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import pytest
 
 from otalign.alignment import Gold
 from otalign.baselines import ArgMax, FastAlign, FastAligner, SimAlign, SimAligner
-from otalign.cli.aligning import AlignerOptions
+from otalign.cli.aligner_options import AlignerOptions
 from otalign.cli.methods import OPTIONS, check_method
 from otalign.io import write
 from otalign.text.words import split, tokenize

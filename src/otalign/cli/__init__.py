@@ -13,7 +13,7 @@ from otalign import __version__
 from otalign.atomic import DISK_FULL
 from otalign.cli.align import align
 from otalign.cli.convert import convert
-from otalign.cli.corpora import corpora
+from otalign.cli.corpus import corpora
 from otalign.cli.diff import diff
 from otalign.cli.evaluate import evaluate
 from otalign.cli.export import export

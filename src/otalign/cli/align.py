@@ -10,12 +10,12 @@ import typer
 
 from otalign.aligner import Aligner, Method
 from otalign.alignment import Alignment
-from otalign.cli.aligning import AlignerOptions, with_aligner_options
-from otalign.cli.corpora import DataFolder, Split
+from otalign.cli.aligner_options import AlignerOptions, with_aligner_options
+from otalign.cli.corpus import DataFolder, Split
+from otalign.cli.input import INPUTS, Pairs, pairs_of
 from otalign.cli.inputs import with_limits
 from otalign.cli.methods import check_method, chosen_method, training_pairs
-from otalign.cli.pairs import INPUTS, Pairs, pairs_of
-from otalign.cli.results import FORMATS, alignment_writer, format_of, open_output, shard_form
+from otalign.cli.output import FORMATS, alignment_writer, format_of, open_output, shard_form
 from otalign.cli.shards import ShardOptions, align_in_shards
 from otalign.cli.terminal import bars, with_progress
 from otalign.engines import Folder

@@ -9,7 +9,7 @@ import typer
 
 from otalign.alignment import Gold, Level
 from otalign.cli.inputs import with_limits
-from otalign.cli.results import check_output
+from otalign.cli.output import check_output
 from otalign.cli.terminal import say_what_was_met
 from otalign.io import FORMATS, Item, ReaderLimits, read, write
 

@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from otalign.cli.aligning import AlignerOptions, with_aligner_options
+from otalign.cli.aligner_options import AlignerOptions, with_aligner_options
 from otalign.cli.inputs import check_input
 from otalign.cli.methods import check_method
-from otalign.cli.results import open_output
+from otalign.cli.output import open_output
 from otalign.diff import difference
 from otalign.io import ReaderLimits
 from otalign.io.lines import MAX_LINE_BYTES, STDIN, lines

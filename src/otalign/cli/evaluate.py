@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from otalign.cli.convert import FORMAT_HELP, as_level
-from otalign.cli.corpora import AsJson, DataFolder, Split
+from otalign.cli.corpus import AsJson, DataFolder, Split
 from otalign.cli.inputs import with_limits
 from otalign.cli.predictions import read_golds, read_predictions
 from otalign.cli.terminal import console

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from otalign.aligner import SETTINGS, Aligner
-from otalign.cli.corpora import DataFolder
+from otalign.cli.corpus import DataFolder
 from otalign.cli.methods import training_pairs
 from otalign.encoders.export import check_new
 from otalign.encoders.export import export as written_as_onnx

@@ -11,8 +11,8 @@ import numpy as np
 from otalign.aligner import Method
 from otalign.baselines import FastAlign, FastAligner, Matching, MaximumMatching, SimAlign, SimAligner
 from otalign.baselines.aligners import MATCHINGS
-from otalign.cli.aligning import SYMMETRISATIONS, AlignerOptions
-from otalign.cli.pairs import Pairs, pairs_of
+from otalign.cli.aligner_options import SYMMETRISATIONS, AlignerOptions
+from otalign.cli.input import Pairs, pairs_of
 from otalign.io import CORPORA
 from otalign.io.lines import STDIN
 from otalign.progress import Progress

@@ -12,10 +12,10 @@ import typer
 
 from otalign.aligner import Method
 from otalign.alignment import Alignment
-from otalign.cli.aligning import AlignerOptions, with_aligner_options
+from otalign.cli.aligner_options import AlignerOptions, with_aligner_options
 from otalign.cli.inputs import check_input, with_limits
 from otalign.cli.methods import check_method, chosen_method, training_pairs
-from otalign.cli.results import open_output, write_line
+from otalign.cli.output import open_output, write_line
 from otalign.cli.terminal import bars
 from otalign.io import ReaderLimits, WordPair
 from otalign.io.lines import BadLine, Line, lines

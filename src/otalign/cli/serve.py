@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from otalign.cli.aligning import AlignerOptions, BatchSize, Device, Threads
+from otalign.cli.aligner_options import AlignerOptions, BatchSize, Device, Threads
 from otalign.encoders.onnx import processors
 from otalign.server.access import allowed_hosts, check_origin, is_loopback, read_token
 from otalign.server.limits import Limits

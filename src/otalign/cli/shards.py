@@ -11,9 +11,9 @@ from typing import Any
 
 from otalign import engines, models
 from otalign.aligner import Method
-from otalign.cli.aligning import AlignerOptions
+from otalign.cli.aligner_options import AlignerOptions
+from otalign.cli.input import Pairs
 from otalign.cli.methods import chosen_method
-from otalign.cli.pairs import Pairs
 from otalign.cli.terminal import bars, resumable
 from otalign.encoders.onnx import processors
 from otalign.engines import Folder, OutputFormat, ShardWork, ray

@@ -10,11 +10,11 @@ from rich.console import Console
 
 from otalign.alignment import Alignment, Gold, Level
 from otalign.cli.convert import FORMAT_HELP, as_level
-from otalign.cli.corpora import DataFolder, Split
+from otalign.cli.corpus import DataFolder, Split
 from otalign.cli.evaluate import GoldFormat, GoldLevel
 from otalign.cli.inputs import with_limits
+from otalign.cli.output import check_output, open_output
 from otalign.cli.predictions import read_alignments, read_golds, read_predictions
-from otalign.cli.results import check_output, open_output
 from otalign.io import CORPORA, ReaderLimits
 from otalign.io.lines import STDIN
 from otalign.metrics import count, per_pair

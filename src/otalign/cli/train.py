@@ -10,11 +10,11 @@ import typer
 from otalign import __version__
 from otalign.atomic import write_atomic
 from otalign.cli import training
-from otalign.cli.aligning import Device
+from otalign.cli.aligner_options import Device
 from otalign.cli.convert import FORMAT_HELP, as_level
-from otalign.cli.corpora import DataFolder
+from otalign.cli.corpus import DataFolder
 from otalign.cli.epochs import Told, is_main
-from otalign.cli.results import place
+from otalign.cli.output import place
 from otalign.cli.terminal import resumable
 from otalign.io import CORPORA
 from otalign.ot import Problem

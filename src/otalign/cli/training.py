@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from otalign.aligner import SETTINGS, Aligner, load_settings
 from otalign.cli import gold
-from otalign.cli.pairs import pairs_of
+from otalign.cli.input import pairs_of
 from otalign.encoders import EXPORTED
 from otalign.io import CORPORA
 from otalign.ot import Balanced, Partial, Problem, Unbalanced

@@ -12,10 +12,10 @@ from otalign import encoders
 from otalign.aligner import Aligner
 from otalign.alignment import Gold, Level
 from otalign.cli import gold
-from otalign.cli.aligning import AlignerOptions, BatchSize, Device, Threads
+from otalign.cli.aligner_options import AlignerOptions, BatchSize, Device, Threads
 from otalign.cli.convert import FORMAT_HELP, as_level
-from otalign.cli.corpora import DataFolder
-from otalign.cli.results import place
+from otalign.cli.corpus import DataFolder
+from otalign.cli.output import place
 from otalign.cli.terminal import bars, resumable
 from otalign.encoders import Pairing
 from otalign.encoders.whitening import Centre
