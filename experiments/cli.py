@@ -16,10 +16,9 @@ from experiments import select_rows as chosen_rows
 from experiments.run import CELLS
 from experiments.supervised_command import EncoderName, ResultsFolder, supervised
 from otalign import encoders
-from otalign.cli.aligner_options import BatchSize, Device, Threads
-from otalign.cli.corpus import DataFolder
+from otalign.cli.options import BatchSize, DataFolder, Device, Threads
 from otalign.cli.output import make_writable
-from otalign.cli.terminal import resumable, say_what_is_written
+from otalign.cli.terminal import print_written_files, resumable
 from otalign.encoders import Pairing
 from otalign.progress import Progress, no_progress
 from otalign.tuning import EncoderChoice
@@ -75,7 +74,7 @@ def unsupervised(
     source = StudySource(encoder, data, limit, device, threads, batch_size)
     with resumable(), _show_progress() as (progress, heard):
         found = studied(source, output, wanted, choices, progress=progress, heard=heard)
-    say_what_is_written(tables.write(found, output), lambda: figures.write(found, output / "figures"))
+    print_written_files(tables.write(found, output), lambda: figures.write(found, output / "figures"))
 
 
 def _choices(encoder: str, layer: str, pairing: str) -> list[EncoderChoice]:

@@ -12,9 +12,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedCo
 
 from experiments import StudySource
 from otalign.atomic import write_atomic
-from otalign.cli.corpus import DataFolder
+from otalign.cli.options import DataFolder
 from otalign.cli.output import make_writable
-from otalign.cli.terminal import resumable, say_what_is_written
+from otalign.cli.terminal import print_written_files, resumable
 
 if TYPE_CHECKING:
     from experiments.supervised import Failure, Result
@@ -66,7 +66,7 @@ def supervised(
     ground = Ground.of(StudySource(encoder, data, limit, device), output, precision)  # pyright: ignore[reportArgumentType]
     with resumable(), _show_progress() as heard:
         found = studied(ground, wanted, seeds=seeds, workers=jobs, heard=heard)
-    say_what_is_written(tables.write(found, output), lambda: figures.write(found, output / "figures"))
+    print_written_files(tables.write(found, output), lambda: figures.write(found, output / "figures"))
     log = output / "failed.txt"
     log.unlink(missing_ok=True)
     if found.failures:

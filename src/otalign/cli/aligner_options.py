@@ -2,167 +2,301 @@
 
 import inspect
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, fields
-from functools import wraps
-from typing import Annotated, Any, get_args
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import typer
 
 from otalign.aligner import Aligner
+from otalign.alignment import Level
 from otalign.baselines import Symmetrisation
 from otalign.baselines.aligners import MATCHINGS
+from otalign.cli.options import (
+    FAST_ALIGN,
+    HARDWARE,
+    MODEL,
+    SIMALIGN,
+    TRANSPORT,
+    BatchSize,
+    Device,
+    Layer,
+    Threads,
+    expand_parameter,
+)
 from otalign.ot import Entropic, Exact, Problem
-from otalign.settings import PARAMETERS, Settings, build_problem
+from otalign.settings import (
+    DISTORTION,
+    PARAMETERS,
+    PROBLEMS,
+    SMOOTHING,
+    WHITENING,
+    Cost,
+    Fertility,
+    ProblemName,
+    Settings,
+    build_problem,
+)
 
-SYMMETRISATIONS = get_args(Symmetrisation)
+if TYPE_CHECKING:
+    MatchingName = str
+else:
+    MatchingName = Literal[tuple(MATCHINGS)]
+MethodName = Literal["ot", "simalign", "fast-align"]
+Precision = Literal["float32", "bfloat16"]
+MODEL_HELP = (
+    "Model to align with: a folder, an aligner that otalign models lists, or the name of an encoder on the "
+    "Hugging Face hub."
+)
 
 
-Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps; else the best that is there.")]
-BatchSize = Annotated[
-    int | None, typer.Option(help="Subwords that the encoder sees at once; else what suits the device.")
+def _describe_problems() -> str:
+    """Return the help of `--problem`, from the registry of problems."""
+    parts = []
+    for name, spec in PROBLEMS.items():
+        kind, _, meaning = spec.description.rstrip(".").partition(": ")
+        parts.append(f"{name} ({kind.lower()}): {meaning}")
+    return "Rule for words without a counterpart. " + "; ".join(parts) + "."
+
+
+ProblemOption = Annotated[
+    ProblemName | None,
+    typer.Option(help=_describe_problems(), show_default="the rule of the model", rich_help_panel=TRANSPORT),
 ]
-Threads = Annotated[int | None, typer.Option(min=1, help="Processor threads; else all.")]
+Epsilon = Annotated[
+    float | None,
+    typer.Option(
+        metavar="WEIGHT",
+        help="Weight of the entropy; links get sharper as it gets smaller.",
+        show_default=f"{Entropic().eps:g}",
+        rich_help_panel=TRANSPORT,
+    ),
+]
+ExactOption = Annotated[
+    bool,
+    typer.Option(
+        "--exact", help="Solve without entropy; slower, and no link is blurred.", rich_help_panel=TRANSPORT
+    ),
+]
 
 
 @dataclass(frozen=True)
 class AlignerOptions:
-    """What the user said of the aligner; None is what was not said."""
+    """The options that choose an aligner; None stands for an option that was not given."""
 
     model: Annotated[
         str | None,
         typer.Option(
             envvar="OTALIGN_MODEL",
-            help="An aligner's folder, an encoder's folder, or a model's name on the Hugging Face hub; "
-            "else the aligner that comes with the package.",
+            metavar="MODEL",
+            help=MODEL_HELP,
+            show_default="the aligner in the package",
+            rich_help_panel=MODEL,
         ),
     ] = None
     method: Annotated[
-        str, typer.Option(metavar="ot|simalign|fast-align", help="Optimal transport, or a baseline.")
+        MethodName,
+        typer.Option(
+            metavar="METHOD",
+            help="Alignment method: ot (the model, trained or by optimal transport), or a baseline, simalign "
+            "or fast-align.",
+            rich_help_panel=MODEL,
+        ),
     ] = "ot"
-    problem: Annotated[
-        str | None,
-        typer.Option(
-            metavar="bot|pot|uot|none",
-            help="Transport: balanced, partial, unbalanced; none is a threshold on the costs.",
-        ),
-    ] = None
-    tau: Annotated[float | None, typer.Option(help="Of uot: the price of leaving words out.")] = None
-    fraction: Annotated[float | None, typer.Option(help="Of pot: the share of the words to be linked.")] = (
-        None
-    )
     links: Annotated[
-        str | None,
-        typer.Option(metavar="sure|possible", help="Of an aligner that has learned which are; else sure."),
-    ] = None
-    threshold: Annotated[float | None, typer.Option(help="Links must be stronger, 0 to 1.")] = None
-    layer: Annotated[int | None, typer.Option(help="Of the encoder; 0 are its embeddings.")] = None
-    pairing: Annotated[
-        str | None,
+        Level | None,
         typer.Option(
-            metavar="joint|separate",
-            help="Encode both sentences together, or each alone, as simalign does unless told.",
+            help="Links to return, with a trained model: only sure ones, or all possible ones.",
+            show_default="sure",
+            rich_help_panel=MODEL,
         ),
     ] = None
-    cost: Annotated[str | None, typer.Option(metavar="cosine|euclidean", help="Between two words.")] = None
-    fertility: Annotated[
-        str | None,
-        typer.Option(metavar="uniform|norm", help="The mass of a word: 1, or its vector's length."),
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SCORE",
+            help="Minimum score of a link, 0–1; a lower one gives more links.",
+            show_default="the best for the model",
+            rich_help_panel=MODEL,
+        ),
     ] = None
-    epsilon: Annotated[float | None, typer.Option(help="Weight of the entropy.")] = None
-    exact: Annotated[bool, typer.Option("--exact", help="Transport without entropy.")] = False
-    smoothing: Annotated[
-        float | None, typer.Option(help="How much words with like neighbours are made more alike, 0 to 1.")
-    ] = None
-    distortion: Annotated[
-        float | None, typer.Option(help="How much words far apart in order are made less alike, 0 to 1.")
+    layer: Layer = None
+    pairing: Annotated[
+        Literal["joint", "separate"] | None,
+        typer.Option(
+            help="Encode the two sentences together, or each alone.",
+            show_default="joint; separate for simalign",
+            rich_help_panel=MODEL,
+        ),
     ] = None
     centring: Annotated[
         bool | None,
         typer.Option(
             "--centring/--no-centring",
-            help="Subtract the mean embedding, or do not, as simalign unless told.",
-            show_default=False,
+            help="Subtract the mean embedding from all embeddings.",
+            show_default="on; off for simalign",
+            rich_help_panel=MODEL,
         ),
     ] = None
     whitening: Annotated[
-        float | None, typer.Option(help="How much embeddings are spread evenly over directions, 0 to 1.")
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="How far the variances of all directions of the embeddings are made equal, 0–1.",
+            show_default=f"{WHITENING:g}",
+            rich_help_panel=MODEL,
+        ),
+    ] = None
+    problem: ProblemOption = None
+    parameters: Mapping[str, float] = field(default_factory=dict)  # of problems, by name
+    cost: Annotated[
+        Cost | None,
+        typer.Option(
+            help="Distance between the embeddings of two words.",
+            show_default="cosine",
+            rich_help_panel=TRANSPORT,
+        ),
+    ] = None
+    fertility: Annotated[
+        Fertility | None,
+        typer.Option(
+            help="How much each word can be linked: equally, or by the length of its embedding.",
+            show_default="uniform",
+            rich_help_panel=TRANSPORT,
+        ),
+    ] = None
+    epsilon: Epsilon = None
+    exact: ExactOption = False
+    smoothing: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Weight of the similarity of neighbouring words, 0–1.",
+            show_default=f"{SMOOTHING:g}",
+            rich_help_panel=TRANSPORT,
+        ),
+    ] = None
+    distortion: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Penalty for words at different positions in their sentences, 0–1; for simalign too.",
+            show_default=f"{DISTORTION:g}; 0 for simalign",
+            rich_help_panel=TRANSPORT,
+        ),
     ] = None
     matching: Annotated[
-        str | None,
-        typer.Option(metavar="|".join(MATCHINGS), help="Of simalign: how it picks links; else itermax."),
+        MatchingName | None,
+        typer.Option(help="How links are picked.", show_default="itermax", rich_help_panel=SIMALIGN),
     ] = None
     null_threshold: Annotated[
         float | None,
-        typer.Option(help="Of simalign: links of a higher entropy are dropped, 0 to 1; else none."),
+        typer.Option(
+            metavar="ENTROPY",
+            help="Maximum entropy of a link, 0–1.",
+            show_default="none",
+            rich_help_panel=SIMALIGN,
+        ),
     ] = None
     symmetrise: Annotated[
-        str | None,
+        Symmetrisation | None,
         typer.Option(
-            metavar="HOW", help=f"Of fast-align: {', '.join(SYMMETRISATIONS)}; else the last of these."
+            metavar="RULE",
+            help=f"Rule that combines the links of both directions: {', '.join(get_args(Symmetrisation))}.",
+            show_default="grow-diag-final-and",
+            rich_help_panel=FAST_ALIGN,
         ),
     ] = None
     train: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="FILE|CORPUS[:SPLIT]",
-            help="Of fast-align: more pairs to learn from; may be given several times.",
+            metavar="FILE|CORPUS",
+            help="Further sentence pairs to learn from: a file, a corpus, or CORPUS:SPLIT; may be repeated.",
+            rich_help_panel=FAST_ALIGN,
         ),
     ] = None
     device: Device = None
     precision: Annotated[
-        str | None,
+        Precision | None,
         typer.Option(
-            metavar="float32|bfloat16", help="In which the encoder works; a GPU is faster in the second."
+            help="Number format of the encoder; bfloat16 is faster on a GPU.",
+            show_default="float32",
+            rich_help_panel=HARDWARE,
         ),
     ] = None
     batch_size: BatchSize = None
     threads: Threads = None
 
     def load(self) -> Aligner:
-        """The aligner by transport, as said."""
+        """Load the aligner for `--method ot`."""
         settings = self.select_given("links", "threshold", "pairing", "centring", "whitening", "precision")
         settings |= self.select_given("cost", "fertility", "smoothing", "distortion")
-        settings |= self._problem() | self._solver()
-        return Aligner.load(**self.encoder(), **settings)
+        settings |= self._build_problem() | self._build_solver()
+        return Aligner.load(**self.encoder_options(), **settings)
+
+    def given(self) -> dict[str, Any]:
+        """Return the options that differ from their defaults, by name."""
+        options = [option for option in fields(self) if option.name != "parameters"]
+        values = {option.name: getattr(self, option.name) for option in options}
+        unset = {option.name: (option.default, []) for option in options}
+        changed = {name: value for name, value in values.items() if value not in unset[name]}
+        return {**changed, **self.parameters}
 
     def select_given(self, *names: str) -> dict[str, Any]:
-        """Those of the options that were said."""
+        """Return those of the named options that were given."""
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
-    def encoder(self) -> dict[str, Any]:
-        """What `load` of any method takes to find and run its encoder."""
+    def encoder_options(self) -> dict[str, Any]:
+        """Return the arguments by which `load` of any method finds and runs its encoder."""
         if self.threads:
-            os.environ.setdefault("RAYON_NUM_THREADS", str(self.threads))  # of the tokeniser
+            os.environ.setdefault("RAYON_NUM_THREADS", str(self.threads))  # of the tokenizer
         return {name: getattr(self, name) for name in ("model", "layer", "device", "threads", "batch_size")}
 
-    def _problem(self) -> dict[str, Problem | None]:
-        parameters = self.select_given(*PARAMETERS)
-        problem = self.problem or next((PARAMETERS[name].name for name in parameters), None)
-        return {} if problem is None else {"problem": build_problem(problem, **parameters)}
+    def _build_problem(self) -> dict[str, Problem | None]:
+        problem = self.problem or next((PARAMETERS[name].name for name in self.parameters), None)
+        return {} if problem is None else {"problem": build_problem(problem, **self.parameters)}
 
-    def _solver(self) -> dict[str, Entropic | Exact]:
+    def _build_solver(self) -> dict[str, Entropic | Exact]:
         if self.exact and self.epsilon is not None:
-            raise ValueError("--exact has no entropy, so leave out --epsilon")
+            raise ValueError("--epsilon has no effect with --exact; remove one of them")
         if self.exact:
             return {"solver": Exact()}
         return {} if self.epsilon is None else {"solver": Entropic(self.epsilon, tol=Settings.solver.tol)}
 
 
+def _list_options() -> list[inspect.Parameter]:
+    """Return the options, in the place of `parameters` one for each parameter of a problem."""
+    options = []
+    for option in inspect.signature(AlignerOptions).parameters.values():
+        if option.name != "parameters":
+            options.append(option.replace(kind=option.KEYWORD_ONLY))
+            continue
+        for name, spec in PARAMETERS.items():
+            assert spec.parameter is not None
+            declared = typer.Option(
+                metavar="NUMBER",
+                help=f"{spec.parameter.description.rstrip('.')}; for --problem {spec.name}.",
+                show_default=f"{spec.parameter.default:g}",
+                rich_help_panel=TRANSPORT,
+            )
+            options.append(
+                option.replace(
+                    name=name,
+                    kind=option.KEYWORD_ONLY,
+                    default=None,
+                    annotation=Annotated[float | None, declared],
+                )
+            )
+    return options
+
+
+def build_aligner_options(**given: Any) -> AlignerOptions:
+    """Build the options of an aligner from those of the command line."""
+    values = {name: given.pop(name) for name in PARAMETERS}
+    parameters = {name: value for name, value in values.items() if value is not None}
+    return AlignerOptions(parameters=parameters, **given)
+
+
 def with_aligner_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with these options instead of its parameter `aligner`."""
-    names = [field.name for field in fields(AlignerOptions)]
-
-    @wraps(command)
-    def run(**given: Any) -> None:
-        command(aligner=AlignerOptions(**{name: given.pop(name) for name in names}), **given)
-
-    def keyword_only(signature: inspect.Signature) -> list[inspect.Parameter]:
-        return [part.replace(kind=part.KEYWORD_ONLY) for part in signature.parameters.values()]
-
-    own = [part for part in keyword_only(inspect.signature(command)) if part.name != "aligner"]
-    model, method, *others = keyword_only(inspect.signature(AlignerOptions))
-    parameters = [model, method, *own, *others]  # the order of the help: what is always needed comes first
-    run.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportAttributeAccessIssue]
-    run.__annotations__ = {part.name: part.annotation for part in parameters}
-    return run
+    """Give a command the options of an aligner, instead of its parameter `aligner`."""
+    return expand_parameter(command, "aligner", _list_options(), build_aligner_options)

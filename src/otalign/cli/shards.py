@@ -1,4 +1,4 @@
-"""`otalign align -o folder/`: a corpus of any size into shards, by processes here or by Ray, resumable."""
+"""`otalign align -o folder/`: a corpus of any size into shards, by local processes or Ray, resumable."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ from otalign import engines, models
 from otalign.aligner import Method
 from otalign.cli.aligner_options import AlignerOptions
 from otalign.cli.input import Pairs
-from otalign.cli.methods import chosen_method
+from otalign.cli.methods import load_method
 from otalign.cli.terminal import bars, resumable
 from otalign.encoders.onnx import processors
 from otalign.engines import Folder, OutputFormat, ShardWork, ray
@@ -30,7 +30,7 @@ HEAD_BYTES = 1 << 20  # of a file: enough to know it by, with its size
 
 @dataclass(frozen=True)
 class ShardOptions:
-    """What the user said of shards and of who makes them; None is what was not said."""
+    """The options for shards and for the processes that make them; None stands for one that was not given."""
 
     engine: str | None = None
     size: int | None = None
@@ -40,24 +40,21 @@ class ShardOptions:
     gpus: float | None = None
 
     def __post_init__(self):
-        if self.gpus is not None and self.gpus < 0:
-            raise ValueError(f"--gpus must be 0 or more, got {self.gpus:g}")
-        if self.engine not in (None, "local", "ray"):
-            raise ValueError(f"--engine must be local or ray, got {self.engine!r}")
         for name in ("ray_address", "gpus"):
             if getattr(self, name) is not None and self.engine != "ray":
                 option = "--" + name.replace("_", "-")
-                raise ValueError(f"{option} is for --engine ray; leave it out or say so")
+                raise ValueError(f"{option} applies only to --engine ray; remove it or choose ray")
 
     def selects_shards(self, output: str | None) -> bool:
-        """Whether the output is to be in shards: a folder is named, or something said that only they have."""
+        """Return whether to write shards: the output is a folder, or an option for shards was given."""
         if output and (output.endswith(("/", os.sep)) or Path(output).is_dir()):
             return True
         if self == ShardOptions():
             return False
         if not output or output == STDIN or Path(output).is_file():
             raise ValueError(
-                f"shards need a folder to be written to, got {output or 'none'}; give -o FOLDER/"
+                f"--output must be a folder for the options of large corpora, got {output or 'none'}; "
+                "give -o FOLDER/"
             )
         return True
 
@@ -65,23 +62,33 @@ class ShardOptions:
 def align_in_shards(
     read: Callable[..., Pairs], aligner: AlignerOptions, folder: Folder, options: ShardOptions
 ) -> None:
-    """Align the pairs that `read` gives, `pairs_of` but for whether it reads them through before."""
+    """Align pairs into a folder.
+
+    Args:
+        read: Reads the pairs: `read_pairs` with all arguments but `read_before`.
+        aligner: The aligner.
+        folder: The folder to write.
+        options: The options for shards.
+
+    Raises:
+        ValueError: The options do not fit each other, the input, or the run in the folder.
+    """
     if aligner.method == "fast-align":
         raise ValueError("--method fast-align learns from all pairs at once, so not in shards; give -o FILE")
     folder.check(resume=options.resume)
-    said = folder.said or {}
-    if said:
+    before = folder.said or {}
+    if before:
         with folder.lock():  # another run at work in it is found before the input is read through
             pass
-    pairs = read(read_before=not said)
+    pairs = read(read_before=not before)
     if not pairs.rereadable and (options.resume or options.engine == "ray"):
         option = "--resume" if options.resume else "--engine ray"
         raise ValueError(
             f"{option} reads the input from its beginning; give a file, not a pipe or standard input"
         )
-    pairs = replace(pairs, count=pairs.count or said.get("pairs"))
+    pairs = replace(pairs, count=pairs.count or before.get("pairs"))
     with resumable(f"{folder.path} keeps its whole shards, --resume goes on"), bars() as progress:
-        size = options.size or said.get("shard_size", SIZE)
+        size = options.size or before.get("shard_size", SIZE)
         _align(pairs, aligner, folder, options, size, progress)
 
 
@@ -93,8 +100,8 @@ def _align(
     size: int,
     progress: Progress,
 ) -> None:
-    """By the engine that was chosen."""
-    about = _about(pairs, folder.form, aligner)
+    """Align by the chosen engine."""
+    about = _describe_run(pairs, folder.form, aligner)
     processes = options.processes or 1
     if options.ray_address:
         threads = aligner.threads or 1  # of machines that are not this one
@@ -104,14 +111,14 @@ def _align(
     chosen: dict[str, Any] = {"processes": processes, "resume": options.resume, "size": size}
     chosen |= {"progress": progress, "warn": lambda line: print(f"otalign: {line}", file=sys.stderr)}
     if options.engine == "ray":
-        pairs, aligner, folder = _wherever_it_runs(pairs, aligner, folder)
+        pairs, aligner, folder = _make_absolute(pairs, aligner, folder)
         chosen |= {"threads": threads, "gpus": options.gpus or 0, "address": options.ray_address}
     run = ray.align if options.engine == "ray" else engines.align
-    work = ShardWork(folder, partial(_load_method, aligner), pairs.pretokenized, _unit(pairs.items))
+    work = ShardWork(folder, partial(_load_method, aligner), pairs.pretokenized, _name_unit(pairs.items))
     run(pairs.items, work, about, **chosen)
 
 
-def _unit(items: Iterable[Item]) -> str:
+def _name_unit(items: Iterable[Item]) -> str:
     """Return what errors call an item: where each line of a file is one, its number is that of the line."""
     if isinstance(items, Rows):
         return "row"
@@ -120,13 +127,13 @@ def _unit(items: Iterable[Item]) -> str:
 
 
 def _load_method(options: AlignerOptions) -> Method:
-    return chosen_method(options, [], no_progress)
+    return load_method(options, [], no_progress)
 
 
-def _wherever_it_runs(
+def _make_absolute(
     pairs: Pairs, aligner: AlignerOptions, folder: Folder
 ) -> tuple[Pairs, AlignerOptions, Folder]:
-    """The same with paths that do not depend on the folder that a process is started in."""
+    """Return the same with absolute paths, for processes that are started in other folders."""
     items = pairs.items
     if isinstance(items, Reading):
         items = replace(items, paths=tuple(os.path.abspath(path) for path in items.paths))
@@ -137,8 +144,8 @@ def _wherever_it_runs(
     return replace(pairs, items=items), aligner, replace(folder, path=folder.path.absolute())
 
 
-def _about(pairs: Pairs, form: OutputFormat, aligner: AlignerOptions) -> dict[str, Any]:
-    """What makes a run the same run, but the aligner's settings, which it says itself."""
+def _describe_run(pairs: Pairs, form: OutputFormat, aligner: AlignerOptions) -> dict[str, Any]:
+    """Return what must not change when a run is resumed, except the settings of the aligner."""
     model = models.folder(models.DEFAULT) if aligner.model is None else Path(aligner.model)
     return {
         "input": [_describe_file(file) for file in pairs.files],
@@ -154,7 +161,7 @@ def _about(pairs: Pairs, form: OutputFormat, aligner: AlignerOptions) -> dict[st
 
 
 def _describe_file(name: str) -> dict[str, Any]:
-    """A file by its name, size and first bytes; a corpus, or standard input, by its name."""
+    """Identify a file by its name, size and first bytes; a corpus or standard input by its name."""
     file = Path(name)
     if not file.is_file():
         return {"name": name}

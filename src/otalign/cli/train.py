@@ -10,11 +10,9 @@ import typer
 from otalign import __version__
 from otalign.atomic import write_atomic
 from otalign.cli import training
-from otalign.cli.aligner_options import Device
-from otalign.cli.convert import FORMAT_HELP, as_level
-from otalign.cli.corpus import DataFolder
 from otalign.cli.epochs import Told, is_main
-from otalign.cli.output import place
+from otalign.cli.options import FORMAT_HELP, DataFolder, Device, as_level
+from otalign.cli.output import open_work_folder
 from otalign.cli.terminal import resumable
 from otalign.io import CORPORA
 from otalign.ot import Problem
@@ -164,7 +162,9 @@ def train(
     ] = None,
     device: Device = None,
 ) -> None:
-    """Fine-tune an encoder through the transport on gold links; save the aligner that is best on dev sets.
+    """Train an aligner on gold links.
+
+    The encoder is fine-tuned through the transport, and the aligner that is best on the dev sets is saved.
 
     By default transport itself is learned: prices for words without a counterpart, competition, both levels
     of links, probabilities that are calibrated. With --problem bot, pot or uot it is the paper's recipe.
@@ -199,7 +199,7 @@ def train(
     more = {"refit": refit, "teachers": [one.signature for one in teachers], "unlabelled": len(pairs)}
     about = _about(encoder, sources, chosen, recipe, told | options | more)
     options |= {"device": device, "workers": workers}
-    with resumable(), place(output, WORK) as work:
+    with resumable(), open_work_folder(output, WORK) as work:
         from otalign.training import Distillation
 
         options["distillation"] = Distillation(teachers, pairs, predictions or work / PREDICTIONS)

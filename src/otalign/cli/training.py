@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from otalign.aligner import SETTINGS, Aligner, load_settings
 from otalign.cli import gold
-from otalign.cli.input import pairs_of
+from otalign.cli.input import read_pairs
 from otalign.encoders import EXPORTED
 from otalign.io import CORPORA
 from otalign.ot import Balanced, Partial, Problem, Unbalanced
@@ -31,11 +31,11 @@ def sources(
     sources = {}
     for name in dict.fromkeys(name for name in names if name in CORPORA):
         sources[name] = CorpusSplits(
-            *(gold.of_corpus(name, split, data, limit) for split in ("train", "dev"))
+            *(gold.load_split(name, split, data, limit) for split in ("train", "dev"))
         )
     if files:
         sources[files[0].stem] = CorpusSplits(
-            *(gold.of_files(paths, format, limit) for paths in (files, devs))
+            *(gold.read_gold_files(paths, format, limit) for paths in (files, devs))
         )
     return sources
 
@@ -86,7 +86,7 @@ def read_unlabelled_pairs(files: list[Path], limit: int | None) -> "PairTexts":
     from otalign.training import PairTexts
 
     pairs = (
-        pair for file in files for pair in pairs_of([str(file)], None, False, "", None, read_before=False)
+        pair for file in files for pair in read_pairs([str(file)], None, False, "", None, read_before=False)
     )
     words = ((source.words, target.words) for source, target in pairs)
     return PairTexts.build(islice((pair for pair in words if all(pair)), limit))

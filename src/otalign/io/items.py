@@ -103,10 +103,17 @@ def gold(line: Line, words: tuple[Words, Words], links: WordlessLinks) -> Gold:
         raise BadLine(line, str(error), "links between words of the two sentences") from None
 
 
-def alignment(line: Line, words: tuple[Words, Words], pairs: list[Pair], merged: LineTally) -> Alignment:
-    """The same for links of one level."""
+def alignment(
+    line: Line,
+    words: tuple[Words, Words],
+    pairs: list[Pair],
+    merged: LineTally,
+    weights: list[float] | None = None,
+) -> Alignment:
+    """The same for links of one level, which weigh 1 unless their weights are given."""
     try:
-        made = Alignment(*words, tuple(Link(*pair) for pair in pairs))
+        weighted = zip(pairs, weights or [1.0] * len(pairs), strict=True)
+        made = Alignment(*words, tuple(Link(*pair, weight) for pair, weight in weighted))
     except ValueError as error:
         raise BadLine(line, str(error), "links between words of the two sentences") from None
     if len(made.links) < len(pairs):

@@ -44,16 +44,28 @@ def multimwa_line(item: Item, number: int) -> str:
     return "\t".join(cells) + "\n"
 
 
-def three_columns(record: list[Line], merged: LineTally) -> Alignment:
+def columns(record: list[Line], merged: LineTally) -> Alignment:
+    """Parse source, target, links, and weights if there are 4 or 6 columns; nulls follow from the links."""
     (line,) = record
     cells = line.text.split("\t")
-    if len(cells) != 3:
+    if not 3 <= len(cells) <= 6:
         raise BadLine(line, _columns(cells), "three: source, target, links; with a tab before no links too")
     pairs = PLAIN.pairs(line, cells[2].split())
-    return alignment(line, (split(cells[0]), split(cells[1])), pairs, merged)
+    weights = _weights(line, cells[3], len(pairs)) if len(cells) in (4, 6) else None
+    return alignment(line, (split(cells[0]), split(cells[1])), pairs, merged, weights)
 
 
-def three_columns_line(item: Item, number: int) -> str:
+def _weights(line: Line, cell: str, count: int) -> list[float]:
+    try:
+        weights = [float(weight) for weight in cell.split()]
+    except ValueError:
+        raise BadLine(line, repr(cell), "a weight for each link") from None
+    if len(weights) != count:
+        raise BadLine(line, f"{len(weights)} weights for {count} links", "a weight for each link")
+    return weights
+
+
+def columns_line(item: Item, number: int) -> str:
     return "\t".join((*text_of(item), _tokens(links_of(item)))) + "\n"
 
 
@@ -62,7 +74,7 @@ def two_columns(record: list[Line], merged: LineTally) -> TextPair:
     (line,) = record
     cells = line.text.split("\t") if line.raw else ["", ""]
     if len(cells) != 2:
-        raise BadLine(line, _columns(cells), "two: source, target")
+        raise BadLine(line, _columns(cells), "two: source, target; the format with links is columns")
     return TextPair(*cells)
 
 
