@@ -234,7 +234,7 @@ class AlignerOptions:
         settings |= self._build_problem() | self._build_solver()
         return Aligner.load(**self.encoder_options(), **settings)
 
-    def given(self) -> dict[str, Any]:
+    def list_given(self) -> dict[str, Any]:
         """Return the options that differ from their defaults, by name."""
         options = [option for option in fields(self) if option.name != "parameters"]
         values = {option.name: getattr(self, option.name) for option in options}
@@ -264,7 +264,7 @@ class AlignerOptions:
         return {} if self.epsilon is None else {"solver": Entropic(self.epsilon, tol=Settings.solver.tol)}
 
 
-def _list_options() -> list[inspect.Parameter]:
+def list_options() -> list[inspect.Parameter]:
     """Return the options, in the place of `parameters` one for each parameter of a problem."""
     options = []
     for option in inspect.signature(AlignerOptions).parameters.values():
@@ -299,4 +299,4 @@ def build_aligner_options(**given: Any) -> AlignerOptions:
 
 def with_aligner_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give a command the options of an aligner, instead of its parameter `aligner`."""
-    return expand_parameter(command, "aligner", _list_options(), build_aligner_options)
+    return expand_parameter(command, "aligner", list_options(), build_aligner_options)

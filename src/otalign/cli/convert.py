@@ -73,7 +73,7 @@ def convert(
 
     Examples:
         otalign convert gold.tsv --from multimwa links.txt --to pharaoh
-        otalign convert links.txt --from pharaoh --words gold.tsv --words-from multimwa out.jsonl --to jsonl
+        otalign convert source.txt target.txt --from parallel pairs.tsv --to tsv
     """
     written = len(FORMATS[target_format].write)
     sources, targets = files[:-written], files[-written:]

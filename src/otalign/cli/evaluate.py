@@ -94,7 +94,7 @@ def evaluate(
     Examples:
         otalign evaluate links.txt gold.tsv
         otalign evaluate mine.txt theirs.txt mtref --level possible --data corpora/
-        otalign evaluate links.jsonl gold.jsonl --format jsonl --gold-format jsonl --json
+        otalign evaluate links.jsonl gold.tsv --format jsonl --json
     """
     if len(files) < 2:
         raise ValueError(f"give at least one prediction and the gold, got {', '.join(files)}")

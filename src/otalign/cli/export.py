@@ -66,7 +66,7 @@ def export(
 
     Examples:
         otalign export bert-base-uncased --layer 8 -o bert-onnx/
-        otalign export my-aligner/ --int8 --calibration pairs.tsv -o my-aligner-int8/
+        otalign export my-aligner/ --int8 --calibration pairs.tsv -o small-aligner/
     """
     check_new(output)
     if calibration and not int8:

@@ -30,15 +30,9 @@ CONTEXT = {"help_option_names": ["--help", "-h"], "max_content_width": 110}
 class PanelCommand(TyperCommand):
     """A command whose help has panels, and whose errors name options as they are typed."""
 
-    def __init__(self, *arguments: Any, **options: Any):
-        super().__init__(*arguments, **options)
-        for param in self.params:
-            if param.param_type_name == "argument" or getattr(param, "is_flag", False):
-                vars(param)["display_type_rich"] = _hide_type
-
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters in the order of their panels."""
-        return sorted(super().get_params(ctx), key=_panel_order)
+        return sorted(_hide_types(super().get_params(ctx)), key=_panel_order)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, in colours if standard output is a terminal."""
@@ -83,6 +77,10 @@ class PanelCommand(TyperCommand):
 
 class PanelGroup(TyperGroup):
     """A group of commands whose help is plain text in a pipe."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters."""
+        return _hide_types(super().get_params(ctx))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, in colours if standard output is a terminal."""
@@ -158,8 +156,12 @@ def describe_usage_error(error: Any) -> str:
     return f"{message}; {hint}" if hint else message
 
 
-def _hide_type(ctx: Any) -> None:
-    """Show no type beside arguments and flags, whose names say what they are."""
+def _hide_types(params: list[Any]) -> list[Any]:
+    """Let the help show no types of arguments and flags, whose names say what they are."""
+    for param in params:
+        if param.param_type_name == "argument" or param.is_flag:
+            param.display_type_rich = lambda ctx: None
+    return params
 
 
 def _panel_order(param: Any) -> int:

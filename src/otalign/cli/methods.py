@@ -32,7 +32,7 @@ def check_method(options: AlignerOptions) -> None:
     Raises:
         ValueError: An option belongs to other methods.
     """
-    for name, value in options.given().items():
+    for name, value in options.list_given().items():
         if name in ("method", *OPTIONS[options.method]):
             continue
         if name == "model" and value == os.environ.get("OTALIGN_MODEL"):  # set for all commands that use one

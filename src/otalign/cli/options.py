@@ -44,7 +44,9 @@ AsJson = Annotated[
 ]
 GoldLevel = Annotated[
     Level,
-    typer.Option("--level", help="Gold links that count: sure ones, or all possible ones."),
+    typer.Option(
+        "--level", help="Gold links that count: sure ones, or all possible ones.", rich_help_panel=INPUT
+    ),
 ]
 GoldFormat = Annotated[
     FormatName,

@@ -13,10 +13,10 @@ import typer
 
 from otalign.cli.aligner_options import MODEL_HELP, AlignerOptions
 from otalign.cli.options import (
+    HARDWARE,
     MODEL,
     SERVER,
     SERVER_LIMITS,
-    BatchSize,
     Device,
     Layer,
     Threads,
@@ -132,7 +132,14 @@ def serve(
     ] = False,
     layer: Layer = None,
     device: Device = None,
-    batch_size: BatchSize = SMALL,
+    batch_size: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            help="Number of subwords that the encoder reads at once.",
+            rich_help_panel=HARDWARE,
+        ),
+    ] = SMALL,
     threads: Threads = None,
 ) -> None:
     """Serve an aligner over HTTP, with a page to try it.

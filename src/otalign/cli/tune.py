@@ -123,7 +123,7 @@ def tune(
 
     Examples:
         otalign tune gold.tsv --model bert-base-uncased -o my-aligner/
-        otalign tune mtref --data corpora/ --model bert-base-uncased --layers 7,8,9 -o my-aligner/
+        otalign tune mtref --model bert-base-uncased --layers 7,8,9 -o my-aligner/
     """
     grid = SearchGrid(
         costs=_parse_list("costs", costs, Cost),

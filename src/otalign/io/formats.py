@@ -23,7 +23,7 @@ from otalign.io.lines import BadLine, Line, Path, compress, lines
 
 @dataclass(frozen=True)
 class Format:
-    """How files fall into records, what a record means, and what a writer puts into each file."""
+    """A file format: how it is split into records, what a record means, and how items are written."""
 
     about: str
     records: Callable[..., Iterator[Any]]  # an iterator of lines for each file → records
