@@ -64,7 +64,7 @@ class PanelCommand(TyperCommand):
         """Run the command; an error of the library names parameters as the options of this command."""
         try:
             return super().invoke(ctx)
-        except ValueError as error:
+        except (ValueError, FileNotFoundError) as error:
             names = {
                 param.name: max(param.opts, key=len)
                 for param in self.params
