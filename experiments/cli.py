@@ -24,13 +24,12 @@ from experiments.unsupervised.run import CELLS
 from otalign import encoders
 from otalign.alignment import Level
 from otalign.atomic import write_atomic
-from otalign.cli.aligning import BatchSize, Device, Threads
-from otalign.cli.corpora import DataFolder
-from otalign.cli.results import make_writable
-from otalign.cli.terminal import resumable, say_what_is_written
+from otalign.cli.options import BatchSize, DataFolder, Device, Threads
+from otalign.cli.output import make_writable
+from otalign.cli.terminal import print_written_files, resumable
 from otalign.encoders import Pairing
-from otalign.tuning import EncoderChoice, Progress
-from otalign.tuning.store import no_progress
+from otalign.progress import Progress, no_progress
+from otalign.tuning import EncoderChoice
 
 if TYPE_CHECKING:
     from experiments.supervised import Failure, Result
@@ -93,7 +92,7 @@ def unsupervised(
     source = StudySource(encoder, data, limit, device, threads, batch_size)
     with resumable(), _show_cells() as (progress, on_result):
         study = run_unsupervised(source, output, systems, choices, progress=progress, on_result=on_result)
-    say_what_is_written(tables.write(study, output), lambda: figures.write(study, output / "figures"))
+    print_written_files(tables.write(study, output), lambda: figures.write(study, output / "figures"))
 
 
 @app.command()
@@ -140,7 +139,7 @@ def supervised(
     ground = Ground.of(StudySource(encoder, data, limit, device), output, precision)  # pyright: ignore[reportArgumentType]
     with resumable(), _show_models() as on_result:
         study = run_supervised(ground, names, seeds=seeds, workers=jobs, on_result=on_result)
-    say_what_is_written(tables.write(study, output), lambda: figures.write(study, output / "figures"))
+    print_written_files(tables.write(study, output), lambda: figures.write(study, output / "figures"))
     log = output / "failed.txt"
     log.unlink(missing_ok=True)
     if study.failures:
@@ -219,7 +218,7 @@ def _show_cells() -> Iterator[tuple[Progress, Callable[[Cell | EncoderSelection]
     with Bars(*columns, console=console, transient=True) as bars:
         tasks: dict[str, TaskID] = {}
 
-        def progress(what: str, done: int, of: int) -> None:
+        def progress(what: str, done: int, of: int | None) -> None:
             if what not in tasks:  # keep one bar besides that of all cells: there would be hundreds
                 for old in tasks.keys() - {CELLS}:
                     bars.remove_task(tasks.pop(old))

@@ -15,9 +15,9 @@ from otalign.encoders import Embeddings, Encoder
 from otalign.encoders.whitening import Centre
 from otalign.gold import Gold
 from otalign.io import CORPORA, load
+from otalign.progress import Progress, no_progress
 from otalign.settings import Settings
-from otalign.tuning import EmbeddingStore, EncoderChoice, Journal, Progress
-from otalign.tuning.store import no_progress
+from otalign.tuning import EmbeddingStore, EncoderChoice, Journal
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Material:
     def store(self, corpus: str, split: str, choices: Iterable[EncoderChoice]) -> EmbeddingStore:
         """Return the embeddings of a split by choice of layer and pairing, not centred."""
 
-        def progress(what: str, done: int, of: int) -> None:
+        def progress(what: str, done: int, of: int | None) -> None:
             self.progress(f"{corpus} {split}: {what}", done, of)
 
         pairs = [(gold.source, gold.target) for gold in self.golds(corpus, split)]

@@ -111,8 +111,8 @@ def run_command(loading: Loading, *arguments: str) -> None:
     """Run `otalign` in this process, with a method of this module in it and in its workers."""
     main = import_module("otalign.cli").main
     with (
-        patch("otalign.cli.shards._loaded", loading),
-        patch.object(import_module("otalign.cli.align"), "chosen_method", loading),
+        patch("otalign.cli.shards._load_method", loading),
+        patch.object(import_module("otalign.cli.align"), "load_method", loading),
         patch.object(sys, "argv", ["otalign", *arguments]),
     ):
         main()

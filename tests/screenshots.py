@@ -11,7 +11,7 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from otalign.aligner import Aligner
-from otalign.cli.aligning import AlignerOptions
+from otalign.cli.aligner_options import AlignerOptions
 from otalign.io import read
 from otalign.render.report import report
 from tests.browser import Browser, Page

@@ -38,6 +38,7 @@ ORDER = [
         "failures",
         "processes",
         "untrusted",
+        "progress",
         "text",
         "ot",
         "validation",

@@ -17,8 +17,8 @@ from experiments.unsupervised.rows import ROWS
 from experiments.unsupervised.system import Figures, System, Tuning
 from otalign.alignment import Alignment
 from otalign.metrics import Counts, count, scores, signature
-from otalign.tuning import EncoderChoice, Progress
-from otalign.tuning.store import no_progress
+from otalign.progress import Progress, no_progress
+from otalign.tuning import EncoderChoice
 
 CELLS = "cells"  # name of the overall progress
 OnResult = Callable[[Cell | EncoderSelection], None]  # called with each new cell, and with the selection

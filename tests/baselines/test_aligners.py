@@ -116,9 +116,11 @@ def test_fast_align_takes_lists_of_words_and_sentences():
 
 def test_fast_align_has_learnt_before_the_first_alignment_is_asked_for():
     steps = []
-    FastAligner(FastAlign(iterations=4), progress=steps.append).align_many(PAIRS)
-    assert [(step.direction, step.iteration) for step in steps] == [
-        (direction, iteration) for direction in ("forward", "reverse") for iteration in (1, 2, 3)
+    FastAligner(FastAlign(iterations=4), progress=lambda *step: steps.append(step)).align_many(PAIRS)
+    assert steps == [
+        (f"learning {direction}", iteration, 3)
+        for direction in ("forward", "reverse")
+        for iteration in (1, 2, 3)
     ]
 
 

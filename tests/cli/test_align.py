@@ -34,7 +34,7 @@ def test_workers_change_nothing_and_are_refused_where_they_have_no_use(run, expe
     assert lines(done) == [alignment.pharaoh() for alignment in expected]
     for more in (("-o", "out/"), ("--method", "fast-align")):
         done = run("align", "source.txt", "target.txt", "--workers", "2", *more, rc=2)
-        assert done.stderr.decode().startswith("otalign: --workers is for")
+        assert done.stderr.decode().startswith("otalign: --workers applies only to")
 
 
 def test_columns_of_weights_and_nulls_follow_the_links(run, expected):
@@ -52,7 +52,7 @@ def test_a_table_is_read_from_a_pipe_and_written_as_one(run, expected, tmp_path)
     table = "".join(f"{source}\t{target}\n" for source, target in zip(SOURCE, TARGET, strict=True))
     for arguments in ((), ("-",)):
         (tmp_path / "out.tsv").write_bytes(
-            run("align", *arguments, "--format", "tsv", stdin=table.encode()).stdout
+            run("align", *arguments, "--format", "columns", stdin=table.encode()).stdout
         )
         items = list(read(tmp_path / "out.tsv", "columns"))
         assert [item.source for item in items] == [alignment.source for alignment in expected]
@@ -129,17 +129,25 @@ def test_every_option_of_the_aligner_is_taken(run):
         ),
         (("source.txt", "target.txt", "-o", "source.txt"), "source.txt is an input too"),
         (
-            ("a", "b", "--matrix", "--format", "tsv"),
-            "--matrix is drawn on the terminal, so leave out --format",
+            ("a", "b", "--matrix", "--format", "columns"),
+            "--matrix is drawn on the terminal; remove --format",
         ),
-        (("a", "b", "--format", "xml"), "--format must be one of pharaoh, jsonl, tsv, terminal, got 'xml'"),
-        (("a", "b", "--problem", "emd"), "--problem must be bot, pot, uot or none, got 'emd'"),
-        (("a", "b", "--problem", "bot", "--tau", "1"), "--tau is for --problem uot, not bot"),
-        (("a", "b", "--exact", "--epsilon", "1"), "--exact has no entropy"),
-        (("a", "b", "--tau", "-1"), "tau must be positive"),
-        (("a", "b", "--cost", "dot"), "cost must be one of 'cosine', 'euclidean', got 'dot'"),
-        (("a", "b", "--layer", "3"), "layer must be 2, at which"),
-        (("a", "b", "--device", "cuda"), "device must be 'cpu' for the exported encoder"),
+        (("a", "b", "--format", "xml"), "--format must be one of pharaoh, talp, naacl, a3, columns, jsonl, "),
+        (("a", "b", "--format", "tsv"), "source, target and links are now --format columns"),
+        (("a", "b", "--format", "parquet"), "--format parquet is written into a folder; give --output FOL"),
+        (("a", "b", "--format", "talp", "--nulls"), "weights and nulls can be written as pharaoh, columns,"),
+        (("a", "b", "--problem", "emd"), "--problem must be one of bot, pot, uot, none, got 'emd'"),
+        (
+            ("a", "b", "--problem", "bot", "--tau", "1"),
+            "--tau applies only to --problem uot; remove it or choose uot",
+        ),
+        (("a", "b", "--exact", "--epsilon", "1"), "--epsilon has no effect with --exact; remove one of them"),
+        (("a", "b", "--tau", "-1"), "--tau must be positive"),
+        (("a", "b", "--cost", "dot"), "--cost must be one of cosine, euclidean, got 'dot'"),
+        (("a", "b", "--threshold", "2"), "--threshold must be from 0 to 1, got 2"),
+        (("a", "b", "--layer", "3"), "--layer must be 2, at which"),
+        (("a", "b", "--device", "cuda"), "--device must be 'cpu' for the exported encoder"),
+        (("a", "b", "--colour"), "no such option: --colour"),
         (("a", "b", "--model", "no-such-folder/at/all"), "there is no folder no-such-folder/at/all"),
     ],
 )

@@ -168,7 +168,7 @@ def test_an_interrupt_during_the_imports_is_no_traceback(tmp_path):
 
 
 def test_a_lack_of_memory_is_said_in_a_line(main, monkeypatch):
-    def fail() -> None:
+    def fail(**options) -> None:
         raise MemoryError
 
     monkeypatch.setattr(cli, "app", fail)
@@ -236,7 +236,7 @@ def test_the_name_of_standard_input_is_a_file_too(tmp_path):
         (("align", "-", "-"), "only one of the two files can be standard input"),
         (("align", "folder/", "fifo"), "folder/ is a folder; give a file"),
         (("project", "none.jsonl"), "there is no file none.jsonl"),
-        (("align", "long.tsv", "--max-line-bytes", "9"), "at most 9 bytes a line (max_line_bytes)"),
+        (("align", "long.tsv", "--max-line-bytes", "9"), "at most 9 bytes a line (--max-line-bytes)"),
         (
             ("align", "long.tsv", "--max-words", "5"),
             "long.tsv, line 1: found 6 words in the source, expected",

@@ -199,14 +199,14 @@ def test_another_run_is_refused_and_nothing_is_changed(whole, run, corpus, tmp_p
     other.write_bytes(gzip.compress(gzip.decompress(corpus.read_bytes()) + b'{"source": "", "target": ""}\n'))
     for options, given, what in (
         (("--resume", "--threshold", "0.1"), {}, "its aligner is"),
-        (("--resume", "--format", "tsv"), {}, "its format is 'jsonl', and now 'tsv'"),
+        (("--resume", "--format", "columns"), {}, "its format is 'jsonl', and now 'columns'"),
         (("--resume", "--pretokenized"), {}, "its pretokenized is False, and now True"),
         (("--resume", "--shard-size", "7"), {}, "its shard_size is 20, and now 7; use the same options"),
         (("--resume", "--batch-size", "99"), {}, "its batch_size is None, and now 99"),
         (("--resume",), {"pairs": other}, "its input is"),
         ((), {}, "already exists and is not empty; use --resume"),
         (("--resume",), {"pairs": "-"}, "--resume reads the input from its beginning"),
-        (("--method", "fast-align"), {}, "--model is for --method ot or simalign"),
+        (("--method", "fast-align"), {}, "--model applies only to --method ot or simalign"),
     ):
         assert what in run(whole, *options, rc=2, **given)
     assert bytes_of(whole) == before
@@ -257,7 +257,7 @@ class Deadly:
         return (self.align(*pair) for pair in pairs)
 
 
-@pytest.mark.parametrize("form", ["tsv", "pharaoh", "jsonl.gz"])
+@pytest.mark.parametrize("form", ["columns", "pharaoh", "jsonl.gz"])
 def test_every_format_holds_the_same_links_and_comes_again_byte_for_byte(whole, run, tmp_path, form):
     parts = []
     for folder in (tmp_path / "first", tmp_path / "second"):

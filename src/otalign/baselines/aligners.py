@@ -6,7 +6,7 @@
 The links are those of `SimAlign` and `FastAlign`. Neither has a confidence of nulls.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import get_args
@@ -24,6 +24,7 @@ from otalign.encoders.chunks import embed_pairs, split_into_chunks
 from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.whitening import Centre, centre_stream
 from otalign.method import format_signature
+from otalign.progress import Progress, no_progress
 from otalign.scoring.extraction import DIGITS
 from otalign.text.words import Pair, Text
 
@@ -172,7 +173,7 @@ class FastAligner:
     options: FastAlign = FastAlign()
     symmetrisation: Symmetrisation = "grow-diag-final-and"
     more: Sequence[SentencePair] = ()
-    progress: Callable[[Step], object] | None = None
+    progress: Progress = no_progress
 
     def __post_init__(self) -> None:
         known = get_args(Symmetrisation)
@@ -184,6 +185,9 @@ class FastAligner:
         """Settings as `key:value|…`, enough to reproduce a result on the same pairs."""
         settings = {"method": "fast-align", **asdict(self.options), "symmetrisation": self.symmetrisation}
         return format_signature(settings | {"more_pairs": len(self.more)})
+
+    def _report(self, step: Step) -> None:
+        self.progress(f"learning {step.direction}", step.iteration, self.options.iterations - 1)
 
     def align(self, source: Text, target: Text) -> Alignment:
         """Align one pair, learning from it and from `more`.
@@ -211,7 +215,7 @@ class FastAligner:
         corpus = [*self.more, *((source.words, target.words) for source, target in sentences)]
         if not any(source and target for source, target in corpus):
             return (_make_alignment(pair, ()) for pair in sentences)  # nothing to learn or to link
-        aligned = self.options.train(corpus, self.progress).aligned
+        aligned = self.options.train(corpus, self._report).aligned
         forward, reverse = aligned.forward[len(self.more) :], aligned.reverse[len(self.more) :]
         return (
             _make_alignment(pair, (Link(i, j) for i, j in symmetrise(*directions, self.symmetrisation)))

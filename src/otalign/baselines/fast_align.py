@@ -90,7 +90,7 @@ class FastAlign:
             )
 
     def train(
-        self, pairs: Iterable[SentencePair], progress: Callable[[Step], object] | None = None
+        self, pairs: Iterable[SentencePair], on_step: Callable[[Step], object] | None = None
     ) -> "TrainedFastAlign":
         """Train both directions.
 
@@ -115,9 +115,9 @@ class FastAlign:
         blocks = list(grid.blocks(cells))
         swapped = [block.transpose() for block in blocks]
         start = Parameters.uniform(len(cooccurrences), len(target), self.tension, self.null_probability)
-        forward = self._run_em("forward", blocks, cooccurrences.sources, start, progress)
+        forward = self._run_em("forward", blocks, cooccurrences.sources, start, on_step)
         start = Parameters.uniform(len(cooccurrences), len(source), self.tension, self.null_probability)
-        reverse = self._run_em("reverse", swapped, cooccurrences.targets, start, progress)
+        reverse = self._run_em("reverse", swapped, cooccurrences.targets, start, on_step)
         aligned = _align_grid(grid, cells, forward, reverse)
         return TrainedFastAlign(self, source, target, cooccurrences, forward, reverse, aligned)
 
@@ -127,7 +127,7 @@ class FastAlign:
         blocks: list[Block],
         given: np.ndarray,
         parameters: Parameters,
-        progress: Callable[[Step], object] | None,
+        on_step: Callable[[Step], object] | None,
     ) -> Parameters:
         lengths = Lengths.from_shapes(block.cooccurrences.shape for block in blocks)
         for iteration in range(1, self.iterations):
@@ -137,8 +137,8 @@ class FastAlign:
                 tension = lengths.fit_tension(tension, counts.feature / lengths.words)
             table, null = counts.estimate(given, self.alpha)
             parameters = replace(parameters, table=table, null=null, tension=tension)
-            if progress is not None:
-                progress(Step(name, iteration, counts.log_likelihood / lengths.words, tension))
+            if on_step is not None:
+                on_step(Step(name, iteration, counts.log_likelihood / lengths.words, tension))
         return parameters
 
 

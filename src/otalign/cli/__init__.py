@@ -1,11 +1,11 @@
-"""The command line: thin shells over the library, which alone own the terminal."""
+"""The command line: thin commands over the library, which alone print to the terminal."""
 
 import errno
 import os
 import signal
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import typer
 
@@ -13,10 +13,11 @@ from otalign import __version__
 from otalign.atomic import DISK_FULL
 from otalign.cli.align import align
 from otalign.cli.convert import convert
-from otalign.cli.corpora import corpora
+from otalign.cli.corpus import corpora
 from otalign.cli.diff import diff
 from otalign.cli.evaluate import evaluate
 from otalign.cli.export import export
+from otalign.cli.help import add_command, describe_usage_error, make_app
 from otalign.cli.models import models
 from otalign.cli.project import project
 from otalign.cli.serve import serve
@@ -24,23 +25,15 @@ from otalign.cli.show import show
 from otalign.cli.train import train
 from otalign.cli.tune import tune
 
-app = typer.Typer(
-    no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False
-)
 TRAINING = ("torch", "transformers", "accelerate")  # libraries that only training cannot do without
 
-app.command()(align)
-app.command()(show)
-app.command()(diff)
-app.command()(project)
-app.command()(serve)
-app.command()(evaluate)
-app.command()(convert)
-app.command()(tune)
-app.command()(train)
-app.command()(export)
-app.command()(models)
+app = make_app()
+for command in (align, show, diff, project, serve, evaluate, convert, tune, train, export, models):
+    add_command(app, command)
 app.add_typer(corpora, name="corpus")
+
+
+UsageError: Any = typer.BadParameter.__base__  # of Click, whichever of the two that Typer uses
 
 
 def _show_version(wanted: bool) -> None:
@@ -52,35 +45,47 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def otalign(
     version: bool = typer.Option(
-        False, "--version", callback=_show_version, is_eager=True, help="Show it and stop."
+        False, "--version", callback=_show_version, is_eager=True, help="Print the version and exit."
     ),
 ) -> None:
-    """Word alignment between two sentences, with the words that have no counterpart."""
+    """Find which words of two sentences correspond, and which have no counterpart."""
 
 
 def main() -> None:
     """Run the command line of otalign."""
-    run(app)
+    run(app, "otalign")
 
 
-def run(app: typer.Typer) -> None:
-    """Run a command. An error that the user can correct is printed as one line, not as a traceback."""
+def run(app: typer.Typer, name: str | None = None) -> None:
+    """Run a command. An error that the user can correct is printed as one line, not as a traceback.
+
+    Args:
+        app: The commands.
+        name: Name of the program in its help, or None for the way it was called.
+    """
     try:
         try:
             _check_arguments(sys.argv[1:])
-            app()
+            sys.exit(app(prog_name=name, standalone_mode=False) or 0)
         finally:
             sys.stdout.flush()  # here, and not at the exit, where an error could not be handled
     except BrokenPipeError:  # the reader of our output has seen enough
         _discard_output()
+    except UsageError as error:
+        if (
+            type(error).__name__ == "NoArgsIsHelpError"
+        ):  # of a group without a command; its message is its help
+            print(error.format_message())
+            sys.exit(2)
+        _fail(describe_usage_error(error))
     except MemoryError:
         _fail("there is not enough memory; give shorter sentences, a smaller --batch-size or fewer processes")
     except OSError as error:
-        # Files are named by their errors, so one without a name is of standard output.
+        # Errors name their files, so one without a name comes from standard output.
         of_stdout = error.filename is None and error.errno in (errno.EBADF, *DISK_FULL)
         _fail(f"cannot write standard output: {error.strerror}" if of_stdout else str(error))
     except (ValueError, ImportError) as error:
-        if isinstance(error.__cause__, KeyboardInterrupt):  # which met the import of a library in C++
+        if isinstance(error.__cause__, KeyboardInterrupt):  # during the import of a library in C++
             sys.exit(128 + signal.SIGINT)
         without = isinstance(error, ModuleNotFoundError) and error.name in TRAINING
         hint = "; training needs it: pip install 'otalign[torch]'" if without else ""
@@ -94,7 +99,7 @@ def _fail(message: str) -> NoReturn:
 
 
 def _discard_output() -> None:
-    """Forget what standard output could not take, lest it be tried again at the exit."""
+    """Discard what could not be written to standard output, so that the exit does not try again."""
     try:
         sys.stdout.flush()
     except OSError:

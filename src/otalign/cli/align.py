@@ -1,24 +1,29 @@
-"""`otalign align`: links for two sentences, for files of any size, for what comes in by a pipe."""
+"""`otalign align`: links for two sentences, for files of any size, or for what comes in by a pipe."""
 
 import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from otalign.aligner import Aligner
 from otalign.alignment import Alignment
-from otalign.cli.aligning import AlignerOptions, with_aligner_options
-from otalign.cli.corpora import DataFolder, Split
-from otalign.cli.inputs import with_limits
-from otalign.cli.methods import check_method, chosen_method, training_pairs
-from otalign.cli.pairs import INPUTS, Pairs, pairs_of
-from otalign.cli.results import FORMATS, alignment_writer, format_of, open_output, shard_form
+from otalign.cli.aligner_options import AlignerOptions, with_aligner_options
+from otalign.cli.input import InputFormat, Pairs, read_pairs
+from otalign.cli.methods import check_method, load_method, read_training_pairs
+from otalign.cli.options import HARDWARE, INPUT, LARGE, OUTPUT, DataFolder, Matrix, Split, with_limits
+from otalign.cli.output import (
+    AlignmentFormat,
+    choose_format,
+    choose_shard_format,
+    open_output,
+    write_alignments,
+)
 from otalign.cli.shards import ShardOptions, align_in_shards
 from otalign.cli.terminal import bars, with_progress
-from otalign.engines import Folder
+from otalign.engines import Folder, OutputFormat
 from otalign.engines.work import SIZE
 from otalign.io import ReaderLimits
 from otalign.method import Method
@@ -33,107 +38,169 @@ def align(
         list[str] | None,
         typer.Argument(
             metavar="SOURCE TARGET | FILE",
-            help="Two sentences, two files, one file with both, or a corpus by name; - for standard input.",
+            help="Two sentences, two files with a sentence per line, one file with both, or the name of a "
+            "corpus; - is standard input.",
             show_default=False,
         ),
     ] = None,
+    input_format: Annotated[
+        InputFormat | None,
+        typer.Option(
+            "--from",
+            metavar="FORMAT",
+            help="Format of the input file: tsv (source, tab, target), jsonl, parquet, or another that "
+            "docs/formats.md lists.",
+            show_default="by its name: tsv, jsonl or parquet",
+            rich_help_panel=INPUT,
+        ),
+    ] = None,
+    pretokenized: Annotated[
+        bool,
+        typer.Option("--pretokenized", help="Split text into words at blanks only.", rich_help_panel=INPUT),
+    ] = False,
+    split: Split = "test",
+    data: DataFolder = None,
     output: Annotated[
         str | None,
         typer.Option(
             "--output",
             "-o",
             metavar="FILE|FOLDER/",
-            help="Write here instead of the terminal; into a folder, in shards.",
+            help="File to write, or a folder for a large corpus.",
+            show_default="standard output",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     format: Annotated[
-        str | None,
+        AlignmentFormat | None,
         typer.Option(
-            metavar="|".join(FORMATS),
-            help="Of the output; else drawn on a terminal, and pharaoh elsewhere. Of shards also jsonl.gz "
-            "or parquet; else jsonl.",
-        ),
-    ] = None,
-    input_format: Annotated[
-        str | None,
-        typer.Option(
-            "--from",
             metavar="FORMAT",
-            help=f"Of one file: {', '.join(INPUTS)}; else by its name, jsonl or tsv.",
+            help="Format of the output: terminal (a drawing), pharaoh (0-0 1-2), columns (source, target, "
+            "links), jsonl (everything), talp, naacl or a3; for a folder jsonl, jsonl.gz, parquet, pharaoh "
+            "or columns.",
+            show_default="terminal on a terminal, else pharaoh; jsonl for a folder",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     weights: Annotated[
-        bool, typer.Option("--weights", help="Add a column: the weight of each link.")
+        bool,
+        typer.Option("--weights", help="Add a column with the score of each link.", rich_help_panel=OUTPUT),
     ] = False,
     nulls: Annotated[
-        bool, typer.Option("--nulls", help="Add two columns: source and target words without a link.")
+        bool,
+        typer.Option(
+            "--nulls",
+            help="Add two columns with the source and the target words that have no link.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = False,
-    matrix: Annotated[bool, typer.Option("--matrix", help="Draw a grid of all word pairs instead.")] = False,
-    pretokenized: Annotated[
-        bool, typer.Option("--pretokenized", help="Split text at blanks and nothing else.")
-    ] = False,
-    split: Split = "test",
-    data: DataFolder = None,
+    matrix: Matrix = False,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Processes that find words and subwords ahead of a GPU.")
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Number of processes that prepare text for a GPU.",
+            show_default="none",
+            rich_help_panel=HARDWARE,
+        ),
     ] = None,
     shard_size: Annotated[
-        int | None, typer.Option(min=1, help=f"Pairs of a shard; else {SIZE:,}.", show_default=False)
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Number of pairs in each file of the folder.",
+            show_default=f"{SIZE:,}",
+            rich_help_panel=LARGE,
+        ),
     ] = None,
     processes: Annotated[
-        int | None, typer.Option(min=1, help="That align shards side by side, an aligner each; else one.")
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Number of worker processes.", show_default="1", rich_help_panel=LARGE
+        ),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the run in the folder where it stopped.")
+        bool,
+        typer.Option(
+            "--resume", help="Continue an interrupted run in the same folder.", rich_help_panel=LARGE
+        ),
     ] = False,
     engine: Annotated[
-        str | None, typer.Option(metavar="local|ray", help="Who aligns shards: this machine, or Ray.")
+        Literal["local", "ray"] | None,
+        typer.Option(
+            help="Where the processes run: on this machine, or on a Ray cluster.",
+            show_default="local",
+            rich_help_panel=LARGE,
+        ),
     ] = None,
     ray_address: Annotated[
-        str | None, typer.Option(help="Of a Ray cluster, such as auto; else one is started here.")
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Address of the Ray cluster, such as auto.",
+            show_default="a cluster on this machine",
+            rich_help_panel=LARGE,
+        ),
     ] = None,
-    gpus: Annotated[float | None, typer.Option(help="Of Ray: the share of a GPU that a process has.")] = None,
+    gpus: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            metavar="SHARE",
+            help="Share of a GPU for each Ray process.",
+            show_default="0",
+            rich_help_panel=LARGE,
+        ),
+    ] = None,
 ) -> None:
-    """Align the words of sentence pairs: one line out for each line in, in order.
+    """Find which words of two sentences correspond.
 
-    A file may end in .gz or .zst. In jsonl, source and target are texts or lists of words; written, it
-    holds words, links with weights, nulls, and the places of the words in the text.
+    A link joins a word of the source to a word of the target that means the same there; words without a
+    counterpart have no link. Links are pairs of positions, counted from 0: 0-0 1-2 joins the first words,
+    and the second source word to the third target word. Each pair of sentences gives one line, in order.
 
-    Into a folder, the output is in shards of so many pairs each, the same bytes however often the work was
-    stopped and resumed, and by however many processes it was done.
+    The model that comes with the package needs no options. The panels Transport, SimAlign and fast_align
+    are for other models and methods.
 
-    Of the methods, fast-align needs no model; it reads all pairs and learns from them before it aligns.
+    Files may end in .gz or .zst. An output that ends in / is a folder for a large corpus: the work is done
+    in parts, by several processes if wanted, and can be resumed.
 
-    Example: otalign align source.txt target.txt --model bert-base-uncased -o links.txt
+    Examples:
+        otalign align "He bought a car." "He purchased a car."
+        otalign align source.txt target.txt -o links.txt
+        otalign align pairs.tsv --format jsonl -o links.jsonl
+        otalign align pairs.tsv --model bert-base-uncased --problem uot --tau 0.4
+        otalign align corpus.jsonl.gz -o links/ --processes 8
     """
     shards = ShardOptions(engine, shard_size, processes, resume, ray_address, gpus)
-    read = partial(pairs_of, texts or [], input_format, pretokenized, split, data, limits=limits)
+    read = partial(read_pairs, texts or [], input_format, pretokenized, split, data, limits=limits)
     if shards.selects_shards(output):
         if workers:
-            raise ValueError("--workers is for output in one file; a folder has --processes")
+            raise ValueError("--workers applies only to output in one file; for a folder, use --processes")
         check_method(aligner)
-        form = shard_form(format, weights, nulls, matrix)
+        form = choose_shard_format(format, weights, nulls, matrix)
         align_in_shards(read, aligner, Folder(Path(output or ""), form), shards)
         return
     file = None if output is None else Path(output)
-    form = format_of(format, file, matrix)
+    chosen = choose_format(format, file, matrix)
+    form = None if chosen == "terminal" else OutputFormat(chosen, weights, nulls)
     check_method(aligner)
     pairs = read()
-    more = list(training_pairs(aligner.train or [], pretokenized, data))
+    more = list(read_training_pairs(aligner.train or [], pretokenized, data))
     with open_output(file, [name for part in (pairs, *more) for name in part.files]) as out:
-        with bars() as tell:
-            method = chosen_method(aligner, more, tell)
+        with bars() as progress:
+            method = load_method(aligner, more, progress)
         alignments = _align_pairs(method, pairs, workers)
-        if pairs.files and form != "terminal" and sys.stderr.isatty():
+        if pairs.files and form and sys.stderr.isatty():
             alignments = with_progress(alignments, pairs.count)
-        put = alignment_writer(out, form, weights=weights, nulls=nulls, matrix=matrix)
-        for alignment in alignments:
-            put(alignment)
+        write_alignments(alignments, out, form, matrix=matrix)
 
 
 def _align_pairs(method: Method, pairs: Pairs, workers: int | None) -> Iterator[Alignment]:
     if not workers:
         return method.align_many(pairs)
     if not isinstance(method, Aligner):
-        raise ValueError("--workers is for --method ot and its aligners; leave it out")
+        raise ValueError("--workers applies only to --method ot; remove it or choose ot")
     return method.align_many(pairs, workers=workers)

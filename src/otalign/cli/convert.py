@@ -8,13 +8,11 @@ from typing import Annotated
 import typer
 
 from otalign.alignment import Level
-from otalign.cli.inputs import with_limits
-from otalign.cli.results import check_output
-from otalign.cli.terminal import say_what_was_met
+from otalign.cli.options import FORMAT_HELP, INPUT, OUTPUT, FormatName, with_limits
+from otalign.cli.output import check_output
+from otalign.cli.terminal import report_bad_lines
 from otalign.gold import Gold
 from otalign.io import FORMATS, Item, ReaderLimits, read, write
-
-FORMAT_HELP = "One of " + ", ".join(FORMATS) + "."
 
 
 @with_limits
@@ -23,28 +21,62 @@ def convert(
     files: Annotated[
         list[Path], typer.Argument(metavar="IN... OUT...", help="Files to read, then files to write.")
     ],
-    source_format: Annotated[str, typer.Option("--from", metavar="FORMAT", help=FORMAT_HELP)],
-    target_format: Annotated[str, typer.Option("--to", metavar="FORMAT", help="Likewise.")],
+    source_format: Annotated[
+        FormatName,
+        typer.Option(
+            "--from",
+            metavar="FORMAT",
+            help="Format of the files to read. " + FORMAT_HELP,
+            rich_help_panel=INPUT,
+        ),
+    ],
+    target_format: Annotated[
+        FormatName,
+        typer.Option(
+            "--to",
+            metavar="FORMAT",
+            help="Format of the files to write, one of the same.",
+            rich_help_panel=OUTPUT,
+        ),
+    ],
     level: Annotated[
-        str | None,
-        typer.Option(metavar="sure|possible", help="Write only these links of gold."),
+        Level | None,
+        typer.Option(
+            help="Gold links to write: sure ones, or all possible ones.",
+            show_default="both, with their level",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
     words: Annotated[
         list[Path] | None,
-        typer.Option(help="Where the words are, if IN has links alone; twice for two."),
+        typer.Option(
+            metavar="FILE",
+            help="File with the words, if IN has links alone; give it twice for two files.",
+            rich_help_panel=INPUT,
+        ),
     ] = None,
     words_format: Annotated[
-        str, typer.Option("--words-from", metavar="FORMAT", help="Of the words.")
+        FormatName,
+        typer.Option(
+            "--words-from", metavar="FORMAT", help="Format of the file with the words.", rich_help_panel=INPUT
+        ),
     ] = "parallel",
-    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Leave bad lines out and count them.")] = False,
+    skip_bad: Annotated[
+        bool,
+        typer.Option(
+            "--skip-bad", help="Leave out bad lines, and report their number.", rich_help_panel=INPUT
+        ),
+    ] = False,
 ) -> None:
-    """Convert links from one format to another.
+    """Convert links from one file format to another.
 
-    Names that end in .gz or .zst are unpacked and packed. A bad line stops the work and nothing is written.
+    Files that end in .gz or .zst are unpacked and packed. A bad line stops the work, and nothing is written.
 
-    Example: otalign convert gold.tsv --from multimwa links.txt --to pharaoh
+    Examples:
+        otalign convert gold.tsv --from multimwa links.txt --to pharaoh
+        otalign convert source.txt target.txt --from parallel pairs.tsv --to tsv
     """
-    written = len(FORMATS[target_format].write) if target_format in FORMATS else 1
+    written = len(FORMATS[target_format].write)
     sources, targets = files[:-written], files[-written:]
     if not sources:
         raise ValueError(f"give a file to read and {written} to write, got {', '.join(map(str, files))}")
@@ -54,17 +86,11 @@ def convert(
         check_output(target, list(map(str, (*sources, *(words or ())))))
     beside = read(words, words_format, limits=limits) if words else None
     reading = read(sources, source_format, words=beside, skip_bad=skip_bad, limits=limits)
-    count = write(_at_level(reading, level), targets, target_format)
+    count = write(_select_level(reading, level), targets, target_format)
     print(f"{count:,} pairs written to {', '.join(map(str, targets))}", file=sys.stderr)
-    say_what_was_met(reading)
+    report_bad_lines(reading)
 
 
-def _at_level(items: Iterable[Item], level: str | None) -> Iterator[Item]:
+def _select_level(items: Iterable[Item], level: Level | None) -> Iterator[Item]:
     for item in items:
-        yield item.alignment(as_level(level)) if level and isinstance(item, Gold) else item
-
-
-def as_level(level: str) -> Level:
-    if level != "sure" and level != "possible":
-        raise ValueError(f"--level must be sure or possible (formerly s and s+p), got {level!r}")
-    return level
+        yield item.alignment(level) if level and isinstance(item, Gold) else item

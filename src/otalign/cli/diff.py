@@ -1,4 +1,4 @@
-"""`otalign diff`: what changed between two versions of a text, in the terminal, as a page or as JSON."""
+"""`otalign diff`: changes between two versions of a text, on the terminal, as a page or as JSON."""
 
 import json
 from pathlib import Path
@@ -7,10 +7,11 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from otalign.cli.aligning import AlignerOptions, with_aligner_options
-from otalign.cli.inputs import check_input
+from otalign.cli.aligner_options import AlignerOptions, with_aligner_options
+from otalign.cli.input import check_input
 from otalign.cli.methods import check_method
-from otalign.cli.results import open_output
+from otalign.cli.options import INPUT, LIMIT_HELP, OUTPUT
+from otalign.cli.output import open_output
 from otalign.diff import difference
 from otalign.io import ReaderLimits
 from otalign.io.lines import MAX_LINE_BYTES, STDIN, read_lines
@@ -23,33 +24,53 @@ from otalign.text.words import tokenize
 @with_aligner_options
 def diff(
     aligner: AlignerOptions,
-    old: Annotated[str, typer.Argument(metavar="OLD", help="A text, UTF-8; - for standard input.")],
-    new: Annotated[str, typer.Argument(metavar="NEW", help="Another version of it.")],
+    old: Annotated[str, typer.Argument(metavar="OLD", help="Text file in UTF-8; - is standard input.")],
+    new: Annotated[str, typer.Argument(metavar="NEW", help="Newer version of it.")],
     html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a page there instead of showing it here.")
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="HTML page to write, instead of showing the changes here.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print all of the difference as JSON.")] = False,
-    by_lines: Annotated[bool, typer.Option("--lines", help="Take each line as a sentence.")] = False,
-    context: Annotated[int, typer.Option(min=0, help="Unchanged sentences shown around each change.")] = 1,
-    max_bytes: Annotated[int, typer.Option(min=1, help="Bytes of a text; a longer one is refused.")] = (
-        MAX_LINE_BYTES
-    ),
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the whole difference as JSON.", rich_help_panel=OUTPUT)
+    ] = False,
+    by_lines: Annotated[
+        bool, typer.Option("--lines", help="Take each line as a sentence.", rich_help_panel=INPUT)
+    ] = False,
+    context: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Number of unchanged sentences to show around each change.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = 1,
+    max_bytes: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Largest text, in bytes.", rich_help_panel=INPUT)
+    ] = MAX_LINE_BYTES,
     max_words: Annotated[
-        int, typer.Option(min=1, help="Words of a sentence; 4,000 in both texts take 1 GB of memory.")
+        int,
+        typer.Option(min=1, metavar="N", help=LIMIT_HELP["max_words"], rich_help_panel=INPUT),
     ] = ReaderLimits.max_words,
 ) -> None:
-    """Show what changed between two versions of a text: kept, reworded, moved, added, removed.
+    """Show what changed between two versions of a text.
 
-    Sentences are matched first, by meaning, then the words of those that changed. Files may end in .gz or
-    .zst. Blanks and line ends do not count as changes.
+    Sentences are matched first, by meaning, then the words of those that changed: kept, reworded, moved,
+    added or removed. Blanks and line ends do not count as changes. Files may end in .gz or .zst.
 
-    Exits with 0 if nothing changed, 1 if something did, and 2 if there was trouble.
+    The exit status is 0 if nothing changed, 1 if something did, and 2 after an error.
 
-    Example: otalign diff draft.txt final.txt --html changes.html
+    Examples:
+        otalign diff draft.txt final.txt
+        otalign diff draft.txt final.txt --html changes.html
     """
     check_method(aligner)
     if aligner.method != "ot":
-        raise ValueError(f"--method must be ot for a diff, got {aligner.method!r}; leave it out")
+        raise ValueError(f"--method must be ot for a diff, got {aligner.method!r}; remove it")
     if html is not None and as_json:
         raise ValueError("give --html or --json, not both")
     if old == new == STDIN:
@@ -57,11 +78,11 @@ def diff(
     split = split_lines if by_lines else document
     texts = split(_read(old, max_bytes)), split(_read(new, max_bytes))
     for name, text in zip((old, new), texts, strict=True):
-        _check_sentences(_name(name), text, max_words)
+        _check_sentences(_display_name(name), text, max_words)
     with open_output(html, [old, new]) as out:
         found = difference(*texts, aligner.load())
         if html is not None:
-            out.write(changes_page(found, f"{_name(old)} → {_name(new)}").encode())
+            out.write(changes_page(found, f"{_display_name(old)} → {_display_name(new)}").encode())
     if as_json:
         print(json.dumps(found.to_dict(), ensure_ascii=False, allow_nan=False))
     elif html is None:
@@ -70,22 +91,24 @@ def diff(
         raise typer.Exit(1)
 
 
-def _name(said: str) -> str:
-    return "standard input" if said == STDIN else Path(said).name
+def _display_name(name: str) -> str:
+    return "standard input" if name == STDIN else Path(name).name
 
 
 def _read(name: str, max_bytes: int) -> str:
-    """All of a file, whose bytes must be those of a text."""
+    """Read a file whose bytes must be those of a text."""
     check_input(name)
     held, size = [], 0
     for line in read_lines(name, max_bytes):
         size += len(line.raw) + 1
         if line.limit or size > max_bytes + 1:  # the last line may have no end
-            raise ValueError(f"{_name(name)} has more than {max_bytes:,} bytes; raise --max-bytes")
+            raise ValueError(f"{_display_name(name)} has more than {max_bytes:,} bytes; raise --max-bytes")
         held.append(line.text)
     text = "\n".join(held)
     if "\0" in text:
-        raise ValueError(f"{_name(name)} is not a text: it holds zero bytes; give a plain text in UTF-8")
+        raise ValueError(
+            f"{_display_name(name)} is not a text: it holds zero bytes; give a plain text in UTF-8"
+        )
     return text
 
 

@@ -1,18 +1,29 @@
-"""`otalign evaluate`: how well predictions agree with the gold, and whether one is better than another."""
+"""`otalign evaluate`: scores of predictions against gold, and tests of their differences."""
 
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
-from otalign.cli.convert import FORMAT_HELP, as_level
-from otalign.cli.corpora import AsJson, DataFolder, Split
-from otalign.cli.inputs import with_limits
-from otalign.cli.predictions import read_golds, read_predictions
-from otalign.cli.terminal import console
+from otalign.cli.gold import read_golds
+from otalign.cli.options import (
+    FORMAT_HELP,
+    INPUT,
+    OUTPUT,
+    SCORING,
+    AsJson,
+    DataFolder,
+    FormatName,
+    GoldFormat,
+    GoldLevel,
+    Split,
+    with_limits,
+)
+from otalign.cli.predictions import read_predictions
+from otalign.cli.terminal import make_console
 from otalign.io import CORPORA, ReaderLimits
 from otalign.metrics import (
     Counts,
@@ -30,9 +41,6 @@ from otalign.metrics import (
 MAIN = ("precision", "recall", "f1")
 OTHERS = ("exact_match", "micro_f1", "aer")
 
-GoldLevel = Annotated[str, typer.Option("--level", metavar="sure|possible", help="Gold links to score.")]
-GoldFormat = Annotated[str, typer.Option(metavar="FORMAT", help="Of a gold file, likewise.")]
-
 
 @with_limits
 def evaluate(
@@ -40,31 +48,53 @@ def evaluate(
     files: Annotated[
         list[str],
         typer.Argument(
-            metavar="PRED... GOLD", help="Predictions, then the gold: a file, or a corpus by name."
+            metavar="PRED... GOLD",
+            help="Files of predictions, then the gold: a file, or the name of a corpus.",
         ),
     ],
     level: GoldLevel = "sure",
-    format: Annotated[str, typer.Option(metavar="FORMAT", help="Of predictions. " + FORMAT_HELP)] = "pharaoh",
+    format: Annotated[
+        FormatName,
+        typer.Option(
+            metavar="FORMAT", help="Format of the predictions. " + FORMAT_HELP, rich_help_panel=INPUT
+        ),
+    ] = "pharaoh",
     gold_format: GoldFormat = "multimwa",
     split: Split = "test",
     by: Annotated[
-        str | None, typer.Option(metavar="|".join(get_args(Grouping)), help="Break F1 down in bins of pairs.")
+        Grouping | None,
+        typer.Option(help="Property of pairs by which to break F1 down.", rich_help_panel=SCORING),
     ] = None,
-    bins: Annotated[int, typer.Option(help="How many.")] = 5,
+    bins: Annotated[
+        int, typer.Option(metavar="N", help="Number of bins for --by.", rich_help_panel=SCORING)
+    ] = 5,
     pairs: Annotated[
-        bool, typer.Option("--per-pair", help="With --json: the figures of each pair too.")
+        bool,
+        typer.Option("--per-pair", help="Add the scores of each pair to --json.", rich_help_panel=OUTPUT),
     ] = False,
-    trials: Annotated[int, typer.Option(help="Resamples for intervals and tests.")] = 10_000,
-    seed: Annotated[int, typer.Option(help="Of the resampling.")] = 0,
+    trials: Annotated[
+        int,
+        typer.Option(
+            metavar="N", help="Number of resamples for intervals and tests.", rich_help_panel=SCORING
+        ),
+    ] = 10_000,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="Random seed of the resampling.", rich_help_panel=SCORING)
+    ] = 0,
     data: DataFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Score predictions against gold, nulls counted as the paper does; two or more are also compared.
+    """Score predictions against gold, and compare systems.
 
-    Links alone, as of Pharaoh files, take their words from the gold. The first prediction is the baseline
-    for the others: difference of F1, its interval, and p by paired bootstrap and approximate randomisation.
+    Precision, recall and F1 count links and nulls, as in the paper. In formats without words, such as
+    pharaoh, the words are those of the gold. With several predictions, the first is the baseline of the
+    others: the difference of F1, its confidence interval, and p-values by paired bootstrap and approximate
+    randomisation.
 
-    Example: otalign evaluate mine.txt theirs.txt mtref --level possible --data corpora/
+    Examples:
+        otalign evaluate links.txt gold.tsv
+        otalign evaluate mine.txt theirs.txt mtref --level possible --data corpora/
+        otalign evaluate links.jsonl gold.tsv --format jsonl --json
     """
     if len(files) < 2:
         raise ValueError(f"give at least one prediction and the gold, got {', '.join(files)}")
@@ -72,14 +102,13 @@ def evaluate(
     golds = read_golds(gold, gold_format, split, data, limits)
     resampling = Resampling(trials, seed)
     counted = {
-        name: count(read_predictions(name, format, golds, limits), golds, as_level(level))
-        for name in predictions
+        name: count(read_predictions(name, format, golds, limits), golds, level) for name in predictions
     }
     more = {"gold": f"{gold}/{split}" if gold in CORPORA else Path(gold).name}
     report: dict[str, Any] = {
         "signature": signature(next(iter(counted.values())), "f1", resampling, more),
-        "systems": {name: _system(counts, resampling, by, bins) for name, counts in counted.items()},
-        "comparisons": _comparisons(counted, resampling),
+        "systems": {name: _score_system(counts, resampling, by, bins) for name, counts in counted.items()},
+        "comparisons": _compare_systems(counted, resampling),
     }
     if pairs:
         report["pairs"] = {
@@ -92,18 +121,18 @@ def evaluate(
         _show(report, by)
 
 
-def _system(counts: Counts, resampling: Resampling, by: str | None, bins: int) -> dict[str, Any]:
+def _score_system(counts: Counts, resampling: Resampling, by: Grouping | None, bins: int) -> dict[str, Any]:
     found: dict[str, Any] = dict(scores(counts))
     found["f1_interval"] = asdict(intervals(counts, ["f1"], resampling)["f1"])
     if by:
         found["bins"] = [
             {"low": part.low, "high": part.high, "pairs": len(part.counts), **scores(part.counts, MAIN)}
-            for part in breakdown(counts, by, bins)  # pyright: ignore[reportArgumentType]: it checks `by`
+            for part in breakdown(counts, by, bins)
         ]
     return found
 
 
-def _comparisons(counted: dict[str, Counts], resampling: Resampling) -> list[dict[str, Any]]:
+def _compare_systems(counted: dict[str, Counts], resampling: Resampling) -> list[dict[str, Any]]:
     (baseline, first), *others = counted.items()
     found = []
     for name, counts in others:
@@ -115,21 +144,21 @@ def _comparisons(counted: dict[str, Counts], resampling: Resampling) -> list[dic
 
 
 def _show(report: dict[str, Any], by: str | None) -> None:
-    screen = console()
+    screen = make_console()
     for name, found in report["systems"].items():
         table = Table(title=name, title_justify="left", box=None, header_style="bold", pad_edge=False)
         table.add_column("")
         for column in ("precision", "recall", "F1"):
             table.add_column(column, justify="right")
         for label, prefix in (("links and nulls", ""), ("links", "links_"), ("nulls", "nulls_")):
-            table.add_row(label, *(_percent(found[prefix + key]) for key in MAIN))
+            table.add_row(label, *(_format_percent(found[prefix + key]) for key in MAIN))
         screen.print(table)
         low, high = found["f1_interval"].values()
-        rest = "   ".join(f"{key.replace('_', ' ')} {_percent(found[key])}" for key in OTHERS)
-        screen.print(f"F1 between {_percent(low)} and {_percent(high)}   {rest}")
+        rest = "   ".join(f"{key.replace('_', ' ')} {_format_percent(found[key])}" for key in OTHERS)
+        screen.print(f"F1 between {_format_percent(low)} and {_format_percent(high)}   {rest}")
         for part in found.get("bins", ()):
             span = f"{by} {part['low']:.3g} to {part['high']:.3g}"
-            screen.print(f"  {span}: F1 {_percent(part['f1'])}, {part['pairs']} pairs")
+            screen.print(f"  {span}: F1 {_format_percent(part['f1'])}, {part['pairs']} pairs")
         screen.print()
     for result in report["comparisons"]:
         low, high = (100 * end for end in result["interval"].values())
@@ -141,5 +170,5 @@ def _show(report: dict[str, Any], by: str | None) -> None:
     screen.print(report["signature"])
 
 
-def _percent(share: float) -> str:
+def _format_percent(share: float) -> str:
     return f"{100 * share:.1f}"

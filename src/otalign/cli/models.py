@@ -1,4 +1,4 @@
-"""`otalign models`: the aligners that come with the package, and what each was measured at."""
+"""`otalign models`: the aligners that come with the package, and their scores."""
 
 from typing import Annotated
 
@@ -8,19 +8,23 @@ from rich.table import Table
 from otalign import models as shipped
 from otalign.aligner import load_settings
 from otalign.alignment import LEVELS
-from otalign.cli.terminal import console
+from otalign.cli.terminal import make_console
 
 
 def models(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Print the card of this one.", show_default=False)
+        str | None,
+        typer.Argument(metavar="NAME", help="Aligner whose card to print.", show_default=False),
     ] = None,
 ) -> None:
-    """List the aligners that come with the package, with size, training, and F1 on test sets.
+    """List the aligners that come with the package.
 
-    The first is what every command aligns with unless it is given another; --model takes them by name.
+    Each has its size, its training data, and its F1 on test sets. The first is the default of every command;
+    --model takes the others by name.
 
-    Example: otalign models small
+    Examples:
+        otalign models
+        otalign models small
     """
     if name is not None:
         print((shipped.folder(name) / shipped.CARD).read_text(encoding="utf-8"), end="")
@@ -33,11 +37,11 @@ def models(
         print(f"{one}: {size:.1f} MB, {settings.encoder} up to layer {settings.layer}, {folder}")
         print(f"trained on {settings.trained}")
         print(f"test F1 as it is, mean {100 * measured.mean:.1f}")
-        console().print(_table(measured))
+        make_console().print(_make_table(measured))
 
 
-def _table(measured: shipped.Measured) -> Table:
-    """A column for each corpus, a row for each kind of links."""
+def _make_table(measured: shipped.Measured) -> Table:
+    """Return a table with a column for each corpus and a row for each level of links."""
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("--links")
     for corpus in dict.fromkeys(column.split()[0] for column in measured.f1):

@@ -1,4 +1,4 @@
-"""`otalign project`: labels on source words carried over to the target, for JSON lines."""
+"""`otalign project`: labels of source words projected to the target, in JSON lines."""
 
 import json
 from collections import deque
@@ -6,15 +6,16 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, cast, get_args
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from otalign.alignment import Alignment
-from otalign.cli.aligning import AlignerOptions, with_aligner_options
-from otalign.cli.inputs import check_input, with_limits
-from otalign.cli.methods import check_method, chosen_method, training_pairs
-from otalign.cli.results import open_output, write_line
+from otalign.cli.aligner_options import AlignerOptions, with_aligner_options
+from otalign.cli.input import check_input
+from otalign.cli.methods import check_method, load_method, read_training_pairs
+from otalign.cli.options import OUTPUT, with_limits
+from otalign.cli.output import open_output, write_text
 from otalign.cli.terminal import bars
 from otalign.io import ReaderLimits, WordPair
 from otalign.io.lines import BadLine, Line, read_lines
@@ -28,7 +29,7 @@ EXPECTED = "an object with source and target, and labels or spans of the source"
 
 
 class ProjectionRecord(NamedTuple):
-    """What a line holds, and its alignment if it has one, else its sentences."""
+    """A line of the input, with its alignment if it has one, else with its sentences."""
 
     line: Line
     data: dict[str, Any]
@@ -41,52 +42,60 @@ class ProjectionRecord(NamedTuple):
 def project(
     aligner: AlignerOptions,
     limits: ReaderLimits,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="JSON lines; - for standard input.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="File of JSON lines; - is standard input.")],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write here instead of the terminal."),
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="File to write.",
+            show_default="standard output",
+            rich_help_panel=OUTPUT,
+        ),
     ] = None,
     policy: Annotated[
-        str,
+        Policy,
         typer.Option(
-            metavar="|".join(get_args(Policy)),
-            help="Where a span's words are scattered: the heaviest run of them, or what covers all.",
+            help="What becomes of a span whose words are scattered: run keeps the heaviest run of them, "
+            "cover takes everything from the first to the last.",
+            rich_help_panel=OUTPUT,
         ),
     ] = "run",
 ) -> None:
-    """Carry labels on source words over to the target, through the alignment.
+    """Carry labels of source words over to the target.
 
-    A line holds source and target (texts, or lists of words), and labels (a BIO or BIOES tag for each source
-    word) or spans ([start, end, label], in words, or in characters of a text). With links, as otalign align
-    --format jsonl writes them, it is taken as aligned; else the model aligns it.
+    A line is a JSON object with source and target, each a text or a list of words, and with labels or spans.
+    Labels are a BIO or BIOES tag for each source word. A span is a list of start, end and label, in words, or
+    in characters of a text. A line with links, as otalign align --format jsonl writes it, is not aligned
+    again.
 
-    Written is what was read, with the alignment, and target_labels or the spans as projected; lost are spans
-    without a counterpart. Texts stand as source_text and target_text beside their words.
+    The output has what was read, the alignment, and target_labels or the projected spans. Spans without a
+    counterpart are listed as lost. Texts become source_text and target_text, beside their words.
 
-    Example: otalign project labelled.jsonl -o projected.jsonl
+    Examples:
+        otalign project labelled.jsonl -o projected.jsonl
     """
     check_method(aligner)
-    if policy not in get_args(Policy):
-        raise ValueError(f"--policy must be one of {', '.join(get_args(Policy))}, got {policy!r}")
     rereadable = check_input(file)
 
     def records() -> Iterator[ProjectionRecord]:
-        return (_record(line, limits) for line in read_lines(file, limits.max_line_bytes))
+        return (_parse_record(line, limits) for line in read_lines(file, limits.max_line_bytes))
 
     if rereadable:  # so that bad lines are named before the work
         deque(records(), maxlen=0)
     with open_output(output, [file]) as out:
-        for record, alignment in _align_records(records(), partial(_method, aligner)):
-            write_line(out, _format_record(record, alignment, cast(Policy, policy)))
+        for record, alignment in _align_records(records(), partial(_load_method, aligner)):
+            write_text(out, _format_record(record, alignment, policy) + "\n")
 
 
-def _method(options: AlignerOptions) -> Method:
-    more = list(training_pairs(options.train or [], False, None))
-    with bars() as tell:
-        return chosen_method(options, more, tell)
+def _load_method(options: AlignerOptions) -> Method:
+    more = list(read_training_pairs(options.train or [], False, None))
+    with bars() as progress:
+        return load_method(options, more, progress)
 
 
-def _record(line: Line, limits: ReaderLimits) -> ProjectionRecord:
+def _parse_record(line: Line, limits: ReaderLimits) -> ProjectionRecord:
     data = parse_json(line, EXPECTED)
     try:
         if not isinstance(data, dict) or ("labels" in data) == ("spans" in data):
@@ -112,7 +121,7 @@ def _record(line: Line, limits: ReaderLimits) -> ProjectionRecord:
 def _align_records(
     records: Iterator[ProjectionRecord], load: Callable[[], Method]
 ) -> Iterator[tuple[ProjectionRecord, Alignment]]:
-    """The records in order, each with its alignment. The first without one needs a method to be loaded."""
+    """Yield the records with their alignments; the method is loaded for the first that has none."""
     for record in records:
         if record.alignment is None:
             yield from _align_with(load(), chain([record], records))
@@ -123,7 +132,7 @@ def _align_records(
 def _align_with(
     method: Method, records: Iterable[ProjectionRecord]
 ) -> Iterator[tuple[ProjectionRecord, Alignment]]:
-    """The records in order, each with its alignment; those without one are aligned, many at a time."""
+    """Yield the records with their alignments; those without one are aligned, many at a time."""
     waiting: deque[ProjectionRecord] = deque()
 
     def pairs() -> Iterator[tuple[Sentence, Sentence]]:
@@ -132,18 +141,18 @@ def _align_with(
             if record.pair is not None:
                 yield record.pair
 
-    def next_ones() -> Iterator[tuple[ProjectionRecord, Alignment]]:
+    def pop_aligned() -> Iterator[tuple[ProjectionRecord, Alignment]]:
         while waiting and (alignment := waiting[0].alignment) is not None:
             yield waiting.popleft(), alignment
 
     for alignment in method.align_many(pairs()):
-        yield from next_ones()
+        yield from pop_aligned()
         yield waiting.popleft(), alignment
-    yield from next_ones()
+    yield from pop_aligned()
 
 
 def _format_record(record: ProjectionRecord, alignment: Alignment, policy: Policy) -> str:
-    """The line that is written."""
+    """Return the line to write for a record, without its end."""
     texts = {f"{side}_text": text for side in SIDES if isinstance(text := record.data[side], str)}
     data: dict[str, Any] = record.data | texts | ({} if record.alignment else alignment.to_dict())
     try:

@@ -1,84 +1,156 @@
-"""`otalign serve`: an aligner over HTTP, and a page to try it by hand."""
+"""`otalign serve`: an aligner over HTTP, with a page to try it."""
 
+import inspect
 import math
 import sys
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from otalign.cli.aligning import AlignerOptions, BatchSize, Device, Threads
+from otalign.cli.aligner_options import MODEL_HELP, AlignerOptions
+from otalign.cli.options import (
+    HARDWARE,
+    MODEL,
+    SERVER,
+    SERVER_LIMITS,
+    Device,
+    Layer,
+    Threads,
+    expand_parameter,
+)
 from otalign.encoders.onnx import processors
 from otalign.server.access import allowed_hosts, check_origin, is_loopback, read_token
 from otalign.server.limits import Limits
 
 # Subwords in a batch. Of the few pairs that come at once, few are as long: larger batches are half padding.
 SMALL = 256
+LIMITS = {  # option → field of `Limits` and help
+    "max_characters": ("characters", "Longest sentence, in characters."),
+    "max_words": ("words", "Longest sentence, in words."),
+    "max_pairs": ("pairs", "Maximum number of pairs in a request."),
+    "max_body": ("body", "Largest request, in bytes."),
+    "max_waiting": ("waiting", "Maximum number of pairs that wait, of all requests."),
+    "max_connections": ("connections", "Maximum number of open connections of a process."),
+    "timeout": ("seconds", "Time until a request must be answered, in seconds."),
+}
 
 
+def with_server_limits(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command options for the limits of the server, instead of its parameter `limits`."""
+    options = []
+    for name, (limit, text) in LIMITS.items():
+        default = getattr(Limits, limit)
+        least = 1 if isinstance(default, int) else None
+        declared = typer.Option(min=least, metavar="N", help=text, rich_help_panel=SERVER_LIMITS)
+        annotation = Annotated[type(default), declared]
+        options.append(
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+        )
+    return expand_parameter(command, "limits", options, _build_limits)
+
+
+def _build_limits(**given: Any) -> Limits:
+    if not 0 < given["timeout"] < math.inf:
+        raise ValueError(f"--timeout must be a positive number of seconds, got {given['timeout']:g}")
+    return Limits(**{LIMITS[name][0]: value for name, value in given.items()})
+
+
+@with_server_limits
 def serve(
+    limits: Limits,
     model: Annotated[
         str | None,
         typer.Option(
             envvar="OTALIGN_MODEL",
-            help="An aligner's folder, an encoder's folder, or a model's name on the Hugging Face hub.",
+            metavar="MODEL",
+            help=MODEL_HELP,
+            show_default="the aligner in the package",
+            rich_help_panel=MODEL,
         ),
     ] = None,
     host: Annotated[
-        str, typer.Option(help="The address to listen at; other machines reach 0.0.0.0.")
+        str,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Address to listen at; 0.0.0.0 lets other machines connect.",
+            rich_help_panel=SERVER,
+        ),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 for any that is free.")] = 8000,
+    port: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=65535,
+            metavar="N",
+            help="Port to listen at; 0 is any that is free.",
+            rich_help_panel=SERVER,
+        ),
+    ] = 8000,
     workers: Annotated[
-        int, typer.Option(min=1, help="Number of processes that serve, each with its own aligner.")
+        int,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Number of processes that serve, each with its own aligner.",
+            rich_help_panel=SERVER,
+        ),
     ] = 1,
     allow_origin: Annotated[
         list[str] | None,
         typer.Option(
             metavar="ORIGIN",
-            help="Let pages from this origin, scheme://host[:port] or * for any, ask too; may be repeated.",
+            help="Origin whose pages may send requests: scheme://host:port, or * for any; may be repeated.",
+            rich_help_panel=SERVER,
         ),
     ] = None,
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Answer to this host name too, such as that of a proxy; may be repeated. "
-            "With --host 0.0.0.0, answer only to these names and those of this machine.",
+            help="Host name to answer to, such as that of a proxy; may be repeated. With --host 0.0.0.0, "
+            "only these names and those of this machine are answered.",
+            rich_help_panel=SERVER,
         ),
     ] = None,
     token_file: Annotated[
         Path | None,
-        typer.Option(help="File with a token that clients must send as 'Authorization: Bearer TOKEN'."),
+        typer.Option(
+            metavar="FILE",
+            help="File with a token that clients must send as 'Authorization: Bearer TOKEN'.",
+            rich_help_panel=SERVER,
+        ),
     ] = None,
     access_log: Annotated[
-        bool, typer.Option("--access-log", help="Write a line for each request to the output.")
+        bool,
+        typer.Option(
+            "--access-log", help="Write a line for each request to standard output.", rich_help_panel=SERVER
+        ),
     ] = False,
-    max_characters: Annotated[int, typer.Option(min=1, help="Of a sentence.")] = Limits.characters,
-    max_words: Annotated[int, typer.Option(min=1, help="Of a sentence.")] = Limits.words,
-    max_pairs: Annotated[int, typer.Option(min=1, help="Of a request.")] = Limits.pairs,
-    max_body: Annotated[int, typer.Option(min=1, help="Bytes of a request.")] = Limits.body,
-    max_waiting: Annotated[
-        int, typer.Option(min=1, help="Pairs of all requests, not begun.")
-    ] = Limits.waiting,
-    max_connections: Annotated[
-        int, typer.Option(min=1, help="Connections that one process holds open.")
-    ] = Limits.connections,
-    timeout: Annotated[
-        float, typer.Option(help="Seconds until a request must be answered.")
-    ] = Limits.seconds,
-    layer: Annotated[int | None, typer.Option(help="Of the encoder; 0 are its embeddings.")] = None,
+    layer: Layer = None,
     device: Device = None,
-    batch_size: BatchSize = SMALL,
+    batch_size: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            help="Number of subwords that the encoder reads at once.",
+            rich_help_panel=HARDWARE,
+        ),
+    ] = SMALL,
     threads: Threads = None,
 ) -> None:
-    """Serve an aligner: POST /v1/align for programs, a page on / for people.
+    """Serve an aligner over HTTP, with a page to try it.
 
-    Requests of all clients are worked on together. The server is reached from this machine alone unless
-    --host says otherwise. Interrupted, it answers what it has begun and ends.
+    Programs send requests to POST /v1/align; people open the page at /. Requests of all clients are aligned
+    together. Only this machine can connect unless --host is given. An interrupt lets the server finish what
+    it has begun.
 
-    Example: otalign serve --model my-aligner/ --port 8080
+    Examples:
+        otalign serve --port 8080
+        otalign serve --model my-aligner/ --host 0.0.0.0 --token-file token.txt
     """
     try:
         from otalign.server.running import Service
@@ -86,14 +158,9 @@ def serve(
     except ImportError as error:
         raise ImportError("serving needs fastapi and uvicorn: pip install 'otalign[serve]'") from error
 
-    if not 0 < timeout < math.inf:
-        raise ValueError(f"--timeout must be a positive number of seconds, got {timeout:g}")
     if workers > 1:
         threads = max(1, (threads or processors()) // workers)
     options = AlignerOptions(model=model, layer=layer, device=device, batch_size=batch_size, threads=threads)
-    limits = Limits(
-        max_characters, max_words, max_pairs, max_body, timeout, max_waiting, connections=max_connections
-    )
     service = Service(
         options.load,
         limits,
@@ -104,19 +171,19 @@ def serve(
     )
     with ExitStack() as sockets:
         listening = [sockets.enter_context(one) for one in listen(host, port, workers)]
-        tell = partial(_tell, host, listening[0].getsockname()[1], token_file is not None)
+        announce = partial(_announce, host, listening[0].getsockname()[1], token_file is not None)
         if workers > 1:
-            supervise(service, listening, tell)
+            supervise(service, listening, announce)
             return
         aligner = service.load()
         server = service.make_server(aligner)
-        tell(aligner.signature)
+        announce(aligner.signature)
         with suppress(KeyboardInterrupt):  # which uvicorn raises once more when all is done
             server.run(sockets=listening)
 
 
-def _tell(host: str, port: int, has_token: bool, signature: str) -> None:
-    """Print where the server is, what it aligns with, and a warning if others may reach it."""
+def _announce(host: str, port: int, has_token: bool, signature: str) -> None:
+    """Print the address of the server, its aligner, and a warning if other machines can connect."""
     name = f"[{host}]" if ":" in host else host
     print(f"http://{name}:{port}/  {signature}", file=sys.stderr, flush=True)
     if is_loopback(host):

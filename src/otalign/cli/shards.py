@@ -1,4 +1,4 @@
-"""`otalign align -o folder/`: a corpus of any size into shards, by processes here or by Ray, resumable."""
+"""`otalign align -o folder/`: a corpus of any size into shards, by local processes or Ray, resumable."""
 
 import os
 import sys
@@ -9,30 +9,28 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeElapsedColumn, TimeRemainingColumn
-
 from otalign import engines, models
-from otalign.cli.aligning import AlignerOptions
-from otalign.cli.methods import chosen_method
-from otalign.cli.pairs import Pairs
-from otalign.cli.terminal import resumable
+from otalign.cli.aligner_options import AlignerOptions
+from otalign.cli.input import Pairs
+from otalign.cli.methods import load_method
+from otalign.cli.terminal import bars, resumable
 from otalign.encoders.onnx import processors
 from otalign.engines import Folder, OutputFormat, ShardWork, ray
-from otalign.engines.work import SIZE, ProgressCallback
+from otalign.engines.work import SIZE
 from otalign.io import Item, Reading
 from otalign.io.lines import STDIN
 from otalign.io.links import each_line
 from otalign.io.parquet import Rows
 from otalign.io.tables import side_by_side
 from otalign.method import Method
+from otalign.progress import Progress, no_progress
 
 HEAD_BYTES = 1 << 20  # of a file: enough to know it by, with its size
 
 
 @dataclass(frozen=True)
 class ShardOptions:
-    """What the user said of shards and of who makes them; None is what was not said."""
+    """The options for shards and for the processes that make them; None stands for one that was not given."""
 
     engine: str | None = None
     size: int | None = None
@@ -42,24 +40,21 @@ class ShardOptions:
     gpus: float | None = None
 
     def __post_init__(self):
-        if self.gpus is not None and self.gpus < 0:
-            raise ValueError(f"--gpus must be 0 or more, got {self.gpus:g}")
-        if self.engine not in (None, "local", "ray"):
-            raise ValueError(f"--engine must be local or ray, got {self.engine!r}")
         for name in ("ray_address", "gpus"):
             if getattr(self, name) is not None and self.engine != "ray":
                 option = "--" + name.replace("_", "-")
-                raise ValueError(f"{option} is for --engine ray; leave it out or say so")
+                raise ValueError(f"{option} applies only to --engine ray; remove it or choose ray")
 
     def selects_shards(self, output: str | None) -> bool:
-        """Whether the output is to be in shards: a folder is named, or something said that only they have."""
+        """Return whether to write shards: the output is a folder, or an option for shards was given."""
         if output and (output.endswith(("/", os.sep)) or Path(output).is_dir()):
             return True
         if self == ShardOptions():
             return False
         if not output or output == STDIN or Path(output).is_file():
             raise ValueError(
-                f"shards need a folder to be written to, got {output or 'none'}; give -o FOLDER/"
+                f"--output must be a folder for the options of large corpora, got {output or 'none'}; "
+                "give -o FOLDER/"
             )
         return True
 
@@ -67,25 +62,34 @@ class ShardOptions:
 def align_in_shards(
     read: Callable[..., Pairs], aligner: AlignerOptions, folder: Folder, options: ShardOptions
 ) -> None:
-    """Align the pairs that `read` gives, `pairs_of` but for whether it reads them through before."""
+    """Align pairs into a folder.
+
+    Args:
+        read: Reads the pairs: `read_pairs` with all arguments but `read_before`.
+        aligner: The aligner.
+        folder: The folder to write.
+        options: The options for shards.
+
+    Raises:
+        ValueError: The options do not fit each other, the input, or the run in the folder.
+    """
     if aligner.method == "fast-align":
         raise ValueError("--method fast-align learns from all pairs at once, so not in shards; give -o FILE")
     folder.check(resume=options.resume)
-    said = folder.metadata or {}
-    if said:
+    before = folder.metadata or {}
+    if before:
         with folder.lock():  # another run at work in it is found before the input is read through
             pass
-    pairs = read(read_before=not said)
+    pairs = read(read_before=not before)
     if not pairs.rereadable and (options.resume or options.engine == "ray"):
         option = "--resume" if options.resume else "--engine ray"
         raise ValueError(
             f"{option} reads the input from its beginning; give a file, not a pipe or standard input"
         )
-    pairs = replace(pairs, count=pairs.count or said.get("pairs"))
-    with resumable(f"{folder.path} keeps its whole shards, --resume goes on"), _bar(pairs.count) as bar:
-        tell = partial(bar.advance, bar.add_task("", total=pairs.count))
-        size = options.size or said.get("shard_size", SIZE)
-        _align(pairs, aligner, folder, options, size, tell)
+    pairs = replace(pairs, count=pairs.count or before.get("pairs"))
+    with resumable(f"{folder.path} keeps its whole shards, --resume goes on"), bars() as progress:
+        size = options.size or before.get("shard_size", SIZE)
+        _align(pairs, aligner, folder, options, size, progress)
 
 
 def _align(
@@ -94,10 +98,10 @@ def _align(
     folder: Folder,
     options: ShardOptions,
     size: int,
-    tell: ProgressCallback,
+    progress: Progress,
 ) -> None:
-    """By the engine that was chosen."""
-    about = _about(pairs, folder.form, aligner)
+    """Align by the chosen engine."""
+    about = _describe_run(pairs, folder.form, aligner)
     processes = options.processes or 1
     if options.ray_address:
         threads = aligner.threads or 1  # of machines that are not this one
@@ -105,16 +109,16 @@ def _align(
         threads = max(1, (aligner.threads or processors()) // processes)
     aligner = replace(aligner, threads=threads)
     chosen: dict[str, Any] = {"processes": processes, "resume": options.resume, "size": size}
-    chosen |= {"progress": tell, "warn": lambda line: print(f"otalign: {line}", file=sys.stderr)}
+    chosen |= {"progress": progress, "warn": lambda line: print(f"otalign: {line}", file=sys.stderr)}
     if options.engine == "ray":
-        pairs, aligner, folder = _wherever_it_runs(pairs, aligner, folder)
+        pairs, aligner, folder = _make_absolute(pairs, aligner, folder)
         chosen["options"] = ray.RayOptions(threads, options.gpus or 0, options.ray_address)
     run = ray.align if options.engine == "ray" else engines.align
-    work = ShardWork(folder, partial(_load_method, aligner), pairs.pretokenized, _unit(pairs.items))
+    work = ShardWork(folder, partial(_load_method, aligner), pairs.pretokenized, _name_unit(pairs.items))
     run(pairs.items, work, about, **chosen)
 
 
-def _unit(items: Iterable[Item]) -> str:
+def _name_unit(items: Iterable[Item]) -> str:
     """Return what errors call an item: where each line of a file is one, its number is that of the line."""
     if isinstance(items, Rows):
         return "row"
@@ -123,13 +127,13 @@ def _unit(items: Iterable[Item]) -> str:
 
 
 def _load_method(options: AlignerOptions) -> Method:
-    return chosen_method(options, [], lambda what, done, of: None)
+    return load_method(options, [], no_progress)
 
 
-def _wherever_it_runs(
+def _make_absolute(
     pairs: Pairs, aligner: AlignerOptions, folder: Folder
 ) -> tuple[Pairs, AlignerOptions, Folder]:
-    """The same with paths that do not depend on the folder that a process is started in."""
+    """Return the same with absolute paths, for processes that are started in other folders."""
     items = pairs.items
     if isinstance(items, Reading):
         items = replace(items, paths=tuple(os.path.abspath(path) for path in items.paths))
@@ -140,8 +144,8 @@ def _wherever_it_runs(
     return replace(pairs, items=items), aligner, replace(folder, path=folder.path.absolute())
 
 
-def _about(pairs: Pairs, form: OutputFormat, aligner: AlignerOptions) -> dict[str, Any]:
-    """What makes a run the same run, but the aligner's settings, which it says itself."""
+def _describe_run(pairs: Pairs, form: OutputFormat, aligner: AlignerOptions) -> dict[str, Any]:
+    """Return what must not change when a run is resumed, except the settings of the aligner."""
     model = models.folder(models.DEFAULT) if aligner.model is None else Path(aligner.model)
     return {
         "input": [_describe_file(file) for file in pairs.files],
@@ -157,17 +161,10 @@ def _about(pairs: Pairs, form: OutputFormat, aligner: AlignerOptions) -> dict[st
 
 
 def _describe_file(name: str) -> dict[str, Any]:
-    """A file by its name, size and first bytes; a corpus, or standard input, by its name."""
+    """Identify a file by its name, size and first bytes; a corpus or standard input by its name."""
     file = Path(name)
     if not file.is_file():
         return {"name": name}
     with file.open("rb") as stream:
         head = sha256(stream.read(HEAD_BYTES)).hexdigest()
     return {"name": file.name, "bytes": file.stat().st_size, "sha256_of_first_mebibyte": head}
-
-
-def _bar(total: int | None) -> Progress:
-    """Pairs done, on the error stream if it is a terminal."""
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn())
-    console = Console(stderr=True)
-    return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)

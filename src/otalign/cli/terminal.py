@@ -1,5 +1,4 @@
-"""What commands share of the terminal: a console that never folds a table, notes on what was read and
-written, bars, and a word when work is interrupted."""
+"""Output on the terminal that commands share: tables, notes on bad lines, progress bars, interrupts."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -9,30 +8,39 @@ from typing import TypeVar
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+from rich.progress import Progress as Bars
 
 from otalign.io import Reading
+from otalign.progress import Progress, no_progress
 
 Item = TypeVar("Item")
-Tell = Callable[[str, int, int], None]  # told what is done, how much of it, and of how much
 
 WIDEST = 160  # characters of our widest table; in less, its lines wrap, which beats folded cells
 
 
-def console() -> Console:
+def make_console() -> Console:
+    """Return a console that never folds the cells of a table."""
     plain = Console(highlight=False, soft_wrap=True)
     return plain if plain.width >= WIDEST else Console(highlight=False, soft_wrap=True, width=WIDEST)
 
 
-def say_what_was_met(reading: Reading) -> None:
-    """Notes on bad and doubled lines, for the error stream."""
+def report_bad_lines(reading: Reading) -> None:
+    """Print on the error stream how many lines were left out, and how many gave a link twice."""
     for tally, what in ((reading.skipped, "bad, left out"), (reading.merged, "with a link given twice")):
         if tally.count:
             print(f"{tally.count:,} {what}; the first: {tally.first}", file=sys.stderr)
 
 
-def say_what_is_written(tables: Iterable[Path], figures: Callable[[], Iterable[Path]]) -> None:
-    """The files of a study. Without the library for figures, the tables are no worse."""
+def print_written_files(tables: Iterable[Path], figures: Callable[[], Iterable[Path]]) -> None:
+    """Print the files of a study. Without the library for figures, only tables are written."""
     for path in tables:
         print(path)
     try:
@@ -44,7 +52,7 @@ def say_what_is_written(tables: Iterable[Path], figures: Callable[[], Iterable[P
 
 @contextmanager
 def resumable(how: str = "the same command goes on") -> Iterator[None]:
-    """Work that an interrupt does not lose; it is said how to go on."""
+    """Let an interrupt end work that can be resumed, with a message about how to go on."""
     try:
         yield
     except KeyboardInterrupt:
@@ -53,24 +61,25 @@ def resumable(how: str = "the same command goes on") -> Iterator[None]:
 
 
 def with_progress(items: Iterable[Item], total: int | None) -> Iterator[Item]:
-    """The same items with a bar on the error stream, for a terminal to show."""
-    with Progress(
+    """Yield the items, and show a progress bar on the error stream."""
+    with Bars(
         BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True
     ) as progress:
         yield from progress.track(items, total=total)
 
 
 @contextmanager
-def bars() -> Iterator[Tell]:
-    """A bar for each kind of work that is told of, on the error stream if it is a terminal."""
+def bars() -> Iterator[Progress]:
+    """Show a bar for each kind of work that reports progress, on the error stream if it is a terminal."""
     if not sys.stderr.isatty():
-        yield lambda what, done, of: None
+        yield no_progress
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    shown = Progress(*columns, console=Console(stderr=True), transient=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    columns = (*columns, TimeElapsedColumn(), TimeRemainingColumn())
+    shown = Bars(*columns, console=Console(stderr=True), transient=True)
     tasks: dict[str, TaskID] = {}
 
-    def tell(what: str, done: int, of: int) -> None:
+    def report(what: str, done: int, of: int | None) -> None:
         if not tasks:
             shown.start()
         if what not in tasks:
@@ -78,7 +87,7 @@ def bars() -> Iterator[Tell]:
         shown.update(tasks[what], completed=done, total=of)
 
     try:
-        yield tell
+        yield report
     finally:
         if tasks:
             shown.stop()

@@ -11,7 +11,7 @@ from otalign.aligner import load_settings
 from otalign.atomic import write_atomic
 from otalign.cli import training
 from otalign.cli.epochs import EpochLog, is_main_process
-from otalign.cli.results import place
+from otalign.cli.output import open_work_folder
 from otalign.cli.terminal import resumable
 from otalign.cli.train_options import TrainOptions
 
@@ -73,7 +73,7 @@ class _Command:
         from otalign.training import Distillation
 
         output = self.given.output
-        with resumable(), place(output, WORK) as work:
+        with resumable(), open_work_folder(output, WORK) as work:
             folder = self.given.predictions or work / PREDICTIONS
             distillation, log = Distillation(self.teachers, self.unlabelled, folder), EpochLog(work)
             result = self._train_best(distillation, log)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from otalign.aligner import SETTINGS, Aligner
 from otalign.alignment import Level
 from otalign.cli import gold
-from otalign.cli.pairs import pairs_of
+from otalign.cli.input import read_pairs
 from otalign.encoders import EXPORTED
 from otalign.io import CORPORA
 from otalign.ot import Problem
@@ -36,10 +36,10 @@ def read_sources(
         raise ValueError("--dev applies only to files; remove it, since a corpus by name has its own dev set")
     sources = {}
     for name in dict.fromkeys(name for name in names if name in CORPORA):
-        splits = (gold.of_corpus(name, split, data, limit) for split in ("train", "dev"))
+        splits = (gold.load_split(name, split, data, limit) for split in ("train", "dev"))
         sources[name] = CorpusSplits(*splits)
     if files:
-        splits = (gold.of_files(paths, format, limit) for paths in (files, devs))
+        splits = (gold.read_gold_files(paths, format, limit) for paths in (files, devs))
         sources[files[0].stem] = CorpusSplits(*splits)
     return sources
 
@@ -91,7 +91,7 @@ def read_unlabelled_pairs(files: list[Path], limit: int | None) -> "PairTexts":
     from otalign.training import PairTexts
 
     pairs = (
-        pair for file in files for pair in pairs_of([str(file)], None, False, "", None, read_before=False)
+        pair for file in files for pair in read_pairs([str(file)], None, False, "", None, read_before=False)
     )
     words = ((source.words, target.words) for source, target in pairs)
     return PairTexts.build(islice((pair for pair in words if all(pair)), limit))

@@ -1,4 +1,4 @@
-"""`otalign tune`: the settings that are best on a dev set, as an aligner that is ready to use."""
+"""`otalign tune`: an aligner with the settings that are best on a dev set."""
 
 import shutil
 from collections.abc import Sequence
@@ -11,83 +11,130 @@ import typer
 from otalign import encoders
 from otalign.aligner import Aligner
 from otalign.alignment import Level
-from otalign.cli import gold
-from otalign.cli.aligning import AlignerOptions, BatchSize, Device, Threads
-from otalign.cli.convert import FORMAT_HELP, as_level
-from otalign.cli.corpora import DataFolder
-from otalign.cli.results import place
+from otalign.cli.aligner_options import MODEL_HELP, AlignerOptions, Epsilon, ExactOption, ProblemOption
+from otalign.cli.gold import load_split, read_gold_files
+from otalign.cli.options import (
+    FORMAT_HELP,
+    INPUT,
+    MODEL,
+    OUTPUT,
+    SEARCH,
+    BatchSize,
+    DataFolder,
+    Device,
+    FormatName,
+    GoldLevel,
+    Threads,
+)
+from otalign.cli.output import open_work_folder
 from otalign.cli.terminal import bars, resumable
 from otalign.encoders import Pairing
 from otalign.encoders.whitening import Centre
 from otalign.gold import Gold
 from otalign.io import CORPORA
+from otalign.problems import PARAMETERS
 from otalign.settings import Cost, Fertility, LearnedSettings, Settings
 from otalign.tuning import EmbeddingStore, EncoderChoice, Journal, SearchGrid, TuningResult, calibrate
-from otalign.tuning import tune as tuned_on
+from otalign.tuning import tune as search
 
-WORK = ".tuning"  # what is kept in the folder until the aligner is there
-FOUND = ("layer", "pairing", "cost", "fertility", "problem", "tau", "fraction", "distortion", "threshold")
+WORK = ".tuning"  # folder of the work, removed when the aligner is saved
+SHOWN = ("layer", "pairing", "cost", "fertility", "problem", *PARAMETERS, "distortion", "threshold")
 
 
 def tune(
     corpus: Annotated[
         str,
-        typer.Argument(help=f"A corpus by name, its dev set ({', '.join(CORPORA)}), or a file of gold."),
+        typer.Argument(
+            metavar="CORPUS|FILE",
+            help=f"Corpus whose dev set to tune on ({', '.join(CORPORA)}), or a file of gold.",
+        ),
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FOLDER", help="A new folder for the aligner.")
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="FOLDER", help="New folder for the aligner.", rich_help_panel=OUTPUT
+        ),
     ],
     model: Annotated[
         str,
-        typer.Option(
-            envvar="OTALIGN_MODEL", help="An encoder's folder or name on the Hugging Face hub, or an aligner."
-        ),
+        typer.Option(envvar="OTALIGN_MODEL", metavar="MODEL", help=MODEL_HELP, rich_help_panel=MODEL),
     ],
-    level: Annotated[str, typer.Option(metavar="sure|possible", help="Gold links to score.")] = "sure",
-    problem: Annotated[
-        str | None,
-        typer.Option(
-            metavar="bot|pot|uot|none",
-            help="Transport: balanced, partial, unbalanced; none is a threshold on the costs.",
-        ),
-    ] = None,
+    level: GoldLevel = "sure",
+    problem: ProblemOption = None,
     layers: Annotated[
         str | None,
-        typer.Option(metavar="all|4,5", help="To try; else the one two thirds of the way up."),
+        typer.Option(
+            metavar="all|4,5",
+            help="Encoder layers to try: all, or numbers with commas.",
+            show_default="one, two thirds of the way up",
+            rich_help_panel=SEARCH,
+        ),
     ] = None,
-    pairings: Annotated[str, typer.Option(metavar="joint,separate", help="To try.")] = "joint",
-    costs: Annotated[str, typer.Option(metavar="cosine,euclidean", help="To try.")] = "cosine",
-    fertilities: Annotated[str, typer.Option(metavar="uniform,norm", help="To try.")] = "uniform",
-    epsilon: Annotated[float | None, typer.Option(help="Weight of the entropy.")] = None,
-    exact: Annotated[bool, typer.Option("--exact", help="Transport without entropy.")] = False,
+    pairings: Annotated[
+        str,
+        typer.Option(
+            metavar="joint,separate",
+            help="Ways to encode two sentences to try, with commas.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = "joint",
+    costs: Annotated[
+        str,
+        typer.Option(
+            metavar="cosine,euclidean",
+            help="Distances of embeddings to try, with commas.",
+            rich_help_panel=SEARCH,
+        ),
+    ] = "cosine",
+    fertilities: Annotated[
+        str,
+        typer.Option(
+            metavar="uniform,norm", help="Masses of words to try, with commas.", rich_help_panel=SEARCH
+        ),
+    ] = "uniform",
+    epsilon: Epsilon = None,
+    exact: ExactOption = False,
     format: Annotated[
-        str, typer.Option("--from", metavar="FORMAT", help="Of a file. " + FORMAT_HELP)
+        FormatName,
+        typer.Option(
+            "--from",
+            metavar="FORMAT",
+            help="Format of a file of gold. " + FORMAT_HELP,
+            rich_help_panel=INPUT,
+        ),
     ] = "multimwa",
     data: DataFolder = None,
-    limit: Annotated[int | None, typer.Option(min=1, help="Tune on the first so many pairs.")] = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Number of pairs to tune on.", show_default="all", rich_help_panel=INPUT
+        ),
+    ] = None,
     device: Device = None,
     batch_size: BatchSize = None,
     threads: Threads = None,
 ) -> None:
-    """Search threshold, tau or fraction, and distortion for the best F1 on a dev set, and save an aligner.
+    """Find the settings of an aligner that are best on a dev set.
 
-    Layers, pairings, costs and fertilities are searched too if several are given. Interrupted, the same
-    command goes on where it stopped; what it needs for that is in the folder until the aligner is.
+    The threshold, the distortion and the parameter of the problem are searched for the best F1, and an
+    aligner with the best of them is saved. Several layers, pairings, costs and fertilities are searched too.
+    If it is interrupted, the same command continues.
 
-    An aligner that has learned its transport is calibrated on the dev set, and gets the thresholds that are
-    best there.
+    An aligner that was trained is calibrated instead: it keeps its weights and gets the thresholds that are
+    best on the dev set.
 
-    Example: otalign tune mtref --data corpora/ --model bert-base-uncased --layers 7,8,9 -o my-aligner/
+    Examples:
+        otalign tune gold.tsv --model bert-base-uncased -o my-aligner/
+        otalign tune mtref --model bert-base-uncased --layers 7,8,9 -o my-aligner/
     """
-    chosen = as_level(level)
     grid = SearchGrid(
         costs=_parse_list("costs", costs, Cost),
         fertilities=_parse_list("fertilities", fertilities, Fertility),
     )
     ways = _parse_list("pairings", pairings, Pairing)
-    golds = _golds(corpus, format, data, limit)
-    with resumable(), place(output, WORK) as work:
-        tried = _layers(layers, model)
+    golds = _read_golds(corpus, format, data, limit)
+    with resumable(), open_work_folder(output, WORK) as work:
+        tried = _parse_layers(layers, model)
         options = AlignerOptions(
             model=model,
             problem=problem,
@@ -100,20 +147,20 @@ def tune(
         )
         aligner = options.load()
         if isinstance(aligner.settings, LearnedSettings):
-            _suit(aligner, corpus, golds, output)
+            _calibrate(aligner, corpus, golds, output)
             shutil.rmtree(work)
             return
         if aligner.head:
             raise ValueError(f"{model} has been trained, its threshold too; tune an encoder that was not")
         choices = [EncoderChoice(layer, way) for way in ways for layer in tried or [aligner.encoder.layer]]
-        tuned, finished = _search(aligner, golds, chosen, choices, grid, work)
+        tuned, finished = _search(aligner, golds, level, choices, grid, work)
         finished.save(output)
         shutil.rmtree(work)
     _show(tuned, finished, len(golds), output)
 
 
-def _suit(aligner: Aligner, corpus: str, golds: list[Gold], output: Path) -> None:
-    """A trained aligner, calibrated, with both its thresholds."""
+def _calibrate(aligner: Aligner, corpus: str, golds: list[Gold], output: Path) -> None:
+    """Calibrate a trained aligner, save it, and print its scores at both levels."""
     finished, curves = calibrate(aligner, {corpus: golds})
     finished.save(output)
     for level, curve in curves[corpus].items():
@@ -132,13 +179,13 @@ def _search(
     grid: SearchGrid,
     work: Path,
 ) -> tuple[TuningResult, Aligner]:
-    """What was found, and the aligner with the best settings, the mean of the dev set kept."""
+    """Search the settings; return the result, and the aligner with the best ones and a fixed centre."""
     with bars() as progress:
         pairs = [(gold.source, gold.target) for gold in golds]
         store = EmbeddingStore(aligner.encoder, pairs, choices, work / "embeddings", progress)
         journal = Journal(work / "rows.jsonl", store.digest)
         assert isinstance(aligner.settings, Settings)
-        found = tuned_on(golds, store, aligner.settings, grid, [level], journal=journal, progress=progress)
+        found = search(golds, store, aligner.settings, grid, [level], journal=journal, progress=progress)
         tuned = found[level]
         best = tuned.settings
         embeddings = store[EncoderChoice(best.layer, best.pairing)]
@@ -146,38 +193,40 @@ def _search(
     return tuned, replace(aligner, settings=best, centre=kept)
 
 
-def _golds(name: str, format: str, data: Path | None, limit: int | None) -> list[Gold]:
+def _read_golds(name: str, format: str, data: Path | None, limit: int | None) -> list[Gold]:
     if name in CORPORA:
-        golds = gold.of_corpus(name, "dev", data, limit)
+        golds = load_split(name, "dev", data, limit)
     else:
-        golds = gold.of_files([Path(name)], format, limit)
+        golds = read_gold_files([Path(name)], format, limit)
     if not any(one.sure or one.possible for one in golds):
         raise ValueError(f"{name} holds {len(golds)} pairs and no link to tune on")
     return golds
 
 
-def _parse_list(name: str, said: str, type_: Any) -> tuple[Any, ...]:
-    values = tuple(value.strip() for value in said.split(","))
+def _parse_list(name: str, given: str, type_: Any) -> tuple[Any, ...]:
+    values = tuple(value.strip() for value in given.split(","))
     for value in values:
         if value not in get_args(type_):
-            raise ValueError(f"--{name} must be of {', '.join(get_args(type_))}, got {value!r}")
+            raise ValueError(
+                f"--{name} must be {' or '.join(get_args(type_))}, with commas between them, got {value!r}"
+            )
     return tuple(dict.fromkeys(values))
 
 
-def _layers(said: str | None, model: str) -> Sequence[int] | None:
-    if said is None:
+def _parse_layers(given: str | None, model: str) -> Sequence[int] | None:
+    if given is None:
         return None
-    if said == "all":
+    if given == "all":
         return encoders.list_layers(model)
-    listed = [layer.strip() for layer in said.split(",")]
+    listed = [layer.strip() for layer in given.split(",")]
     if not all(layer.isdecimal() for layer in listed):
-        raise ValueError(f"--layers must be all, or numbers with commas such as 4,5, got {said!r}")
+        raise ValueError(f"--layers must be all, or numbers with commas such as 4,5, got {given!r}")
     return list(dict.fromkeys(map(int, listed)))
 
 
 def _show(tuned: TuningResult, aligner: Aligner, pairs: int, folder: Path) -> None:
-    told = aligner.settings.signature_fields()
-    print("   ".join(f"{name} {told[name]}" for name in FOUND if name in told))
+    settings = aligner.settings.signature_fields()
+    print("   ".join(f"{name} {settings[name]}" for name in SHOWN if name in settings))
     scores = {"F1": tuned.f1, "precision": tuned.best.precision, "recall": tuned.best.recall}
     figures = "   ".join(f"{name} {100 * share:.1f}" for name, share in scores.items())
     print(f"{figures}   on {pairs:,} dev pairs, level {tuned.level}, {len(tuned.rows):,} settings tried")

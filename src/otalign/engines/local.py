@@ -13,7 +13,7 @@ from otalign.engines.work import (
     HEAD,
     SIZE,
     CorpusHead,
-    ProgressCallback,
+    OnAligned,
     Shard,
     ShardWork,
     Warn,
@@ -21,6 +21,7 @@ from otalign.engines.work import (
 )
 from otalign.engines.workers import WorkerPool
 from otalign.io.items import Item
+from otalign.progress import Progress, no_progress
 
 
 def align(
@@ -31,7 +32,7 @@ def align(
     size: int = SIZE,
     processes: int = 1,
     resume: bool = False,
-    progress: ProgressCallback = lambda pairs: None,
+    progress: Progress = no_progress,
     warn: Warn = warnings.warn,
 ) -> None:
     """Align all items into a folder.
@@ -61,7 +62,7 @@ def align(
     def count(more: int) -> None:
         nonlocal pairs
         pairs += more
-        progress(more)
+        progress("aligning", pairs, about.get("pairs"))
 
     with WorkerPool(work, processes) as pool, work.folder.lock():
         about = {**about, "shard_size": size, "aligner": pool.method.signature}
@@ -93,11 +94,11 @@ def _raise_later(error: Exception) -> Iterator[Item]:
 
 
 def _find_missing(
-    shards: Iterable[Shard], folder: Folder, finished: Container[str], progress: ProgressCallback
+    shards: Iterable[Shard], folder: Folder, finished: Container[str], on_aligned: OnAligned
 ) -> Iterator[Shard]:
     """Yield the shards that are not written yet, and report the pairs of the others."""
     for shard in shards:
         if folder.part(shard.number).name in finished:
-            progress(len(shard.items))
+            on_aligned(len(shard.items))
         else:
             yield shard

@@ -32,7 +32,6 @@ from otalign.engines.work import (
     SIZE,
     CorpusHead,
     MethodInfo,
-    ProgressCallback,
     Shard,
     ShardWork,
     Warn,
@@ -42,6 +41,7 @@ from otalign.engines.work import (
 from otalign.failures import EXPECTED, CapturedError, capture, describe
 from otalign.io.items import Item
 from otalign.processes import ONE_THREAD
+from otalign.progress import Progress, no_progress
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def align(
     processes: int = 1,
     options: RayOptions = DEFAULT_OPTIONS,
     resume: bool = False,
-    progress: ProgressCallback = lambda pairs: None,
+    progress: Progress = no_progress,
     warn: Warn = warnings.warn,
 ) -> None:
     """Align all items into a folder, like `otalign.engines.align`, by Ray.
@@ -126,7 +126,7 @@ def align(
             for row in rows.iter_rows():
                 _record(work, row)
                 pairs += row["pairs"]
-                progress(row["pairs"])
+                progress("aligning", pairs, about.get("pairs"))
             work.folder.finish(about, pairs, size)
 
 

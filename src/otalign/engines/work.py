@@ -26,7 +26,7 @@ SIZE = 8192  # pairs per shard: a minute or two of work
 PROGRESS_INTERVAL = 512  # pairs between reports of progress
 HEAD = 65_536  # maximum number of pairs to compute the centre of a corpus from
 
-ProgressCallback = Callable[[int], Any]  # called with the number of pairs that were finished
+OnAligned = Callable[[int], Any]  # called with the number of further pairs that are aligned
 Warn = Callable[[str], Any]  # called with a line for the user; the run continues
 
 
@@ -79,7 +79,7 @@ class ShardWork:
     unit: str = "pair"
 
     def write(
-        self, shard: Shard, method: Method, progress: ProgressCallback = lambda pairs: None
+        self, shard: Shard, method: Method, on_aligned: OnAligned = lambda pairs: None
     ) -> FileRecord | CapturedError:
         """Align a shard and write it.
 
@@ -104,8 +104,8 @@ class ShardWork:
                 yield alignment
                 done += 1
                 if done % PROGRESS_INTERVAL == 0:
-                    progress(PROGRESS_INTERVAL)
-            progress(done % PROGRESS_INTERVAL)
+                    on_aligned(PROGRESS_INTERVAL)
+            on_aligned(done % PROGRESS_INTERVAL)
 
         try:
             method = _with_centre(method, self.folder.centre)

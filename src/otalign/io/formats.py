@@ -32,6 +32,7 @@ class Format:
     wordless: bool = False  # words must come from elsewhere
     most_files: int = 1
     sparse: bool = False  # a pair without links may be missing at the end
+    holds_alignments: bool = False  # `otalign align` can write it: one file, with the links of any alignment
 
 
 FORMATS = {
@@ -41,6 +42,7 @@ FORMATS = {
         links.reader(links.PHARAOH),
         (links.writer(first=0),),
         wordless=True,
+        holds_alignments=True,
     ),
     "talp": Format(
         "1-1 2-3 3p4: links from 1, p possible, a line a pair",
@@ -48,6 +50,7 @@ FORMATS = {
         links.reader(links.TALP),
         (links.writer(first=1),),
         wordless=True,
+        holds_alignments=True,
     ),
     "naacl": Format(
         "1 2 3 S: sentence, source, target from 1 (0 = null), S or P, a line a link",
@@ -56,9 +59,14 @@ FORMATS = {
         (links.naacl_lines,),
         wordless=True,
         sparse=True,
+        holds_alignments=True,
     ),
     "a3": Format(
-        "GIZA's A3: three lines a pair", brackets.split_at_headers, brackets.a3, (brackets.a3_lines,)
+        "GIZA's A3: three lines a pair",
+        brackets.split_at_headers,
+        brackets.a3,
+        (brackets.a3_lines,),
+        holds_alignments=True,
     ),
     "multimwa": Format(
         "MultiMWA's table: sentences in columns 1 and 3, sure and possible links in 7 and 8, from 0",
@@ -67,10 +75,11 @@ FORMATS = {
         (tables.multimwa_line,),
     ),
     "columns": Format(
-        "source, target, 0-0 1-2, between tabs",
+        "source, target, 0-0 1-2, and perhaps weights and nulls, between tabs",
         links.each_line,
-        tables.three_columns,
-        (tables.three_columns_line,),
+        tables.columns,
+        (tables.columns_line,),
+        holds_alignments=True,
     ),
     "msr-rte": Format(
         "MSR-RTE as published: three lines a pair, a file for each annotator, the majority counts",
@@ -96,6 +105,7 @@ FORMATS = {
         links.each_line,
         tables.json_object,
         (tables.json_line,),
+        holds_alignments=True,
     ),
 }
 

@@ -114,10 +114,19 @@ def make_gold(line: Line, words: tuple[Words, Words], links: WordlessLinks) -> G
         raise BadLine(line, str(error), "links between words of the two sentences") from None
 
 
-def make_alignment(line: Line, words: tuple[Words, Words], pairs: list[Pair], merged: LineTally) -> Alignment:
-    """Combine links of one level with their words; raise BadLine if they do not fit."""
+def make_alignment(
+    line: Line,
+    words: tuple[Words, Words],
+    pairs: list[Pair],
+    merged: LineTally,
+    weights: list[float] | None = None,
+) -> Alignment:
+    """Combine links of one level, and their weights if known, with their words; raise BadLine if they do not
+    fit.
+    """
     try:
-        result = Alignment(*words, tuple(Link(*pair) for pair in pairs))
+        weighted = zip(pairs, weights or [1.0] * len(pairs), strict=True)
+        result = Alignment(*words, tuple(Link(*pair, weight) for pair, weight in weighted))
     except ValueError as error:
         raise BadLine(line, str(error), "links between words of the two sentences") from None
     if len(result.links) < len(pairs):

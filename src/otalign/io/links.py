@@ -8,6 +8,7 @@ from otalign.io.items import Item, LineTally, Pair, get_levels, make_links
 from otalign.io.lines import BadLine, FileSection, Line
 
 GAP = 100_000  # consecutive sentences without a link; a larger jump of the number is an error
+NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?(e-?[0-9]+)?")
 CACHE_SIZE = 1 << 16  # tokens; a corpus has a few thousand different ones
 NAACL_LINE = re.compile(
     r"\s*(0*[1-9][0-9]{0,8})\s+([0-9]{1,9})\s+([0-9]{1,9})(?:\s+([SP]))?(?:\s+[0-9.eE+-]+)?\s*"
@@ -54,7 +55,7 @@ def reader(meaning: Tokens) -> Callable[[list[Line], LineTally], WordlessLinks]:
 
     def links(record: list[Line], merged: LineTally) -> WordlessLinks:
         (line,) = record
-        text = line.text
+        text = _drop_numbers(line.text)
         tokens = text.split()
         if text.count("-") == len(tokens):
             return make_links(line, meaning.parse(line, tokens), [], merged)
@@ -63,6 +64,12 @@ def reader(meaning: Tokens) -> Callable[[list[Line], LineTally], WordlessLinks]:
         return make_links(line, sure, possible, merged)
 
     return links
+
+
+def _drop_numbers(text: str) -> str:
+    """Drop the columns of weights and nulls that `otalign align` writes after the links, between tabs."""
+    links, tab, rest = text.partition("\t")
+    return links if tab and all(map(NUMBER.fullmatch, rest.split())) else text
 
 
 def writer(first: int) -> Callable[[Item, int], str]:

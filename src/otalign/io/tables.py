@@ -49,19 +49,30 @@ def multimwa_line(item: Item, number: int) -> str:
     return "\t".join(cells) + "\n"
 
 
-def three_columns(record: list[Line], merged: LineTally) -> Alignment:
-    """Parse `source TAB target TAB links`."""
+def columns(record: list[Line], merged: LineTally) -> Alignment:
+    """Parse source, target, links, and weights if there are 4 or 6 columns; nulls follow from the links."""
     (line,) = record
     cells = line.text.split("\t")
-    if len(cells) != 3:
+    if not 3 <= len(cells) <= 6:
         raise BadLine(
             line, _describe_columns(cells), "three: source, target, links; with a tab before no links too"
         )
     pairs = PLAIN.parse(line, cells[2].split())
-    return make_alignment(line, (split_words(cells[0]), split_words(cells[1])), pairs, merged)
+    weights = _parse_weights(line, cells[3], len(pairs)) if len(cells) in (4, 6) else None
+    return make_alignment(line, (split_words(cells[0]), split_words(cells[1])), pairs, merged, weights)
 
 
-def three_columns_line(item: Item, number: int) -> str:
+def _parse_weights(line: Line, cell: str, count: int) -> list[float]:
+    try:
+        weights = [float(weight) for weight in cell.split()]
+    except ValueError:
+        raise BadLine(line, repr(cell), "a weight for each link") from None
+    if len(weights) != count:
+        raise BadLine(line, f"{len(weights)} weights for {count} links", "a weight for each link")
+    return weights
+
+
+def columns_line(item: Item, number: int) -> str:
     """Format `source TAB target TAB links`."""
     return "\t".join((*get_texts(item), _format_links(get_links(item)))) + "\n"
 
@@ -71,7 +82,7 @@ def two_columns(record: list[Line], merged: LineTally) -> TextPair:
     (line,) = record
     cells = line.text.split("\t") if line.raw else ["", ""]
     if len(cells) != 2:
-        raise BadLine(line, _describe_columns(cells), "two: source, target")
+        raise BadLine(line, _describe_columns(cells), "two: source, target; the format with links is columns")
     return TextPair(*cells)
 
 

@@ -1,31 +1,40 @@
-"""Output formats of aligned pairs: a line per alignment, and for shards a file suffix."""
+"""Alignments as `otalign align` writes them: one by one, or as the files of a large corpus.
+
+Formats have the same names as in `FORMATS`, so that what is written under a name is read under it.
+"""
 
 import gzip
-import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
 from otalign.alignment import Alignment
+from otalign.io.formats import FORMATS
 
-LINES = ("pharaoh", "jsonl", "tsv")
-SUFFIXES = {
+ALIGNMENT_FORMATS = tuple(name for name, form in FORMATS.items() if form.holds_alignments)
+SUFFIXES = {  # of the files of a large corpus
     "jsonl": ".jsonl",
     "jsonl.gz": ".jsonl.gz",
     "parquet": ".parquet",
     "pharaoh": ".txt",
-    "tsv": ".tsv",
+    "columns": ".tsv",
 }
+OUTPUT_FORMATS = tuple(dict.fromkeys((*ALIGNMENT_FORMATS, *SUFFIXES)))
+WITH_COLUMNS = ("pharaoh", "columns")  # may have columns of weights and of nulls after the links
+COMPLETE = ("jsonl", "jsonl.gz", "parquet")  # hold weights and nulls in any case
+
+# A blank inside a word, which only words from jsonl and Parquet can have, must not divide it.
+NO_BREAK = str.maketrans(dict.fromkeys(" \t\n\r", "\u00a0"))
 
 
 @dataclass(frozen=True)
 class OutputFormat:
-    """A format of aligned pairs.
+    """A format of alignments.
 
     Attributes:
-        name: One of `SUFFIXES`.
-        weights: Whether formats of links alone have a column of weights.
-        nulls: Whether formats of links alone have columns of null words.
+        name: One of `OUTPUT_FORMATS`.
+        weights: Whether to write the weights of links, in formats with columns.
+        nulls: Whether to write null words, in formats with columns.
     """
 
     name: str
@@ -33,19 +42,23 @@ class OutputFormat:
     nulls: bool = False
 
     def __post_init__(self) -> None:
-        if self.name not in SUFFIXES:
-            raise ValueError(f"format must be one of {', '.join(SUFFIXES)}, got {self.name!r}")
+        if self.name not in OUTPUT_FORMATS:
+            raise ValueError(f"format must be one of {', '.join(OUTPUT_FORMATS)}, got {self.name!r}")
+        if (self.weights or self.nulls) and self.name not in WITH_COLUMNS + COMPLETE:
+            able = ", ".join(WITH_COLUMNS + COMPLETE)
+            raise ValueError(f"weights and nulls can be written as {able}, not as {self.name}")
 
     @property
     def suffix(self) -> str:
-        """Suffix of a file in this format."""
+        """End of the names of its files, for a large corpus."""
         return SUFFIXES[self.name]
 
-    def line(self, alignment: Alignment) -> str:
-        """Format an alignment as one of `LINES`, without the line end."""
-        if self.name.startswith("jsonl"):
-            return json.dumps(alignment.to_dict(), ensure_ascii=False, allow_nan=False)
-        return "\t".join(self._cells(alignment))
+    def format_alignment(self, alignment: Alignment, number: int) -> str:
+        """Return an alignment, counted from 1, as lines with their ends."""
+        if self.name in WITH_COLUMNS:
+            return "\t".join(self._cells(alignment)) + "\n"
+        (write,) = FORMATS[self.name.removesuffix(".gz")].write
+        return write(alignment, number)
 
     def write(self, alignments: Iterable[Alignment], file: BinaryIO) -> None:
         """Write a whole file. The same alignments give the same bytes.
@@ -65,19 +78,15 @@ class OutputFormat:
             self._write_lines(alignments, file)
 
     def _write_lines(self, alignments: Iterable[Alignment], file: BinaryIO | gzip.GzipFile) -> None:
-        for alignment in alignments:
-            file.write(self.line(alignment).encode() + b"\n")
+        for number, alignment in enumerate(alignments, 1):
+            file.write(self.format_alignment(alignment, number).encode())
 
     def _cells(self, alignment: Alignment) -> Iterator[str]:
-        if self.name == "tsv":
-            yield from (" ".join(map(_on_a_line, side)) for side in (alignment.source, alignment.target))
+        if self.name == "columns":
+            for side in (alignment.source, alignment.target):
+                yield " ".join(word.translate(NO_BREAK) for word in side)
         yield alignment.pharaoh()
         if self.weights:
             yield " ".join(f"{link.weight:g}" for link in alignment.links)
         if self.nulls:
             yield from (" ".join(map(str, side)) for side in (alignment.source_nulls, alignment.target_nulls))
-
-
-def _on_a_line(word: str) -> str:
-    """Replace tabs and line ends in a word, which only words from jsonl can contain."""
-    return word.translate({ord(letter): " " for letter in "\t\n\r"})

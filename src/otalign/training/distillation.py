@@ -8,10 +8,10 @@ from pathlib import Path
 
 from otalign.aligner import Aligner
 from otalign.gold import Gold
+from otalign.progress import Progress
 from otalign.training.examples import Words
 from otalign.training.predictions import digest_teacher, predict_targets
 from otalign.training.store import PairTexts, Targets
-from otalign.tuning.store import Progress
 
 
 @dataclass(frozen=True, eq=False)

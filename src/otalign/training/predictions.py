@@ -15,13 +15,13 @@ from otalign.aligner import Aligner
 from otalign.alignment import LEVELS
 from otalign.atomic import open_atomic
 from otalign.encoders.embeddings import to_numpy
+from otalign.progress import Progress, no_progress
 from otalign.scoring import split_into_batches
 from otalign.scoring.learned import BUDGET, compute_link_probabilities
 from otalign.settings import LEARNED
 from otalign.training.examples import Words
 from otalign.training.store import PairTexts, Targets
 from otalign.tuning.calibration import get_transport_head
-from otalign.tuning.store import Progress, no_progress
 
 CHUNK = 4096  # pairs of a file, and so the most that an interruption loses
 STEPS = 255  # a probability is kept in a byte

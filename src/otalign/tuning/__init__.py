@@ -13,7 +13,7 @@ from otalign.tuning.calibration import calibrate
 from otalign.tuning.grid import SearchGrid
 from otalign.tuning.journal import Journal
 from otalign.tuning.search import TrialResult, TuningResult, tune
-from otalign.tuning.store import EmbeddingStore, EncoderChoice, Progress
+from otalign.tuning.store import EmbeddingStore, EncoderChoice
 from otalign.tuning.sweep import THRESHOLDS, Curve, sweep_thresholds
 
 __all__ = [
@@ -22,7 +22,6 @@ __all__ = [
     "EmbeddingStore",
     "EncoderChoice",
     "Journal",
-    "Progress",
     "SearchGrid",
     "TrialResult",
     "TuningResult",

@@ -15,10 +15,11 @@ from otalign.alignment import Level
 from otalign.encoders import Embeddings
 from otalign.encoders.whitening import Centre
 from otalign.gold import Gold
+from otalign.progress import Progress, no_progress
 from otalign.settings import Settings
 from otalign.tuning.grid import SearchGrid
 from otalign.tuning.journal import Journal, Scores, ThresholdScore
-from otalign.tuning.store import EncoderChoice, Progress, no_progress
+from otalign.tuning.store import EncoderChoice
 from otalign.tuning.sweep import DIGITS, Curve, DevCorpus
 
 GRID = SearchGrid()

@@ -5,7 +5,7 @@ depends on (the encoder's files, the words), so that a folder may serve many cor
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from hashlib import sha256
 from itertools import accumulate
@@ -18,9 +18,9 @@ from otalign.atomic import open_atomic
 from otalign.encoders import Embeddings, Encoder, Pairing
 from otalign.encoders.chunks import split_into_chunks
 from otalign.encoders.embeddings import to_numpy
+from otalign.progress import Progress, no_progress
 
 Words = Sequence[str]
-Progress = Callable[[str, int, int], None]  # called with a description, the amount done, and the total
 
 
 class EncoderChoice(NamedTuple):
@@ -33,10 +33,6 @@ class EncoderChoice(NamedTuple):
 
     layer: int
     pairing: Pairing = "joint"
-
-
-def no_progress(what: str, done: int, of: int) -> None:
-    """Report nothing."""
 
 
 class EmbeddingStore(Mapping[EncoderChoice, Embeddings]):

@@ -1,15 +1,15 @@
 """Sentence pairs as a command takes them: two sentences, two files, one file, a corpus, standard input.
 
-Files are read through once before the work, so that what is wrong with them is said at the start; but not
-pipes, FIFOs and standard input, which can be read only once.
+Files are read through once before the work, so that errors in them are found at the start; but not pipes,
+FIFOs and standard input, which can be read only once.
 """
 
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
-from otalign.cli.inputs import check_input
 from otalign.io import CORPORA, FORMATS, Item, ReaderLimits, TextPair, load, read
 from otalign.io.items import make_sentences
 from otalign.io.limits import DEFAULT_LIMITS
@@ -18,25 +18,51 @@ from otalign.io.parquet import Rows
 from otalign.text.words import Sentence
 
 PARQUET = "parquet"
-INPUTS = [*(name for name, form in FORMATS.items() if not form.wordless), PARQUET]
+if TYPE_CHECKING:
+    InputFormat = str
+else:
+    InputFormat = Literal[*(name for name, form in FORMATS.items() if not form.wordless), PARQUET]
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Pairs of sentences, read as they are asked for."""
+    """Pairs of sentences, which are read when they are iterated over."""
 
     items: Iterable[Item]
     pretokenized: bool
     files: tuple[str, ...] = ()
     count: int | None = None  # if it is known
-    rereadable: bool = True  # or else to be read only once
+    rereadable: bool = True  # or else they can be read only once
 
     def __iter__(self) -> Iterator[tuple[Sentence, Sentence]]:
         return (make_sentences(item, self.pretokenized) for item in self.items)
 
 
-def pairs_of(
-    said: Sequence[str],
+def check_input(name: str) -> bool:
+    """Check that an input can be read.
+
+    Args:
+        name: The path of a file, a FIFO or a device, or `-` for standard input.
+
+    Returns:
+        Whether it can be read more than once.
+
+    Raises:
+        ValueError: There is no such file, it is a folder, or standard input is closed.
+    """
+    if name == STDIN:
+        if sys.stdin is None:
+            raise ValueError("standard input is closed; give a file, or open it")
+        return False
+    if Path(name).is_dir():
+        raise ValueError(f"{name} is a folder; give a file")
+    if not Path(name).exists():
+        raise ValueError(f"there is no file {name}")
+    return Path(name).is_file()
+
+
+def read_pairs(
+    inputs: Sequence[str],
     format: str | None,
     pretokenized: bool,
     split: str,
@@ -45,19 +71,28 @@ def pairs_of(
     limits: ReaderLimits = DEFAULT_LIMITS,
     read_before: bool = True,
 ) -> Pairs:
-    """What the arguments of a command stand for; `split` and `data` are for a corpus. Files that were read
-    through for an earlier run need not be again."""
-    if len(said) > 2:
+    """Return the sentence pairs that the arguments of a command stand for.
+
+    Args:
+        inputs: Two sentences, two files, one file or the name of a corpus; none is standard input.
+        format: Format of a file, or None to guess it from the name.
+        pretokenized: Whether the words of a text are what stands between blanks.
+        split: Split of a corpus.
+        data: Folder of the corpora.
+        limits: The largest line and the largest sentence to accept.
+        read_before: Whether to read files through once, to find errors before the work.
+    """
+    if len(inputs) > 2:
         raise ValueError(
-            f"give two sentences, two files or one file, got {len(said)} of them; "
+            f"give two sentences, two files or one file, got {len(inputs)} of them; "
             "put a sentence between quotation marks"
         )
-    if len(said) == 2 and not any(map(_names_a_file, said)):
-        return Pairs([TextPair(*said)], pretokenized, count=1)
-    if len(said) == 1 and said[0] in CORPORA:
-        golds = load(said[0], split, data)
-        return Pairs(golds, pretokenized, tuple(said), len(golds))
-    files = tuple(said) or (STDIN,)
+    if len(inputs) == 2 and not any(map(_names_a_file, inputs)):
+        return Pairs([TextPair(*inputs)], pretokenized, count=1)
+    if len(inputs) == 1 and inputs[0] in CORPORA:
+        golds = load(inputs[0], split, data)
+        return Pairs(golds, pretokenized, tuple(inputs), len(golds))
+    files = tuple(inputs) or (STDIN,)
     checked = [check_input(file) for file in files]
     rereadable = all(checked)
     if files == (STDIN,) and sys.stdin.isatty():
@@ -79,13 +114,13 @@ def pairs_of(
 
 
 def _names_a_file(text: str) -> bool:
-    """A file that is there, or a word that looks like the name of one and would be a strange sentence."""
+    """Return whether a file has this name, or whether it looks like one and would be a strange sentence."""
     try:
-        there = Path(text).exists() and not Path(text).is_dir()
+        exists = Path(text).exists() and not Path(text).is_dir()
     except (OSError, ValueError):  # too long for a name, or a letter that none may have
         return False
     looks_so = Path(text).suffix.lower() in (".txt", ".tsv", ".jsonl", ".parquet", *PACKED)
-    return there or text == STDIN or (looks_so and " " not in text)
+    return exists or text == STDIN or (looks_so and " " not in text)
 
 
 def _guess_format(files: Sequence[str]) -> str:

@@ -1,16 +1,17 @@
-"""Alignments as a command writes them: whole lines, or drawings on a terminal.
+"""Files and folders that commands write, and alignments as lines or as drawings on a terminal.
 
-That the place can be written is found out before the work; what stood there is replaced once all is written.
+Outputs are opened before the work, so that it fails at once if they cannot be written. An old file is
+replaced only when the new one is complete.
 """
 
 import os
 import signal
 import stat
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from rich.console import Console
 
@@ -18,42 +19,44 @@ from otalign.alignment import Alignment
 from otalign.atomic import open_atomic
 from otalign.io.lines import STDIN, compress
 from otalign.io.parquet import import_pyarrow
-from otalign.io.writing import LINES, SUFFIXES, OutputFormat
+from otalign.io.writing import ALIGNMENT_FORMATS, OUTPUT_FORMATS, SUFFIXES, OutputFormat
 from otalign.render.matrix import matrix as grid
 from otalign.render.terminal import draw
 
-FORMATS = (*LINES, "terminal")
-Put = Callable[[Alignment], None]
+if TYPE_CHECKING:
+    AlignmentFormat = str
+else:
+    AlignmentFormat = Literal[*OUTPUT_FORMATS, "terminal"]
 
 
-def format_of(said: str | None, output: Path | None, matrix: bool) -> str:
-    """The form of the output, as said or as the place suggests; a matrix can only be drawn."""
-    if matrix and (said or "terminal") == "terminal" and output is None:
+def choose_format(format: str | None, output: Path | None, matrix: bool) -> str:
+    """Return the format of the output, as given or as suits the output; a matrix can only be drawn."""
+    if matrix and (format or "terminal") == "terminal" and output is None:
         return "terminal"
     if matrix:
-        raise ValueError("--matrix is drawn on the terminal, so leave out --format and --output")
-    if said is None:
+        raise ValueError("--matrix is drawn on the terminal; remove --format and --output")
+    if format is None:
         return "terminal" if output is None and sys.stdout.isatty() else "pharaoh"
-    if said not in FORMATS:
-        raise ValueError(f"--format must be one of {', '.join(FORMATS)}, got {said!r}")
-    if said == "terminal" and output is not None:
-        raise ValueError("--format terminal draws on a terminal, so leave out --output")
-    return said
+    if format == "terminal" and output is not None:
+        raise ValueError("--format terminal draws on a terminal; remove --output or choose another format")
+    if format not in (*ALIGNMENT_FORMATS, "terminal"):
+        raise ValueError(f"--format {format} is written into a folder; give --output FOLDER/")
+    return format
 
 
-def shard_form(said: str | None, weights: bool, nulls: bool, matrix: bool) -> OutputFormat:
-    """The form of shards, as said or else that which holds everything."""
+def choose_shard_format(format: str | None, weights: bool, nulls: bool, matrix: bool) -> OutputFormat:
+    """Return the format of the files in a folder; jsonl, which holds everything, unless another is given."""
     if matrix:
-        raise ValueError("--matrix is drawn on the terminal, so leave out --output")
-    if said is not None and said not in SUFFIXES:
-        raise ValueError(f"--format of shards must be one of {', '.join(SUFFIXES)}, got {said!r}")
-    if said == "parquet":
+        raise ValueError("--matrix is drawn on the terminal; remove --output")
+    if format is not None and format not in SUFFIXES:
+        raise ValueError(f"--format must be one of {', '.join(SUFFIXES)} for a folder, got {format!r}")
+    if format == "parquet":
         import_pyarrow()  # without pyarrow it fails, and should before the work
-    return OutputFormat(said or "jsonl", weights, nulls)
+    return OutputFormat(format or "jsonl", weights, nulls)
 
 
 def make_writable(folder: Path) -> None:
-    """Make a folder, or say why not; that it can be written into is found out before the work."""
+    """Make a folder if there is none, and check that files can be written into it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "writable").touch()
@@ -63,7 +66,7 @@ def make_writable(folder: Path) -> None:
 
 
 def check_output(output: Path | None, inputs: Sequence[str]) -> None:
-    """Refuse an output that is one of the inputs, by whatever name.
+    """Check that an output is not one of the inputs under another name.
 
     Args:
         output: The file to be written, or None for standard output.
@@ -131,18 +134,21 @@ def _exit_on_termination() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def alignment_writer(file: BinaryIO, form: str, *, weights: bool, nulls: bool, matrix: bool) -> Put:
-    """What puts alignments in their place, one by one."""
-    if form == "terminal":
-        console = Console(highlight=False)
-        return lambda alignment: console.print((grid if matrix else draw)(alignment), "")
-    line = OutputFormat(form, weights, nulls).line
-    return lambda alignment: write_line(file, line(alignment))
+def write_alignments(
+    alignments: Iterable[Alignment], file: BinaryIO, form: OutputFormat | None, *, matrix: bool
+) -> None:
+    """Write alignments one by one in a format, or draw them on the terminal if there is none."""
+    console = Console(highlight=False)
+    for number, alignment in enumerate(alignments, 1):
+        if form is None:
+            console.print((grid if matrix else draw)(alignment), "")
+        else:
+            write_text(file, form.format_alignment(alignment, number))
 
 
-def write_line(file: BinaryIO, line: str) -> None:
-    """Write a line; to standard output all of it at once or nothing: signals wait until it is written."""
-    data = line.encode() + b"\n"
+def write_text(file: BinaryIO, text: str) -> None:
+    """Write whole lines; to standard output all at once or not at all: signals wait until it is done."""
+    data = text.encode()
     if file is not sys.stdout.buffer or not hasattr(signal, "pthread_sigmask"):  # a file, or Windows
         file.write(data)
         return
@@ -155,10 +161,20 @@ def write_line(file: BinaryIO, line: str) -> None:
 
 
 @contextmanager
-def place(folder: Path, name: str) -> Iterator[Path]:
-    """A folder of this name inside one that is to be made, where the work on that is kept. That it can be
-    written is found out before the work, and nothing that was there already but such work is written over;
-    should the work not begin, no trace of it is left."""
+def open_work_folder(folder: Path, name: str) -> Iterator[Path]:
+    """Make a new folder, and inside it one for the work that leads to it.
+
+    Args:
+        folder: The folder to make. It may exist if it is empty, or if it holds unfinished work.
+        name: Name of the folder for the work. If nothing is in it when an error ends the block, both are
+            removed.
+
+    Yields:
+        The folder for the work.
+
+    Raises:
+        ValueError: The folder holds something else, or cannot be written.
+    """
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file; give a new folder")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / name).is_dir():

@@ -1,4 +1,4 @@
-"""`otalign corpus`: what the gold corpora are, and what is in them."""
+"""`otalign corpus`: the gold corpora, and statistics of them."""
 
 import json
 from pathlib import Path
@@ -8,24 +8,20 @@ import typer
 from rich.table import Table
 
 from otalign.alignment import Level
-from otalign.cli.terminal import console
+from otalign.cli.help import add_command, make_app
+from otalign.cli.options import AsJson, CorpusName, DataFolder
+from otalign.cli.terminal import make_console
 from otalign.gold import Gold
 from otalign.io import CORPORA, load
 from otalign.metrics import count
 
-corpora = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="The gold corpora of the paper.")
 
-DataFolder = Annotated[
-    Path | None,
-    typer.Option("--data", metavar="DIR", help="The folder of the corpora; else OTALIGN_DATA says."),
-]
-Split = Annotated[str, typer.Option(help="Of a corpus by name.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-
-
-@corpora.command("list")
 def list_corpora(as_json: AsJson = False) -> None:
-    """List the corpora, their splits, and where they can be had."""
+    """List the corpora, their splits, and where to get them.
+
+    Examples:
+        otalign corpus list
+    """
     if as_json:
         fields = {
             name: {"title": c.title, "splits": list(c.files), "origin": c.origin}
@@ -37,25 +33,27 @@ def list_corpora(as_json: AsJson = False) -> None:
         print(f"{name:13}{corpus.title}: {', '.join(corpus.files)}\n{'':13}{corpus.origin}")
 
 
-@corpora.command()
 def stats(
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help=f"Any of {', '.join(CORPORA)}.")],
+    names: Annotated[
+        list[CorpusName],
+        typer.Argument(metavar="NAME...", help=f"Corpora to count: any of {', '.join(CORPORA)}."),
+    ],
     data: DataFolder = None,
     as_json: AsJson = False,
 ) -> None:
-    """Count pairs, words, links, nulls and phrases of each split and level.
+    """Count pairs, words, links, nulls and phrases of corpora.
 
-    Null rate: mean over pairs, and micro over all words. Phrase share: of the groups of links that hang
-    together, those with several links. In train: pairs that also stand in the train set, word for word.
+    There is a row for each split and level. The null rate is the mean over pairs; micro is the rate over
+    all words. The phrase share is the share of groups of connected links that have several links. In train
+    counts the pairs that are also in the train set, word for word.
 
-    Example: otalign corpus stats mtref wiki --data corpora/
+    Examples:
+        otalign corpus stats mtref wiki --data corpora/
     """
     _show([row for name in names for row in _rows(name, data)], as_json)
 
 
 def _rows(name: str, data: Path | None) -> list[dict[str, Any]]:
-    if name not in CORPORA:
-        raise ValueError(f"name must be one of {', '.join(CORPORA)}, got {name!r}")
     splits = {split: load(name, split, data) for split in CORPORA[name].files}
     trained = {(gold.source, gold.target) for gold in splits.get("train", ())}
     rows = []
@@ -95,7 +93,7 @@ def _show(rows: list[dict[str, Any]], as_json: bool) -> None:
         table.add_column(column, justify="right" if isinstance(value, int | float) else "left", no_wrap=True)
     for row in rows:
         table.add_row(*map(_cell, row.values()))
-    console().print(table)
+    make_console().print(table)
 
 
 def _cell(value: Any) -> str:
@@ -107,3 +105,8 @@ def _cell(value: Any) -> str:
         case float():
             return f"{value:.2f}"
     return str(value)
+
+
+corpora = make_app(help="List the gold corpora and count what is in them.")
+add_command(corpora, list_corpora, "list")
+add_command(corpora, stats)

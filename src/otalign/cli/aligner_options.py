@@ -1,0 +1,292 @@
+"""The options that choose an aligner, the same for every command that aligns."""
+
+import inspect
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
+
+import typer
+
+from otalign.aligner import Aligner
+from otalign.alignment import Level
+from otalign.baselines import Symmetrisation
+from otalign.baselines.aligners import MATCHINGS
+from otalign.cli.options import (
+    FAST_ALIGN,
+    HARDWARE,
+    MODEL,
+    SIMALIGN,
+    TRANSPORT,
+    BatchSize,
+    Device,
+    Layer,
+    Threads,
+    expand_parameter,
+)
+from otalign.ot import Entropic, Exact, Problem
+from otalign.problems import PARAMETERS, PROBLEMS, build_problem
+from otalign.settings import DISTORTION, SMOOTHING, WHITENING, Cost, Fertility, ProblemName, Settings
+
+if TYPE_CHECKING:
+    MatchingName = str
+else:
+    MatchingName = Literal[tuple(MATCHINGS)]
+MethodName = Literal["ot", "simalign", "fast-align"]
+Precision = Literal["float32", "bfloat16"]
+MODEL_HELP = (
+    "Model to align with: a folder, an aligner that otalign models lists, or the name of an encoder on the "
+    "Hugging Face hub."
+)
+
+
+def _describe_problems() -> str:
+    """Return the help of `--problem`, from the registry of problems."""
+    parts = []
+    for name, spec in PROBLEMS.items():
+        kind, _, meaning = spec.description.rstrip(".").partition(": ")
+        parts.append(f"{name} ({kind.lower()}): {meaning}")
+    return "Rule for words without a counterpart. " + "; ".join(parts) + "."
+
+
+ProblemOption = Annotated[
+    ProblemName | None,
+    typer.Option(help=_describe_problems(), show_default="the rule of the model", rich_help_panel=TRANSPORT),
+]
+Epsilon = Annotated[
+    float | None,
+    typer.Option(
+        metavar="WEIGHT",
+        help="Weight of the entropy; links get sharper as it gets smaller.",
+        show_default=f"{Entropic().eps:g}",
+        rich_help_panel=TRANSPORT,
+    ),
+]
+ExactOption = Annotated[
+    bool,
+    typer.Option(
+        "--exact", help="Solve without entropy; slower, and no link is blurred.", rich_help_panel=TRANSPORT
+    ),
+]
+
+
+@dataclass(frozen=True)
+class AlignerOptions:
+    """The options that choose an aligner; None stands for an option that was not given."""
+
+    model: Annotated[
+        str | None,
+        typer.Option(
+            envvar="OTALIGN_MODEL",
+            metavar="MODEL",
+            help=MODEL_HELP,
+            show_default="the aligner in the package",
+            rich_help_panel=MODEL,
+        ),
+    ] = None
+    method: Annotated[
+        MethodName,
+        typer.Option(
+            metavar="METHOD",
+            help="Alignment method: ot (the model, trained or by optimal transport), or a baseline, simalign "
+            "or fast-align.",
+            rich_help_panel=MODEL,
+        ),
+    ] = "ot"
+    links: Annotated[
+        Level | None,
+        typer.Option(
+            help="Links to return, with a trained model: only sure ones, or all possible ones.",
+            show_default="sure",
+            rich_help_panel=MODEL,
+        ),
+    ] = None
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SCORE",
+            help="Minimum score of a link, 0–1; a lower one gives more links.",
+            show_default="the best for the model",
+            rich_help_panel=MODEL,
+        ),
+    ] = None
+    layer: Layer = None
+    pairing: Annotated[
+        Literal["joint", "separate"] | None,
+        typer.Option(
+            help="Encode the two sentences together, or each alone.",
+            show_default="joint; separate for simalign",
+            rich_help_panel=MODEL,
+        ),
+    ] = None
+    centring: Annotated[
+        bool | None,
+        typer.Option(
+            "--centring/--no-centring",
+            help="Subtract the mean embedding from all embeddings.",
+            show_default="on; off for simalign",
+            rich_help_panel=MODEL,
+        ),
+    ] = None
+    whitening: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="How far the variances of all directions of the embeddings are made equal, 0–1.",
+            show_default=f"{WHITENING:g}",
+            rich_help_panel=MODEL,
+        ),
+    ] = None
+    problem: ProblemOption = None
+    parameters: Mapping[str, float] = field(default_factory=dict)  # of problems, by name
+    cost: Annotated[
+        Cost | None,
+        typer.Option(
+            help="Distance between the embeddings of two words.",
+            show_default="cosine",
+            rich_help_panel=TRANSPORT,
+        ),
+    ] = None
+    fertility: Annotated[
+        Fertility | None,
+        typer.Option(
+            help="How much each word can be linked: equally, or by the length of its embedding.",
+            show_default="uniform",
+            rich_help_panel=TRANSPORT,
+        ),
+    ] = None
+    epsilon: Epsilon = None
+    exact: ExactOption = False
+    smoothing: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Weight of the similarity of neighbouring words, 0–1.",
+            show_default=f"{SMOOTHING:g}",
+            rich_help_panel=TRANSPORT,
+        ),
+    ] = None
+    distortion: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Penalty for words at different positions in their sentences, 0–1; for simalign too.",
+            show_default=f"{DISTORTION:g}; 0 for simalign",
+            rich_help_panel=TRANSPORT,
+        ),
+    ] = None
+    matching: Annotated[
+        MatchingName | None,
+        typer.Option(help="How links are picked.", show_default="itermax", rich_help_panel=SIMALIGN),
+    ] = None
+    null_threshold: Annotated[
+        float | None,
+        typer.Option(
+            metavar="ENTROPY",
+            help="Maximum entropy of a link, 0–1.",
+            show_default="none",
+            rich_help_panel=SIMALIGN,
+        ),
+    ] = None
+    symmetrise: Annotated[
+        Symmetrisation | None,
+        typer.Option(
+            metavar="RULE",
+            help=f"Rule that combines the links of both directions: {', '.join(get_args(Symmetrisation))}.",
+            show_default="grow-diag-final-and",
+            rich_help_panel=FAST_ALIGN,
+        ),
+    ] = None
+    train: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FILE|CORPUS",
+            help="Further sentence pairs to learn from: a file, a corpus, or CORPUS:SPLIT; may be repeated.",
+            rich_help_panel=FAST_ALIGN,
+        ),
+    ] = None
+    device: Device = None
+    precision: Annotated[
+        Precision | None,
+        typer.Option(
+            help="Number format of the encoder; bfloat16 is faster on a GPU.",
+            show_default="float32",
+            rich_help_panel=HARDWARE,
+        ),
+    ] = None
+    batch_size: BatchSize = None
+    threads: Threads = None
+
+    def load(self) -> Aligner:
+        """Load the aligner for `--method ot`."""
+        settings = self.select_given("links", "threshold", "pairing", "centring", "whitening", "precision")
+        settings |= self.select_given("cost", "fertility", "smoothing", "distortion")
+        settings |= self._build_problem() | self._build_solver()
+        return Aligner.load(**self.encoder_options(), **settings)
+
+    def list_given(self) -> dict[str, Any]:
+        """Return the options that differ from their defaults, by name."""
+        options = [option for option in fields(self) if option.name != "parameters"]
+        values = {option.name: getattr(self, option.name) for option in options}
+        unset = {option.name: (option.default, []) for option in options}
+        changed = {name: value for name, value in values.items() if value not in unset[name]}
+        return {**changed, **self.parameters}
+
+    def select_given(self, *names: str) -> dict[str, Any]:
+        """Return those of the named options that were given."""
+        return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
+
+    def encoder_options(self) -> dict[str, Any]:
+        """Return the arguments by which `load` of any method finds and runs its encoder."""
+        if self.threads:
+            os.environ.setdefault("RAYON_NUM_THREADS", str(self.threads))  # of the tokenizer
+        return {name: getattr(self, name) for name in ("model", "layer", "device", "threads", "batch_size")}
+
+    def _build_problem(self) -> dict[str, Problem | None]:
+        problem = self.problem or next((PARAMETERS[name].name for name in self.parameters), None)
+        return {} if problem is None else {"problem": build_problem(problem, **self.parameters)}
+
+    def _build_solver(self) -> dict[str, Entropic | Exact]:
+        if self.exact and self.epsilon is not None:
+            raise ValueError("--epsilon has no effect with --exact; remove one of them")
+        if self.exact:
+            return {"solver": Exact()}
+        return {} if self.epsilon is None else {"solver": Entropic(self.epsilon, tol=Settings.solver.tol)}
+
+
+def list_options() -> list[inspect.Parameter]:
+    """Return the options, in the place of `parameters` one for each parameter of a problem."""
+    options = []
+    for option in inspect.signature(AlignerOptions).parameters.values():
+        if option.name != "parameters":
+            options.append(option.replace(kind=option.KEYWORD_ONLY))
+            continue
+        for name, spec in PARAMETERS.items():
+            assert spec.parameter is not None
+            declared = typer.Option(
+                metavar="NUMBER",
+                help=f"{spec.parameter.description.rstrip('.')}; for --problem {spec.name}.",
+                show_default=f"{spec.parameter.default:g}",
+                rich_help_panel=TRANSPORT,
+            )
+            options.append(
+                option.replace(
+                    name=name,
+                    kind=option.KEYWORD_ONLY,
+                    default=None,
+                    annotation=Annotated[float | None, declared],
+                )
+            )
+    return options
+
+
+def build_aligner_options(**given: Any) -> AlignerOptions:
+    """Build the options of an aligner from those of the command line."""
+    values = {name: given.pop(name) for name in PARAMETERS}
+    parameters = {name: value for name, value in values.items() if value is not None}
+    return AlignerOptions(parameters=parameters, **given)
+
+
+def with_aligner_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of an aligner, instead of its parameter `aligner`."""
+    return expand_parameter(command, "aligner", list_options(), build_aligner_options)

@@ -1,0 +1,171 @@
+"""Help and errors of the commands: panels and colours on a terminal, plain text in a pipe.
+
+Everything comes from the docstring of a command: its first line is the summary, and what follows `Examples:`
+is shown at the end of the help.
+"""
+
+import inspect
+import re
+import sys
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+from otalign.cli.options import PANELS
+
+FORMER = {  # values that options once had, and what to give today
+    ("--format", "tsv"): "source, target and links are now --format columns, and tsv is source and target",
+    ("--level", "s"): "it is now sure",
+    ("--level", "s+p"): "it is now possible",
+}
+NO_CHOICE = re.compile(r"'(?P<value>[^:]*)' is not one of (?P<choices>.*)")
+EXAMPLES = re.compile(r"^Examples?:", re.MULTILINE)
+# For all commands; the width is that of the help in a pipe, at most.
+CONTEXT = {"help_option_names": ["--help", "-h"], "max_content_width": 110}
+
+
+class PanelCommand(TyperCommand):
+    """A command whose help has panels, and whose errors name options as they are typed."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters in the order of their panels."""
+        return sorted(_hide_types(super().get_params(ctx)), key=_panel_order)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help, in colours if standard output is a terminal."""
+        if sys.stdout.isatty():
+            super().format_help(ctx, formatter)
+            return
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        self.format_options(ctx, formatter)
+        self.format_epilog(ctx, formatter)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the options as plain text, a section for each panel."""
+        sections: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for param in self.get_params(ctx):
+            if record := param.get_help_record(ctx):
+                default = "Arguments" if param.param_type_name == "argument" else "Options"
+                sections[getattr(param, "rich_help_panel", None) or default].append(record)
+        for title, records in sections.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the examples as they are, without wrapping their lines."""
+        if self.epilog:
+            formatter.write(self.epilog + "\n")
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; an error of the library names parameters as the options of this command."""
+        try:
+            return super().invoke(ctx)
+        except (ValueError, FileNotFoundError) as error:
+            names = {
+                param.name: max(param.opts, key=len)
+                for param in self.params
+                if param.param_type_name == "option"
+            }
+            if (message := name_options(str(error), names)) == str(error):
+                raise
+            raise ValueError(message) from error
+
+
+class PanelGroup(TyperGroup):
+    """A group of commands whose help is plain text in a pipe."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the parameters."""
+        return _hide_types(super().get_params(ctx))
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help, in colours if standard output is a terminal."""
+        if sys.stdout.isatty():
+            super().format_help(ctx, formatter)
+            return
+        self.format_usage(ctx, formatter)
+        self.format_help_text(ctx, formatter)
+        self.format_options(ctx, formatter)
+
+
+def make_app(**options: Any) -> typer.Typer:
+    """Return an application whose help is rich on a terminal and plain in a pipe."""
+    return typer.Typer(
+        cls=PanelGroup,
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode="rich",
+        pretty_exceptions_enable=False,
+        context_settings=CONTEXT,
+        **options,
+    )
+
+
+def add_command(app: typer.Typer, command: Callable[..., None], name: str | None = None) -> None:
+    """Add a command, with the examples of its docstring at the end of its help."""
+    text, *examples = EXAMPLES.split(inspect.cleandoc(command.__doc__ or ""), maxsplit=1)
+    paragraphs = [" ".join(paragraph.split()) for paragraph in text.strip().split("\n\n")]
+    lines = [line.strip() for example in examples for line in example.strip().splitlines()]
+    # With a line end in front, Typer keeps the indentation of the examples.
+    epilog = "\n".join(("\nExamples:", *(f"  {line}" for line in lines))) if lines else None
+    add = app.command(
+        name,
+        cls=PanelCommand,
+        help="\n\n".join(paragraphs),
+        short_help=paragraphs[0],
+        epilog=epilog,
+        context_settings=CONTEXT,
+    )
+    add(command)
+
+
+def name_options(message: str, options: Mapping[str, str]) -> str:
+    """Name parameters of the library in a message as the options of a command.
+
+    Args:
+        message: What a function of the library says is wrong, such as `tau must be positive, got -1`.
+        options: The options by the names of their parameters.
+
+    Returns:
+        The message with the options as they are typed: `--tau must be positive, got -1`.
+    """
+    for name, option in options.items():
+        message = re.sub(rf"\A{name}(?= must | applies only )", option, message)
+        message = re.sub(rf"\b{name}=(?=[,; ]|\Z)", option, message)
+        message = re.sub(rf"\({name}\)", f"({option})", message)
+        message = re.sub(rf"(?<=applies only to ){name}[= ]'?(\w+)'?", rf"{option} \1", message)
+    return message
+
+
+def describe_usage_error(error: Any) -> str:
+    """Return what is wrong with the arguments, on one line, and what to do instead."""
+    param, context = getattr(error, "param", None), getattr(error, "ctx", None)
+    message = " ".join(error.format_message().split()).rstrip(".")
+    hint = f"see {context.command_path} --help" if context else ""
+    if param and (choice := NO_CHOICE.search(message)):
+        option = max(param.opts, key=len) if param.param_type_name == "option" else param.metavar
+        hint = FORMER.get((option, choice["value"]), hint)
+        choices = choice["choices"].replace("'", "")
+        message = f"{option} must be one of {choices}, got {choice['value']!r}"
+    else:
+        message = message[:1].lower() + message[1:].replace("Value error, ", "")
+    return f"{message}; {hint}" if hint else message
+
+
+def _hide_types(params: list[Any]) -> list[Any]:
+    """Let the help show no types of arguments and flags, whose names say what they are."""
+    for param in params:
+        if param.param_type_name == "argument" or param.is_flag:
+            param.display_type_rich = lambda ctx: None
+    return params
+
+
+def _panel_order(param: Any) -> int:
+    panel = getattr(param, "rich_help_panel", None)
+    return (
+        PANELS.index(panel) if panel in PANELS else -1 if param.param_type_name == "argument" else len(PANELS)
+    )

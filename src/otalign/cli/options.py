@@ -1,0 +1,143 @@
+"""Options that several commands share, and the panels of the help that they stand in."""
+
+import inspect
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from otalign.alignment import LEVELS, Level
+from otalign.io import CORPORA, FORMATS, ReaderLimits
+
+INPUT, OUTPUT, MODEL, TRANSPORT = "Input", "Output", "Model", "Transport"
+SIMALIGN, FAST_ALIGN, HARDWARE, LARGE = "SimAlign", "fast_align", "Hardware", "Large corpora"
+SEARCH, SCORING, SERVER, SERVER_LIMITS = "Search", "Scoring", "Server", "Server limits"
+PANELS = (  # in the order of the help
+    *(INPUT, OUTPUT, SCORING, SEARCH, SERVER, MODEL, TRANSPORT, SIMALIGN, FAST_ALIGN),
+    *(HARDWARE, LARGE, SERVER_LIMITS),
+)
+
+if TYPE_CHECKING:
+    CorpusName = FormatName = str
+else:
+    FormatName = Literal[tuple(FORMATS)]
+    CorpusName = StrEnum("CorpusName", {name: name for name in CORPORA})  # Typer has no lists of literals
+SplitName = Literal["train", "dev", "test"]
+FORMAT_HELP = "One of " + ", ".join(FORMATS) + "."
+
+DataFolder = Annotated[
+    Path | None,
+    typer.Option(
+        "--data",
+        metavar="FOLDER",
+        envvar="OTALIGN_DATA",
+        help="Folder of the gold corpora.",
+        rich_help_panel=INPUT,
+    ),
+]
+Split = Annotated[SplitName, typer.Option(help="Split of a corpus given by name.", rich_help_panel=INPUT)]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print JSON instead of a table.", rich_help_panel=OUTPUT)
+]
+GoldLevel = Annotated[
+    Level,
+    typer.Option(
+        "--level", help="Gold links that count: sure ones, or all possible ones.", rich_help_panel=INPUT
+    ),
+]
+GoldFormat = Annotated[
+    FormatName,
+    typer.Option(metavar="FORMAT", help="Format of the gold file.", rich_help_panel=INPUT),
+]
+Matrix = Annotated[
+    bool, typer.Option("--matrix", help="Draw a grid of all word pairs.", rich_help_panel=OUTPUT)
+]
+Layer = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Encoder layer to use; 0 is the embedding layer.",
+        show_default="chosen for the encoder",
+        rich_help_panel=MODEL,
+    ),
+]
+Device = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Device of the encoder: cpu, cuda, cuda:1 or mps.",
+        show_default="the best available",
+        rich_help_panel=HARDWARE,
+    ),
+]
+BatchSize = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Number of subwords that the encoder reads at once.",
+        show_default="suits the device",
+        rich_help_panel=HARDWARE,
+    ),
+]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        min=1, metavar="N", help="Number of CPU threads.", show_default="all cores", rich_help_panel=HARDWARE
+    ),
+]
+LIMIT_HELP = {
+    "max_line_bytes": "Largest line of the input, in bytes.",
+    "max_words": "Longest sentence, in words; 4,000 on both sides take 1 GB of memory.",
+    "max_characters": "Longest sentence, in characters.",
+}
+
+
+def expand_parameter(
+    command: Callable[..., None], name: str, options: Sequence[inspect.Parameter], build: Callable[..., Any]
+) -> Callable[..., None]:
+    """Give a command several options in place of one parameter.
+
+    Args:
+        command: The command.
+        name: The parameter.
+        options: The options that replace it.
+        build: Builds the value of the parameter from those of the options.
+
+    Returns:
+        A command with the options, for Typer.
+    """
+
+    @wraps(command)
+    def run(**given: Any) -> None:
+        value = build(**{option.name: given.pop(option.name) for option in options})
+        command(**{name: value}, **given)
+
+    own = [part for part in inspect.signature(command).parameters.values() if part.name != name]
+    parameters = [part.replace(kind=part.KEYWORD_ONLY) for part in (*own, *options)]
+    run.__signature__ = inspect.Signature(parameters)  # pyright: ignore[reportAttributeAccessIssue]
+    run.__annotations__ = {part.name: part.annotation for part in parameters}
+    return run
+
+
+def with_limits(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command options for the limits of the readers, instead of its parameter `limits`."""
+    options = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=getattr(ReaderLimits, name),
+            annotation=Annotated[int, typer.Option(min=1, metavar="N", help=text, rich_help_panel=INPUT)],
+        )
+        for name, text in LIMIT_HELP.items()
+    ]
+    return expand_parameter(command, "limits", options, ReaderLimits)
+
+
+def as_level(level: str) -> Level:
+    """Check the name of a level, for options that are not checked by Typer."""
+    if level not in LEVELS:
+        raise ValueError(f"--level must be one of {', '.join(LEVELS)}, got {level!r}")
+    return level
