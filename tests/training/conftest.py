@@ -1,7 +1,6 @@
 """Trained aligners that several files of tests share."""
 
 import os
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,11 @@ import pytest
 from otalign.cli.export import export
 from otalign.training import TrainingResult
 from tests.training.tiny_runs import PROBLEMS, train_tiny
+
+try:
+    import fcntl
+except ImportError:  # on Windows, where two processes may then export the same
+    fcntl = None
 
 
 class Trained:
@@ -32,11 +36,12 @@ class Trained:
     def get_exported(self, name: str) -> Path:
         """Return the folder of the exported aligner, which takes seconds to make."""
         folder = self.shared / f"{name}-exported"
-        if not folder.exists():
-            made = self.home / folder.name
-            export(str(self.get_folder(name)), made)
-            with suppress(OSError):  # another process has made it at the same time
-                made.rename(folder)
+        original = str(self.get_folder(name))
+        with (self.shared / f"{name}.lock").open("w") as lock:  # another process may need it too
+            if fcntl:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            if not folder.exists():
+                export(original, folder)
         return folder
 
 
