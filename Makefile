@@ -6,6 +6,8 @@
 #             the wheel with its bill of materials (CycloneDX) to dist/
 # make lint   check style, types, the workflow and the licences          make format   mend the style
 # make lock   pin every package of every extra: versions in constraints.txt, hashes in requirements.lock
+# make docs   build the documentation site into docs/_build/html
+# make examples   run the examples of the documentation and write their output into the pages
 # make licences   write docs/licences.md anew
 # make screenshots   take those of the documents anew, in Chromium
 # make clean  remove the environments
@@ -14,11 +16,13 @@ PYTHON ?= python3
 MINUTES ?= 5
 DEV  := .venv
 DEMO := .venv-demo
+DOCS := .venv-docs
 BIN  := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 SMALL := src/otalign/models/small
 CORPORA := msr-rte mtref edinburgh++ wiki
 
-.PHONY: demo test test-experiments fuzz lint format wheel lock licences model screenshots clean
+.PHONY: demo test test-experiments fuzz lint format wheel lock docs examples licences model \
+	screenshots clean
 
 demo: $(DEMO)/ready
 	$(DEMO)/$(BIN)/otalign align examples/pairs.tsv --format terminal
@@ -54,6 +58,14 @@ lock: $(DEV)/ready
 	$(COMPILE) --output-file constraints.txt > $(DEV)/lock.log
 	$(COMPILE) --constraint constraints.txt --generate-hashes --output-file requirements.lock > $(DEV)/lock.log
 
+docs: $(DOCS)/ready
+	$(DOCS)/$(BIN)/python -m sphinx --fresh-env --write-all --quiet --fail-on-warning --keep-going docs \
+		docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
+examples: $(DEV)/ready
+	$(DEV)/$(BIN)/python -m tests.docs_examples --write
+
 licences: $(DEV)/ready
 	$(DEV)/$(BIN)/python -m tests.licences
 
@@ -72,12 +84,13 @@ screenshots: $(DEV)/ready
 	$(DEV)/$(BIN)/python -m tests.screenshots docs/figures
 
 clean:
-	rm -rf $(DEV) $(DEMO)
+	rm -rf $(DEV) $(DEMO) $(DOCS) docs/_build
 
 # Each environment is made anew when what it installs has changed.
 $(DEV)/ready: EXTRAS := [dev]
 $(DEMO)/ready: EXTRAS :=
-$(DEV)/ready $(DEMO)/ready: pyproject.toml constraints.txt
+$(DOCS)/ready: EXTRAS := [docs]
+$(DEV)/ready $(DEMO)/ready $(DOCS)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv --clear $(@D)
 	$(@D)/$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".$(EXTRAS)"
 	touch $@

@@ -60,7 +60,7 @@ def written(parts: list[str]) -> str:
     return text[0].upper() + text[1:] + "."
 
 
-def edited(parts: list[str], draw: Random) -> list[str]:
+def edit_words(parts: list[str], draw: Random) -> list[str]:
     """Another verb, and with luck another order or a part less."""
     who, did, what, where, when = parts
     changed = [who, OTHERWISE[did], what, where, when]
@@ -82,7 +82,7 @@ def versions(count: int, changed: float, draw: Random) -> tuple[str, str, list[t
         if fate < 0.1:
             continue
         pairs.append((i, len(new)))
-        new.append(written(edited(old[i], draw) if fate < 1 else old[i]))
+        new.append(written(edit_words(old[i], draw) if fate < 1 else old[i]))
         if fate < 0.2:
             new.append(f"Chapter {len(new)} of the report is about {draw.choice(WHAT)} and its price.")
     return " ".join(map(written, old)), " ".join(new), pairs

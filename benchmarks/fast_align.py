@@ -43,7 +43,8 @@ def main() -> None:
     trained = FastAlign().train(pairs, report)
     made = time.perf_counter()
     print(
-        f"{made - start:7.1f} s  both directions of {len(pairs):,} pairs, {len(trained.meetings):,} meetings"
+        f"{made - start:7.1f} s  both directions of {len(pairs):,} pairs, "
+        f"{len(trained.cooccurrences):,} co-occurrences"
     )
     links = trained.aligned.symmetrise("grow-diag-final-and")
     print(f"{time.perf_counter() - made:7.1f} s  to symmetrise them to {sum(map(len, links)):,} links")

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from otalign.alignment import Gold
+from otalign.gold import Gold
 from otalign.io import FORMATS, read, write
 
 

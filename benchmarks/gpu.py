@@ -25,12 +25,12 @@ from typing import Any
 import torch
 
 from otalign import Aligner
-from otalign.aligner import split_into_chunks
-from otalign.alignment import Gold
 from otalign.encoders import PreparedPairs
+from otalign.encoders.chunks import split_into_chunks
 from otalign.encoders.prefetch import prepare_ahead
 from otalign.encoders.prepared import EncoderBatch
 from otalign.encoders.transformers import Transformers, states
+from otalign.gold import Gold
 from otalign.io import load
 from otalign.metrics import count, scores
 from otalign.scoring import split_into_batches
@@ -64,7 +64,7 @@ class Clock:
         return spent
 
 
-def untimed(stage: str) -> None:
+def ignore_time(stage: str) -> None:
     """A clock that takes no time."""
 
 
@@ -163,14 +163,14 @@ def measure(model: str, options: Any, golds: Mapping[str, Sequence[Gold]]) -> No
     print(f"\n{aligner.signature}\n{options.pairs:,} pairs, {options.precision}, best of {ROUNDS} rounds")
     pairs = list(islice(cycle(given), options.pairs))
     chunked = list(ready(aligner, pairs, options.workers))
-    told(chunked, len(pairs))
-    links(aligner, chunked[0], untimed)  # to be warm
+    print_batches(chunked, len(pairs))
+    links(aligner, chunked[0], ignore_time)  # to be warm
     whole = from_pre_tokenised(aligner, chunked, len(pairs), options.device)
     texts = [(" ".join(source), " ".join(target)) for source, target in pairs]
 
     def to_links() -> None:
         for prepared in ready(aligner, texts, options.workers):
-            links(aligner, prepared, untimed)
+            links(aligner, prepared, ignore_time)
 
     def to_alignments() -> None:
         for _ in aligner.align_many(texts, workers=options.workers):
@@ -194,8 +194,8 @@ def measure(model: str, options: Any, golds: Mapping[str, Sequence[Gold]]) -> No
         print(f"F1 on MTRef test in {precision}: {100 * f1:.2f}")
 
 
-def told(chunked: Sequence[PreparedPairs], pairs: int) -> None:
-    """How well batches are filled."""
+def print_batches(chunked: Sequence[PreparedPairs], pairs: int) -> None:
+    """Report how full the batches are."""
     masks = [batch.mask for prepared in chunked for batch in prepared.batches]
     subwords, cells = sum(int(mask.sum()) for mask in masks), sum(mask.size for mask in masks)
     print(f"{len(chunked)} chunks of {len(masks)} batches, {subwords / pairs:.1f} subwords a pair", end=", ")
@@ -210,7 +210,7 @@ def from_pre_tokenised(aligner: Aligner, chunked: Sequence[PreparedPairs], pairs
     """Pairs a second to links on the device, and where the time goes."""
     on_gpu = device.startswith("cuda")
 
-    def all_of_it(clock: Callable[[str], None] = untimed) -> None:
+    def all_of_it(clock: Callable[[str], None] = ignore_time) -> None:
         for prepared in chunked:
             links(aligner, prepared, clock)
 

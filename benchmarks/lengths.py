@@ -97,7 +97,7 @@ def pair(words: int) -> tuple[list[str], list[str]]:
 
 
 def cost(model: str, words: int) -> Cost:
-    """Of one length, in this process."""
+    """Measure one length in this process."""
     aligner = Aligner.load(model, threads=2)
     aligner.align(*pair(5))  # to be warm
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -111,7 +111,7 @@ def cost(model: str, words: int) -> Cost:
 
 
 def costs(model: str) -> list[Cost]:
-    """Of all lengths, each from a process of its own."""
+    """Measure all lengths, each in a process of its own."""
     found = []
     for words in LENGTHS:
         command = [sys.executable, __file__, "--model", model, "--one", str(words)]
@@ -128,7 +128,7 @@ def costs(model: str) -> list[Cost]:
     return found
 
 
-def drawn(by_model: dict[str, list[Cost]], path: Path) -> None:
+def draw_figure(by_model: dict[str, list[Cost]], path: Path) -> None:
     """Time and memory over the words, with a line that grows as n · m."""
     from otalign.render.canvas import FAINT, blank, write
 
@@ -168,7 +168,7 @@ def main() -> None:
             print(f"{name}: words a side, time, memory, exponent of the time's growth (n · m: 2)")
             by_model[name] = costs(model)
     if said.figure:
-        drawn(by_model, said.figure)
+        draw_figure(by_model, said.figure)
 
 
 if __name__ == "__main__":

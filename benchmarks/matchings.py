@@ -41,7 +41,7 @@ def drawn_vectors(count: int) -> Vectors:
 
 
 def encoded_vectors(encoder: str, layer: int, corpus: str, count: int) -> Vectors:
-    """As simalign makes them: each sentence alone, a word the mean of its subwords."""
+    """Embed as simalign does: each sentence alone, a word as the mean of its subwords."""
     aligner = peer()(model=encoder, token_type="word", layer=layer)
     vectors = []
     for gold in load(corpus, "test")[:count]:

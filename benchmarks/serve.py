@@ -65,7 +65,7 @@ class Client:
         return int(head.split(b" ", 2)[1]), await self.reader.readexactly(length)
 
 
-async def served(port: int, bodies: list[bytes], clients: int, bad_every: int) -> Round:
+async def measure_server(port: int, bodies: list[bytes], clients: int, bad_every: int) -> Round:
     """All bodies asked for, by so many clients, each waiting for an answer before it asks again."""
     todo = iter(enumerate(bodies))
     answers: dict[int, bytes] = {}
@@ -95,7 +95,7 @@ async def served(port: int, bodies: list[bytes], clients: int, bad_every: int) -
 
 
 def _run(connection, port: int, bodies: list[bytes], clients: int, bad_every: int) -> None:
-    connection.send(asyncio.run(served(port, bodies, clients, bad_every)))
+    connection.send(asyncio.run(measure_server(port, bodies, clients, bad_every)))
 
 
 def in_its_own_process(*given) -> Round:

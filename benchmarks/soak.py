@@ -55,7 +55,7 @@ class Minute:
 
 @dataclass
 class Soak:
-    """What all clients share: where the server is, until when, and what they have met."""
+    """The state that all clients share: the server, the end time, and the responses so far."""
 
     host: str
     port: int
@@ -75,7 +75,7 @@ class Soak:
         return time.monotonic() >= self.end
 
     @asynccontextmanager
-    async def connected(self) -> AsyncIterator[Connection]:
+    async def connect(self) -> AsyncIterator[Connection]:
         reader, writer = await asyncio.open_connection(self.host, self.port)
         try:
             yield reader, writer
@@ -105,7 +105,7 @@ async def be_good(soak: Soak, think: float, seed: int) -> None:
     await asyncio.sleep(chance.uniform(0, think))
     while not soak.over:
         try:
-            async with soak.connected() as connection:
+            async with soak.connect() as connection:
                 for _ in range(chance.randint(5, 50)):
                     if soak.over or chance.random() < HOSTILE:
                         break
@@ -144,7 +144,7 @@ BODIES = (
 
 async def be_hostile(soak: Soak, chance: random.Random) -> None:
     """Send something that must be refused, whichever way, on a connection of its own."""
-    async with soak.connected() as (reader, writer):
+    async with soak.connect() as (reader, writer):
         kind = chance.randrange(len(BODIES) + 3)
         if kind < len(BODIES):
             writer.write(a_request(BODIES[kind]))
@@ -173,7 +173,7 @@ async def hang_up(soak: Soak, seed: int) -> None:
     chance = random.Random(seed)
     while not soak.over:
         with suppress(OSError):
-            async with soak.connected() as (_, writer):
+            async with soak.connect() as (_, writer):
                 writer.write(many_pairs(chance, 64))
                 await asyncio.sleep(chance.uniform(0, 0.1))
         await asyncio.sleep(chance.uniform(2, 6))
@@ -185,7 +185,7 @@ async def read_slowly(soak: Soak, seed: int) -> None:
     body = json.dumps({"source": "a " * 100, "target": "b " * 100, "matrix": True}).encode()
     while not soak.over:
         with suppress(OSError):
-            async with soak.connected() as (reader, writer):
+            async with soak.connect() as (reader, writer):
                 writer.write(a_request(body))
                 while not soak.over and await reader.read(2_000):
                     await asyncio.sleep(0.2)
@@ -196,7 +196,7 @@ async def be_idle(soak: Soak) -> None:
     """Connect, say nothing until the server hangs up, and come again."""
     while not soak.over:
         with suppress(OSError, TimeoutError):
-            async with soak.connected() as (reader, _):
+            async with soak.connect() as (reader, _):
                 await asyncio.wait_for(reader.read(), max(0.1, soak.end - time.monotonic()))
         await asyncio.sleep(0.5)
 

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from otalign.io import CORPORA, load, read
-from otalign.io.items import TextPair, words_of
+from otalign.io.items import TextPair, get_words
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "pairs.tsv"
 WAIT = 0.2  # seconds between two looks at the memory
@@ -32,10 +32,10 @@ KILLED_AT = (0.3, 0.7)  # of the corpus
 
 
 def pairs(said: str) -> list[TextPair]:
-    """Those of a corpus's dev set, or of a file."""
+    """Return the pairs of a dev set, or of a file."""
     items = load(said, "dev") if said in CORPORA else read(said, "jsonl" if "jsonl" in said else "tsv")
     return [
-        item if isinstance(item, TextPair) else TextPair(*map(" ".join, words_of(item))) for item in items
+        item if isinstance(item, TextPair) else TextPair(*map(" ".join, get_words(item))) for item in items
     ]
 
 
@@ -77,7 +77,7 @@ class Run:
     options: Sequence[str]
     folder: Path
 
-    def started(self, *more: str) -> subprocess.Popen[bytes]:
+    def start(self, *more: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "otalign", "align", str(self.corpus), "-o", f"{self.folder}/"]
         command += ["--processes", str(self.processes), "--shard-size", str(self.size)]
         return subprocess.Popen([*command, *more, *self.options])
@@ -88,10 +88,10 @@ class Run:
         return min(1.0, self.size * len(list(self.folder.glob("part-*"))) / self.count)
 
 
-def measured(run: Run) -> None:
+def measure(run: Run) -> None:
     begun, first = time.perf_counter(), 0.0
     most = [0] * 11  # bytes, by tenths of the pairs that were written then
-    with run.started() as work:
+    with run.start() as work:
         while work.poll() is None:
             tenth = int(10 * run.done)
             most[tenth] = max(most[tenth], resident(work.pid))
@@ -108,15 +108,15 @@ def measured(run: Run) -> None:
     print("  ", *(f"{bytes / 2**20:,.0f}" if bytes else "-" for bytes in most[:10]), flush=True)
 
 
-def killed_and_resumed(run: Run, whole: Path) -> None:
+def kill_and_resume(run: Run, whole: Path) -> None:
     for share in KILLED_AT:
-        with run.started("--resume") as work:
+        with run.start("--resume") as work:
             while run.done < share and work.poll() is None:
                 time.sleep(WAIT / 10)
             work.send_signal(signal.SIGKILL)
         assert work.returncode == -signal.SIGKILL, "the run ended before it was killed; give more --pairs"
         print(f"  killed at {run.done:.0%}", flush=True)
-    with run.started("--resume") as work:
+    with run.start("--resume") as work:
         pass
     names = sorted(path.name for path in whole.iterdir())
     assert work.returncode == 0
@@ -145,9 +145,9 @@ def main() -> None:
         print(f"reading alone: {count / (time.perf_counter() - begun):,.0f} pairs a second", flush=True)
         for processes in said.processes:
             whole, killed = Path(place) / f"by-{processes}", Path(place) / f"killed-{processes}"
-            measured(Run(corpus, count, size, processes, options, whole))
+            measure(Run(corpus, count, size, processes, options, whole))
             if said.kill:
-                killed_and_resumed(Run(corpus, count, size, processes, options, killed), whole)
+                kill_and_resume(Run(corpus, count, size, processes, options, killed), whole)
 
 
 def split_at_dashes(said: list[str]) -> tuple[list[str], list[str]]:

@@ -20,7 +20,7 @@ from experiments.peers.training import RECIPES, train_peer
 from otalign.io import load
 from otalign.ot import Balanced, Partial, Problem, Unbalanced
 from otalign.settings import Learned
-from otalign.training import CorpusSplits, recipe_for, train
+from otalign.training import CorpusSplits, RunOptions, recipe_for, train
 
 METHODS: dict[str, Problem | Learned | Peer] = {
     "bot": Balanced(),
@@ -49,7 +49,7 @@ def row(name: str, encoder: str, golds: dict, device: str) -> list[str]:
     most_memory(on_gpu)
     few = CorpusSplits(golds["train"], golds["dev"][:1])  # scoring is not training
     fit: Any = train_peer if isinstance(problem, str) else train
-    trained = fit(encoder, {"mtref": few}, problem, recipe, device=device, half=on_gpu)
+    trained = fit(encoder, {"mtref": few}, problem, recipe, options=RunOptions(device=device, bf16=on_gpu))
     training = most_memory(on_gpu)
     aligner, pairs = trained.aligner, [(gold.source, gold.target) for gold in golds["test"]]
     taken = []

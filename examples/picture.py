@@ -12,6 +12,6 @@ TARGET = "Last year she quit smoking for good."
 
 if __name__ == "__main__":
     alignment = Aligner.load().align(SOURCE, TARGET)
-    # Weights differ by a digit from one processor to another, and the picture is to be the same.
+    # Weights differ in the last digit between processors; without them the picture is always the same.
     plain = replace(alignment, links=tuple(Link(i, j) for i, j, _ in alignment.links))
     Path(sys.argv[1]).write_text(svg(plain), encoding="utf-8")

@@ -1,6 +1,6 @@
-"""One small unbalanced problem, solved and printed: which words pair up, and which stand alone.
+"""Solve one small unbalanced problem and print the plan: which words correspond, and which are null.
 
-The costs are made by hand here: 0 for the same meaning, 1 for none in common.
+The costs are set by hand: 0 for the same meaning, 1 for nothing in common.
 """
 
 import numpy as np

@@ -1,26 +1,4 @@
-"""The paper's tables and figures, made again from the corpora and an encoder: rows, cells, tables.
+"""Experiments that reproduce the paper, and the supervised systems that it compares with.
 
-study = unsupervised(Source("encoder/", Path("corpora/")), Path("results/"), chosen("main"), [Choice(4)])
-tables.write(study, Path("results/"))
+The package is not part of the wheel. Run it from a clone: `python -m experiments --help`.
 """
-
-from experiments.cells import Cell
-from experiments.choice import EncoderSelection
-from experiments.columns import COLUMNS, Column
-from experiments.material import StudySource
-from experiments.rows import APPENDIX, MAIN, ROWS, select_rows
-from experiments.run import Study, run_unsupervised
-
-__all__ = [
-    "APPENDIX",
-    "COLUMNS",
-    "MAIN",
-    "ROWS",
-    "Cell",
-    "Column",
-    "EncoderSelection",
-    "Study",
-    "StudySource",
-    "run_unsupervised",
-    "select_rows",
-]

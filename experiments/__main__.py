@@ -1,7 +1,7 @@
-"""Experiments from the command line: `python -m experiments --help`, from a clone of the repository."""
+"""Entry point of `python -m experiments`."""
 
-from experiments.cli import study
+from experiments.cli import app
 from otalign.cli import run
 
 if __name__ == "__main__":
-    run(study)
+    run(app)

@@ -9,7 +9,7 @@ LEVEL_NAMES: dict[Level, str] = {"sure": "S", "possible": "S+P"}  # as papers wr
 
 @dataclass(frozen=True)
 class Column:
-    """A test set at a level of its gold, and the corpus whose dev set decides for it."""
+    """A test set at a level of gold, and the corpus whose dev set it is tuned on."""
 
     corpus: str
     level: Level
@@ -44,5 +44,5 @@ DEVS = tuple(dict.fromkeys(column.dev for column in COLUMNS))
 
 
 def dev_levels(dev: str) -> tuple[Level, ...]:
-    """The levels that a dev set is tuned for."""
+    """Return the levels that a dev set is tuned for."""
     return tuple(dict.fromkeys(column.level for column in COLUMNS if column.dev == dev))

@@ -1,4 +1,4 @@
-"""What the tables of all studies share: their columns, what is bold, and how they are written."""
+"""The layout of tables: columns, bold figures, and files."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -10,7 +10,7 @@ MISSING = "–"
 
 
 def table(headings: Iterable[str], lines: Iterable[tuple[str, Sequence[str]]]) -> str:
-    """In Markdown: a title and figures on each line."""
+    """Return a Markdown table with a title and figures on each line."""
     headings = list(headings)
     drawn = ["| | " + " | ".join(headings) + " |", "|---|" + "---:|" * len(headings)]
     drawn += [f"| {title} | " + " | ".join(shown) + " |" for title, shown in lines]
@@ -18,13 +18,15 @@ def table(headings: Iterable[str], lines: Iterable[tuple[str, Sequence[str]]]) -
 
 
 def best(rows: Iterable[Sequence[float | None]]) -> list[float | None]:
-    """The highest figure of each column, as it is shown."""
+    """Return the highest figure of each column, rounded as it is shown."""
     columns = zip(*rows, strict=True)
-    return [max((round(one, 1) for one in column if one is not None), default=None) for column in columns]
+    return [
+        max((round(figure, 1) for figure in column if figure is not None), default=None) for column in columns
+    ]
 
 
 def shown(figure: float | None, top: float | None = None, spread: float | None = None) -> str:
-    """A figure in percent, bold if it is the best of its column, and how far it differs between seeds."""
+    """Format a figure in percent, bold if it is the best of its column, with its deviation between seeds."""
     if figure is None:
         return MISSING
     text = f"{figure:.1f}" if spread is None else f"{figure:.1f} ± {spread:.1f}"
@@ -32,12 +34,12 @@ def shown(figure: float | None, top: float | None = None, spread: float | None =
 
 
 def in_italics(figures: Sequence[float]) -> list[str]:
-    """Those of others, and their mean."""
+    """Format the figures of others, and their mean, in italics."""
     return [f"_{one:.1f}_" for one in (*figures, mean(figures))]
 
 
 def mean_of_all(figures: Sequence[float | None]) -> float | None:
-    """Of all columns, or none: a mean of some of them would look like one of all."""
+    """Return the mean of all columns; None if one is missing, since a partial mean would mislead."""
     known = [figure for figure in figures if figure is not None]
     return mean(known) if known and len(known) == len(figures) else None
 

@@ -1,6 +1,6 @@
-"""What the cells of a study are made from: gold, embeddings, and scores found before, each made once.
+"""The inputs of a study: gold, embeddings, and the journals of tuning, each computed once.
 
-The encoder is loaded when embeddings are first missing, and its run over a split is kept on disk.
+The encoder is loaded when embeddings are first missing, and the embeddings of a split are cached on disk.
 """
 
 import json
@@ -11,9 +11,9 @@ from hashlib import sha256
 from pathlib import Path
 
 from otalign import encoders
-from otalign.alignment import Gold
 from otalign.encoders import Embeddings, Encoder
 from otalign.encoders.whitening import Centre
+from otalign.gold import Gold
 from otalign.io import CORPORA, load
 from otalign.progress import Progress, no_progress
 from otalign.settings import Settings
@@ -22,7 +22,7 @@ from otalign.tuning import EmbeddingStore, EncoderChoice, Journal
 
 @dataclass(frozen=True)
 class StudySource:
-    """Where the material comes from: an encoder, a folder of corpora, and how much of each split is taken."""
+    """An encoder, a folder of corpora, and the maximum number of pairs of each split."""
 
     encoder: str
     data: Path | None = None
@@ -34,11 +34,11 @@ class StudySource:
 
 @dataclass(frozen=True, eq=False)
 class Material:
-    """Gold, embeddings and journals, by corpus and split. Embeddings are those of the choice, if made yet."""
+    """Gold, embeddings and journals, by corpus and split."""
 
     source: StudySource
     cache: Path
-    top: int | None  # the highest layer that will be asked for; None is the encoder's default
+    top: int | None  # highest layer needed; None is the encoder's default
     progress: Progress = no_progress
     _golds: dict[tuple[str, str], tuple[Gold, ...]] = field(default_factory=dict)
     _centred: dict[tuple[str, EncoderChoice, float], Embeddings] = field(default_factory=dict)
@@ -47,14 +47,14 @@ class Material:
 
     @cached_property
     def encoder(self) -> Encoder:
-        said = self.source
-        return encoders.load(
-            said.encoder, self.top, device=said.device, threads=said.threads, batch_size=said.batch_size
-        )
+        """The encoder, loaded on first use."""
+        source = self.source
+        options = {"device": source.device, "threads": source.threads, "batch_size": source.batch_size}
+        return encoders.load(source.encoder, self.top, **options)
 
     @cached_property
     def encoder_digest(self) -> str:
-        """Of the name and the contents of its files: an encoder that was copied is the same one."""
+        """Digest of the encoder's name and files; the same for a copy in another folder."""
         digest = sha256(f"{self.encoder.name} {self.encoder.limit}".encode())
         for file in self.encoder.files():
             with file.open("rb") as content:
@@ -63,7 +63,7 @@ class Material:
         return digest.hexdigest()
 
     def golds(self, corpus: str, split: str) -> tuple[Gold, ...]:
-        """The pairs of a split, no more than the limit; none where the corpus has no such split."""
+        """Return the pairs of a split, up to the limit; none if the corpus has no such split."""
         if split not in CORPORA[corpus].files:
             return ()
         if (corpus, split) not in self._golds:
@@ -71,14 +71,14 @@ class Material:
         return self._golds[corpus, split]
 
     def gold_digest(self, corpus: str, split: str) -> str:
-        """Of the words and the links of a split."""
+        """Return a digest of the words and links of a split."""
         if (corpus, split) not in self._digests:
-            said = json.dumps([gold.to_dict() for gold in self.golds(corpus, split)])
-            self._digests[corpus, split] = sha256(said.encode()).hexdigest()
+            text = json.dumps([gold.to_dict() for gold in self.golds(corpus, split)])
+            self._digests[corpus, split] = sha256(text.encode()).hexdigest()
         return self._digests[corpus, split]
 
     def store(self, corpus: str, split: str, choices: Iterable[EncoderChoice]) -> EmbeddingStore:
-        """Embeddings by choice, not centred."""
+        """Return the embeddings of a split by choice of layer and pairing, not centred."""
 
         def progress(what: str, done: int, of: int | None) -> None:
             self.progress(f"{corpus} {split}: {what}", done, of)
@@ -89,7 +89,7 @@ class Material:
     def get_centred_embeddings(
         self, corpus: str, choice: EncoderChoice, whitening: float = 0.0
     ) -> Embeddings:
-        """Those of a test set, around its own centre, held for the next cell."""
+        """Return the embeddings of a test set, centred on its mean; they are cached for the next cell."""
         if (corpus, choice, whitening) not in self._centred:
             embeddings = self.store(corpus, "test", [choice])[choice]
             centred = Centre.fit([embeddings], whitening).apply(embeddings)
@@ -97,11 +97,12 @@ class Material:
         return self._centred[corpus, choice, whitening]
 
     def journal(self, corpus: str) -> Journal:
-        """What tuning on the dev set of a corpus has found so far, whatever it was that was tuned."""
+        """Return the journal of all tuning on the dev set of a corpus."""
         if corpus not in self._journals:
             file = self.cache / f"tuned-{corpus}.jsonl"
             self._journals[corpus] = Journal(file, self.encoder_digest)
         return self._journals[corpus]
 
     def base(self, choice: EncoderChoice) -> Settings:
+        """Return default settings with a choice of layer and pairing."""
         return Settings(encoder=self.encoder.name, layer=choice.layer, pairing=choice.pairing)

@@ -1,3 +1,5 @@
+import os
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -7,6 +9,7 @@ from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from tests.browser import Browser, Page
+    from tests.commands import CommandServer
 
 # The machine's speed is nobody's bug, and a failure must come again when the test is run again.
 settings.register_profile("otalign", deadline=None, derandomize=True)
@@ -30,7 +33,31 @@ def no_waiting_for_the_disk() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
-def tiny_model(tmp_path_factory) -> Callable[..., Path]:
+def shared_folder(tmp_path_factory) -> Callable[[str, Callable[[Path], None]], Path]:
+    """Folders that are made once for all processes of a test run: name, how to fill it → the folder."""
+    base = tmp_path_factory.getbasetemp()
+    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+    def get(name: str, fill: Callable[[Path], None]) -> Path:
+        folder, ready = base / "shared" / name, base / "shared" / f"{name}.ready"
+        folder.parent.mkdir(exist_ok=True)
+        try:
+            folder.mkdir()
+        except FileExistsError:  # another test, or another process, makes it or has made it
+            for _ in range(6000):
+                if ready.exists():
+                    return folder
+                time.sleep(0.05)
+            raise TimeoutError(f"{folder} was not made by another process") from None
+        fill(folder)
+        ready.touch()
+        return folder
+
+    return get
+
+
+@pytest.fixture(scope="session")
+def tiny_model(shared_folder) -> Callable[..., Path]:
     """kind, positions → the folder of a tiny model, made when it is first asked for."""
     import torch
 
@@ -38,33 +65,36 @@ def tiny_model(tmp_path_factory) -> Callable[..., Path]:
 
     torch.set_num_threads(1)  # so little work is done before a second thread has begun
 
-    made: dict[tuple[str, int], Path] = {}
-
     def folder(kind: str, positions: int = tiny.POSITIONS) -> Path:
-        if (kind, positions) not in made:
-            made[kind, positions] = tiny.model(kind, tmp_path_factory.mktemp(kind), positions)
-        return made[kind, positions]
+        return shared_folder(f"{kind}-{positions}", lambda path: tiny.model(kind, path, positions))
 
     return folder
 
 
 @pytest.fixture(scope="session")
-def exported(tiny_model, tmp_path_factory) -> Callable[..., Path]:
+def exported(tiny_model, shared_folder) -> Callable[..., Path]:
     """kind, layer → the folder of a tiny model as it is exported, once, since that takes seconds."""
     from otalign.encoders.export import export
     from otalign.encoders.transformers import Transformers
 
-    made: dict[tuple[str, int, bool], Path] = {}
-
     def folder(kind: str, layer: int, int8: bool = False) -> Path:
-        if (kind, layer, int8) not in made:
-            made[kind, layer, int8] = tmp_path_factory.mktemp("exported") / kind
+        def fill(path: Path) -> None:
             original = Transformers(str(tiny_model(kind)), layer, device="cpu")
-            said = export(original, made[kind, layer, int8], int8=int8)
-            assert "words compared: largest difference" in said
-        return made[kind, layer, int8]
+            assert "words compared: largest difference" in export(original, path, int8=int8)
+
+        return shared_folder(f"exported-{kind}-{layer}{'-int8' if int8 else ''}", fill)
 
     return folder
+
+
+@pytest.fixture(scope="session")
+def command_server() -> "Iterator[CommandServer]":
+    """Runs commands in processes of their own, without importing the package each time."""
+    from tests.commands import CommandServer
+
+    server = CommandServer()
+    yield server
+    server.stop()
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,8 @@
 
 from hypothesis import strategies as st
 
-from otalign.alignment import Alignment, Gold, Link, WordlessLinks
+from otalign.alignment import Alignment, Link
+from otalign.gold import Gold, WordlessLinks
 
 # What every text format can hold: no blank, line end, byte order mark, nor half of a surrogate pair.
 # Letters that other tools take for blanks or line ends are in, and digits and signs that formats use.

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 import otalign
-from otalign import aligner as module
 from otalign.aligner import Aligner
 from otalign.alignment import Alignment
+from otalign.encoders import chunks as module
 from otalign.encoders import load
 from otalign.encoders import prefetch as ahead
 from otalign.encoders import whitening as centring

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otalign.alignment import Alignment, Gold, Link, Phrase, WordlessLinks
+from otalign.alignment import Alignment, Link, Phrase
+from otalign.gold import Gold, WordlessLinks
 from tests.drawn_alignments import alignments, golds
 
 SOURCE = ("He", "bought", "a", "used", "car")
@@ -44,8 +45,8 @@ def test_gold_survives_json_and_pickle(gold):
 
 @given(alignments())
 def test_transposing_swaps_all_that_has_sides_and_twice_is_nothing(alignment):
-    swapped = alignment.transposed()
-    assert swapped.transposed() == alignment
+    swapped = alignment.transpose()
+    assert swapped.transpose() == alignment
     assert swapped.pairs == {(j, i) for i, j in alignment.pairs}
     assert (swapped.source_nulls, swapped.target_nulls) == (alignment.target_nulls, alignment.source_nulls)
     assert swapped.source_coverage == alignment.target_coverage
@@ -105,8 +106,8 @@ def test_the_levels_of_gold_are_nested_and_its_sets_apart(gold):
     assert gold.alignment("sure").pairs == gold.sure == gold.pairs("sure")
     assert gold.alignment("possible").pairs == gold.sure | gold.possible
     assert not gold.sure & gold.possible
-    assert gold.transposed().transposed() == gold
-    assert gold.transposed().alignment("possible") == gold.alignment("possible").transposed()
+    assert gold.transpose().transpose() == gold
+    assert gold.transpose().alignment("possible") == gold.alignment("possible").transpose()
 
 
 def test_what_is_sure_and_possible_is_sure():

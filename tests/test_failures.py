@@ -150,7 +150,7 @@ def test_a_full_disk_is_said_at_once_and_the_run_goes_on_later(shards, expected,
     rc, said = shards(Loading(Plain(fault, at=30)), tmp_path / "out")
     assert rc == 2
     assert "part-000002.jsonl (lines 25–36) failed: OSError: [Errno 28]" in one_line(said)
-    assert "--resume goes on once that is solved" in said
+    assert "use --resume once that is solved" in said
     assert fault.processes == 1
     assert shards(Loading(), tmp_path / "out", "--resume")[0] == 0
     assert bytes_of(tmp_path / "out") == expected
@@ -195,8 +195,8 @@ def test_damaged_shards_are_made_anew_and_it_is_said(shards, expected, tmp_path)
     size = len(expected["part-000000.jsonl"])
     assert (rc, one_line(said)) == (
         0,
-        "otalign: 3 files are damaged or not recorded, and made anew; the first: part-000000.jsonl: "
-        f"{size - 1:,} bytes instead of {size:,}\n",
+        "otalign: 3 files are damaged or not recorded, and will be written again; "
+        f"the first: part-000000.jsonl: {size - 1:,} bytes instead of {size:,}\n",
     )
     assert bytes_of(folder) == expected
 
@@ -207,7 +207,7 @@ def test_a_shard_that_is_not_of_the_run_is_named_and_left_alone(shards, expected
     extra.write_bytes(b"{}\n")
     rc, said = shards(Loading(), folder, "--resume")
     assert rc == 2
-    assert f"{extra.name} is not of this run, which has {SHARDS} shards; remove it" in said.splitlines()[-1]
+    assert f"{extra.name} does not belong to this run of {SHARDS} shards; remove it" in said.splitlines()[-1]
     extra.unlink()
     assert shards(Loading(), folder, "--resume") == (0, "")
     assert bytes_of(folder) == expected
@@ -220,7 +220,7 @@ def test_a_run_from_before_there_were_records_is_made_anew(shards, expected, tmp
     (folder / "run.json").write_text(json.dumps(said))
     rc, said = shards(Loading(), folder, "--resume")
     assert rc == 0
-    assert f"{SHARDS} files are damaged or not recorded, and made anew" in one_line(said)
+    assert f"{SHARDS} files are damaged or not recorded, and will be written again" in one_line(said)
     assert bytes_of(folder) == expected
 
 
@@ -336,7 +336,7 @@ def cluster() -> Iterator[None]:
     pytest.importorskip("ray.data", reason="Ray is not installed")
     from otalign.engines import ray
 
-    with ray.cluster(None, 2):
+    with ray.start_cluster(None, 2):
         yield
 
 
@@ -353,7 +353,7 @@ def test_by_ray_it_is_the_same(cluster, shards, expected, tmp_path):
 
     damage(folder)
     rc, said = shards(Loading(), folder, *options, "--resume")
-    assert (rc, "files are damaged or not recorded, and made anew" in one_line(said)) == (0, True)
+    assert (rc, "files are damaged or not recorded, and will be written again" in one_line(said)) == (0, True)
     assert bytes_of(folder) == expected
 
 

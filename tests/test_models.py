@@ -30,12 +30,12 @@ def said(aligner: Aligner, source: str, target: str) -> set[str]:
 @pytest.mark.parametrize("name", models.names())
 def test_the_files_are_those_that_were_measured(name):
     folder = models.folder(name)
-    assert Measured.of(folder).digests == digests(folder)
+    assert Measured.read(folder).digests == digests(folder)
 
 
 @pytest.mark.parametrize("name", models.names())
 def test_the_card_tells_what_was_measured(name):
-    measured = Measured.of(models.folder(name))
+    measured = Measured.read(models.folder(name))
     assert f"**{100 * measured.mean:.1f}**" in CARDS[name]
     for corpus in dict.fromkeys(column.split()[0] for column in measured.f1):
         levels = [measured.f1.get(f"{corpus} {level}") for level in ("sure", "possible")]
@@ -79,7 +79,7 @@ def test_what_is_possible_is_more_than_what_is_sure(aligner):
 
 def test_it_is_found_by_its_name_too(aligner):
     assert Aligner.load("small").signature == aligner.signature
-    with pytest.raises(ValueError, match="only small"):
+    with pytest.raises(ValueError, match="choose one of small"):
         models.folder("large")
 
 
@@ -101,7 +101,7 @@ def test_the_command_line_uses_it(tmp_path):
     assert printed("align", "It rains.", "It is raining!", "--format", "pharaoh").startswith("0-0 1-2")
     listed = printed("models")
     assert "small: " in listed
-    assert f"mean {100 * Measured.of(models.folder('small')).mean:.1f}" in listed
+    assert f"mean {100 * Measured.read(models.folder('small')).mean:.1f}" in listed
     assert printed("models", "small") == CARDS["small"]
 
 

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced
-from otalign.settings import Learned, LearnedSettings, Settings, find_spec, read_settings
+from otalign.problems import find_spec
+from otalign.settings import Learned, LearnedSettings, Settings, read_settings
 
 shares = st.floats(0, 1)
 positive = st.floats(1e-6, 1e6)

@@ -1,4 +1,4 @@
-"""The supervised peers in training: what the loop takes, made of the heads in `otalign.baselines`."""
+"""The supervised peers as models that a training run takes."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -11,64 +11,66 @@ from experiments.peers.queries import QueryBatch, batch, by_pairs, queries
 from experiments.peers.semi_crf import SemiCrf
 from experiments.peers.settings import Peer
 from experiments.peers.span_prediction import QueryTensors, SpanPrediction
-from otalign.alignment import LEVELS, Gold, Level
+from otalign.alignment import LEVELS, Level
 from otalign.encoders.transformers import Transformers
+from otalign.gold import Gold
 from otalign.scoring import PairBatch
 from otalign.text.words import join_words
 from otalign.training.batches import PairSet, TrainingBatch, pool_by_size
-from otalign.training.model import Learner, Tensors
+from otalign.training.model import Learner
 from otalign.training.reading import ShuffledSet
+from otalign.training.tensors import BatchTensors
 
 
 class SemiCrfModel(Learner):
-    """The encoder under a semi-Markov CRF; it reads pairs as those of transport do."""
+    """An encoder with a semi-Markov CRF, which reads the same batches as an aligner in training."""
 
     def __init__(self, encoder: Transformers, level: Level):
         super().__init__(encoder)
         self.head = SemiCrf(encoder.model.config.hidden_size)
         self.level: Level = level
 
-    def forward(self, batch: Tensors) -> Tensor:
-        """The loss of a batch."""
-        return self.head(self._tile(batch), batch.links[LEVELS.index(self.level)])
+    def forward(self, batch: BatchTensors) -> Tensor:
+        """Compute the loss of a batch."""
+        return self.head(self._embed_words(batch), batch.links[LEVELS.index(self.level)])
 
     @torch.inference_mode()
-    def weights(self, batch: TrainingBatch) -> tuple[PairBatch, dict[Level, Any]]:
-        tile = self._tile(self.tensors(batch, self.device))
-        return tile, {self.level: self.head.weights(tile)}
+    def score(self, batch: TrainingBatch) -> tuple[PairBatch, dict[Level, Any]]:
+        words = self._embed_words(self.to_tensors(batch, self.device))
+        return words, {self.level: self.head.weights(words)}
 
-    def _tile(self, batch: Tensors) -> PairBatch:
-        return batch.tile(self.states(batch.inputs).float())
+    def _embed_words(self, batch: BatchTensors) -> PairBatch:
+        return batch.pool_words(self.encode(batch.inputs).float())
 
 
 class SpanModel(Learner):
-    """The encoder under span prediction; it reads queries."""
+    """An encoder with span prediction, which reads queries."""
 
     def __init__(self, encoder: Transformers, level: Level):
         super().__init__(encoder)
         self.head = SpanPrediction(encoder.model.config.hidden_size)
         self.level: Level = level
 
-    def tensors(self, batch: QueryBatch, device: Any) -> QueryTensors:
+    def to_tensors(self, batch: QueryBatch, device: Any) -> QueryTensors:
         return QueryTensors.of(batch, device)
 
     def forward(self, queries: QueryTensors) -> Tensor:
-        """The loss of a batch."""
-        return self.head(self.states(queries.inputs), queries)
+        """Compute the loss of a batch."""
+        return self.head(self.encode(queries.inputs), queries)
 
     @torch.inference_mode()
-    def weights(self, batch: QueryBatch) -> tuple[PairBatch, dict[Level, Any]]:
+    def score(self, batch: QueryBatch) -> tuple[PairBatch, dict[Level, Any]]:
         found = self.head.weights(batch, self._read)
         is_word = (np.arange(size) < batch.lengths[:, k, None] for k, size in enumerate(found.shape[1:]))
         return PairBatch(None, None, *is_word), {self.level: found}
 
     def _read(self, queries: QueryBatch) -> tuple[Tensor, QueryTensors]:
-        asked = self.tensors(queries, self.device)
-        return self.states(asked.inputs), asked
+        asked = self.to_tensors(queries, self.device)
+        return self.encode(asked.inputs), asked
 
 
 class QuerySet(ShuffledSet):
-    """The queries of pairs with their answers at a level. An example is a query; a dev set goes by pairs."""
+    """The queries of pairs with their answers at a level. An example is one query."""
 
     def __init__(self, golds: Sequence[Gold], encoder: Transformers, level: Level):
         self.golds, self.pad = golds, encoder.pad
@@ -88,13 +90,12 @@ class QuerySet(ShuffledSet):
         return batch([self.queries[k] for k in examples], self.lengths, self.links, self.pad)
 
     def shuffle(self, size: int, random: np.random.Generator) -> list[np.ndarray]:
-        """The numbers of all queries once, `size` at a time, at random but that those of like length come
-        together."""
+        """Return the numbers of all queries in random batches of `size`; similar lengths come together."""
         order = random.permutation(len(self))
         return pool_by_size(order, self.sizes[order], size, random)
 
     def by_length(self, subwords: int) -> Iterator[QueryBatch]:
-        """All queries of all pairs, the longest first, those of a pair together."""
+        """Yield all queries, the longest first, those of a pair together."""
         for of in by_pairs(self.queries, subwords):
             yield batch(of, self.lengths, self.links, self.pad)
 
@@ -108,7 +109,7 @@ MODELS: dict[Peer, Callable[[Transformers, Level], SemiCrfModel | SpanModel]] = 
 def examples(
     peer: Peer, golds: Sequence[Gold], encoder: Transformers, level: Level, both_directions: bool = False
 ) -> PairSet | QuerySet:
-    """What a peer reads of gold. Span prediction asks in both directions as it is."""
+    """Return the examples that a peer reads. Span prediction asks in both directions anyway."""
     if peer == "span-prediction":
         return QuerySet(golds, encoder, level)
     return PairSet(golds, encoder, both_directions=both_directions)

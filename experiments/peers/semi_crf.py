@@ -23,16 +23,16 @@ from torch.utils.checkpoint import checkpoint
 from experiments.peers.semi_markov import NEVER, Path, best_path, log_partition, path_score
 from otalign.scoring import PairBatch
 
-LONGEST = 3  # words of a span
-SIZE = 256  # of a span's vector, and of what is made of two
-FARTHEST = 10  # words between two target spans that are told apart
+LONGEST = 3  # maximum number of words of a span
+SIZE = 256  # dimensions of span vectors and pair features
+FARTHEST = 10  # maximum distance of two target spans that is distinguished
 DROPOUT = 0.1
-CELLS = 1 << 16  # word pairs that are decoded together: of each, nine pairs of spans are in memory
+CELLS = 1 << 16  # word pairs decoded together; each needs nine pairs of spans in memory
 TIE = 0.01  # by which the one of two equally good gold paths is better
 
 
 class SemiCrf(nn.Module):
-    """From the words of pairs (`PairBatch`) to a loss, or to links."""
+    """The head: computes a loss, or links, from the words of pairs (`PairBatch`)."""
 
     def __init__(self, size: int):
         super().__init__()
@@ -83,7 +83,7 @@ class SemiCrf(nn.Module):
         return self.span(torch.stack(made, 2))
 
     def _scores(self, own: Tensor, other: Tensor, is_other: Tensor) -> Tensor:
-        """Of each own span under each label: the other's spans, (B, N, S, M, S) laid flat, and null."""
+        """Score each span under each label: the other's spans, (B, N, S, M, S) laid flat, and null."""
         null = self.null.to(other.dtype).expand(len(other), 1, -1)
         labels = torch.cat([other.flatten(1, 2), null], 1)
         left, right = self.own(own).flatten(1, 2)[:, :, None], self.other(labels)[:, None]
@@ -104,7 +104,7 @@ class SemiCrf(nn.Module):
         return path_links(path, others)
 
     def _transitions(self, others: int) -> Tensor:
-        """Of a label after each label, (S · M + 1, S · M + 1)."""
+        """Score a label after each label, (S · M + 1, S · M + 1)."""
         ends, starts = torch.arange(others).repeat_interleave(LONGEST), _starts(others)
         apart = (starts[None, :] - ends[:, None] - 1).clamp(-FARTHEST, FARTHEST) + FARTHEST
         from_null, to_null, between = range(2 * FARTHEST + 1, 2 * FARTHEST + 4)
@@ -152,13 +152,13 @@ def _starts(others: int) -> Tensor:
 
 
 def _is_label(is_other: Tensor) -> Tensor:
-    """Whether a label is there, (B, S · M + 1): it ends with a word, and starts with one."""
+    """Return the mask of existing labels, (B, S · M + 1): it ends with a word, and starts with one."""
     others = is_other.shape[1]
     there = is_other.repeat_interleave(LONGEST, 1) & (_starts(others) >= 0).to(is_other.device)
     return F.pad(there, (0, 1), value=True)
 
 
 def _shift(of: Tensor, steps: int) -> Tensor:
-    """What stands so many words before each, (B, N, …); 0 before the first."""
+    """Shift by a number of words, (B, N, …); 0 before the first."""
     steps = min(steps, of.shape[1])
     return F.pad(of[:, : of.shape[1] - steps], (0, 0, steps, 0))

@@ -19,7 +19,7 @@ NEVER = -1e4  # finite, so that gradients are too, and its exponential is 0
 
 
 class Path(NamedTuple):
-    """At each word that ends a span, how many words the span has and its label; elsewhere 0, (B, N) each."""
+    """A path: the length and the label of the span that ends at each word; elsewhere 0, (B, N) each."""
 
     sizes: Tensor
     labels: Tensor
@@ -56,7 +56,7 @@ def path_score(scores: Tensor, transitions: Tensor, path: Path) -> Tensor:
 def _over_paths(
     scores: Tensor, transitions: Tensor, lengths: Tensor, taken: Callable[[Tensor, int], Tensor]
 ) -> Tensor:
-    """What is taken of the scores of all paths: their log-sum-exp, or their maximum."""
+    """Combine the scores of all paths: their log-sum-exp, or their maximum."""
     batch, words, longest, labels = scores.shape
     begun = [scores.new_zeros(batch, labels)]  # of paths over the first i words: before a label l comes, …
     over = []  # … and after label l is the last

@@ -35,7 +35,7 @@ class PeerSettings:
         return replace(self, **changes)
 
     def signature_fields(self) -> dict[str, object]:
-        """What a signature tells."""
+        """Return the fields of a signature."""
         return asdict(self)
 
     def to_dict(self) -> dict[str, Any]:
@@ -43,12 +43,12 @@ class PeerSettings:
 
 
 def is_peer(folder: str | Path | None) -> bool:
-    """Whether a trained peer is saved in a folder."""
+    """Return whether a folder contains a trained peer."""
     return folder is not None and (Path(folder) / PEER).is_file()
 
 
 def load_settings(folder: Path) -> PeerSettings:
-    """Those of the trained peer in a folder."""
+    """Return the settings of the trained peer in a folder."""
     if not is_peer(folder):
         raise ValueError(f"{folder} must be the folder of a trained peer, but it holds no {PEER}")
     try:

@@ -27,7 +27,7 @@ NEVER = -1e4
 
 
 class QueryTensors(NamedTuple):
-    """What is read of a batch of queries, on the device that it is read on."""
+    """A batch of queries as tensors on a device."""
 
     inputs: dict[str, Tensor]  # (Q, L) each
     starts: Tensor
@@ -37,16 +37,18 @@ class QueryTensors(NamedTuple):
 
     @classmethod
     def of(cls, batch: QueryBatch, device: torch.device | str) -> "QueryTensors":
-        def moved(array: np.ndarray) -> Tensor:
+        def to_device(array: np.ndarray) -> Tensor:
             return torch.from_numpy(array).to(device, non_blocking=True)
 
-        inputs = dict[str, Tensor](zip(INPUTS, map(moved, (batch.ids, batch.mask, batch.types)), strict=True))
+        inputs = dict[str, Tensor](
+            zip(INPUTS, map(to_device, (batch.ids, batch.mask, batch.types)), strict=True)
+        )
         is_word = np.arange(batch.starts.shape[1]) < batch.counts[:, None]
-        return cls(inputs, *map(moved, (batch.starts, batch.ends, is_word, batch.links)))
+        return cls(inputs, *map(to_device, (batch.starts, batch.ends, is_word, batch.links)))
 
 
 class SpanPrediction(nn.Module):
-    """From the states of queries to a loss, or to probabilities of links."""
+    """The head: computes a loss, or probabilities of links, from the states of queries."""
 
     def __init__(self, size: int):
         super().__init__()
@@ -69,7 +71,7 @@ class SpanPrediction(nn.Module):
     def weights(
         self, batch: QueryBatch, read: Callable[[QueryBatch], tuple[Tensor, QueryTensors]]
     ) -> np.ndarray:
-        """Of the word pairs of a batch, (B, N, M), from the states that are read of its queries."""
+        """Return the probabilities (B, N, M) of the word pairs of a batch; `read` encodes its queries."""
         spans = [to_numpy(self.best_spans(*read(part))) for part in batch.parts()]
         return average_directions(np.concatenate(spans), batch)
 
@@ -85,7 +87,7 @@ class SpanPrediction(nn.Module):
         return most[:, None] * ((each >= first) & (each <= last) & queries.is_word)
 
     def _log_odds(self, states: Tensor, queries: QueryTensors) -> tuple[Tensor, Tensor]:
-        """Of start and end: at none and at each word, (Q, 1 + W)."""
+        """Return the logits of start and end: at none and at each word, (Q, 1 + W)."""
         bounds = self.bounds(states).float()
         made = []
         for k, places in enumerate((queries.starts, queries.ends)):

@@ -20,16 +20,17 @@ from experiments.peers.queries import QueryBatch, batch, by_pairs, queries
 from experiments.peers.semi_crf import SemiCrf
 from experiments.peers.settings import PEER, Peer, PeerSettings, load_settings
 from experiments.peers.span_prediction import QueryTensors, SpanPrediction
-from otalign.aligner import format_signature, split_into_chunks
 from otalign.alignment import Alignment, Link
 from otalign.arrays import is_finite
 from otalign.atomic import write_atomic
+from otalign.encoders.chunks import split_into_chunks
 from otalign.encoders.transformers import Transformers
+from otalign.failures import describe
+from otalign.method import format_signature
 from otalign.scoring import PairBatch, split_into_batches
 from otalign.scoring.extraction import DIGITS
 from otalign.scoring.learned import BUDGET
 from otalign.text.words import Pair, Text
-from otalign.untrusted import one_line
 
 WEIGHTS = "peer.safetensors"
 HEADS: dict[Peer, type[SemiCrf] | type[SpanPrediction]] = {
@@ -71,14 +72,14 @@ class TrainedPeer:
             head.load_state_dict(weights)
         except Exception as error:  # torch raises RuntimeError for names and shapes, safetensors its own
             raise ValueError(
-                f"{Path(folder) / WEIGHTS} is not what was trained: {one_line(error)}"
+                f"{Path(folder) / WEIGHTS} is not what was trained: {describe(error, brief=True)}"
             ) from error
         if not all(map(is_finite, weights.values())):
             raise ValueError(f"{Path(folder) / WEIGHTS} holds numbers that are not finite; it is damaged")
         return cls(encoder, head.to(encoder.device).eval(), settings)
 
     def save(self, folder: str | Path) -> None:
-        """Write a folder that `load` takes."""
+        """Write a folder that `load` reads."""
         from safetensors.torch import save_file
 
         folder = Path(folder)
@@ -92,22 +93,22 @@ class TrainedPeer:
 
     @property
     def signature(self) -> str:
-        """`key:value|…`: all that must be told of a result for it to be got again."""
+        """Signature `key:value|…` that describes a result so that it can be reproduced."""
         return format_signature(self.settings.signature_fields())
 
     def align(self, source: Text, target: Text) -> Alignment:
-        """The alignment of one pair: two texts, or two lists of words."""
+        """Align a pair: two texts, or two lists of words."""
         (alignment,) = self.align_many([(source, target)])
         return alignment
 
     def align_many(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[Alignment]:
-        """The alignments of any number of pairs, in order, as they are asked for, a chunk held at a time."""
+        """Align any number of pairs lazily, in order, a chunk at a time."""
         for chunk in split_into_chunks(pairs):
             for pair, weights in zip(chunk, self._weights(chunk), strict=True):
                 yield _alignment(pair, weights, self.settings.threshold)
 
     def _weights(self, pairs: Sequence[Pair]) -> list[np.ndarray]:
-        """Of all cells of each pair, (n, m)."""
+        """Return the weights of all word pairs of each pair, (n, m)."""
         made = [np.zeros((len(one.spans), len(other.spans)), dtype=np.float32) for one, other in pairs]
         match self.head:
             case SemiCrf():
@@ -123,16 +124,18 @@ class TrainedPeer:
         return made
 
 
-Weighed = Iterator[tuple[Sequence[int], np.ndarray]]  # numbers of pairs, and the weights (B, N, M) of each
+PairWeights = Iterator[
+    tuple[Sequence[int], np.ndarray]
+]  # numbers of pairs, and the weights (B, N, M) of each
 
 
-def crf_weights(encoder: Transformers, head: SemiCrf, pairs: Sequence[Pair]) -> Weighed:
+def crf_weights(encoder: Transformers, head: SemiCrf, pairs: Sequence[Pair]) -> PairWeights:
     embeddings = encoder.embed(pairs, "joint")
     for indices, pair_batch in split_into_batches(embeddings, BUDGET):
         yield indices, head.weights(PairBatch(*(_tensor(part, head) for part in pair_batch))).numpy()
 
 
-def span_weights(encoder: Transformers, head: SpanPrediction, pairs: Sequence[Pair]) -> Weighed:
+def span_weights(encoder: Transformers, head: SpanPrediction, pairs: Sequence[Pair]) -> PairWeights:
     def read(part: QueryBatch) -> tuple[torch.Tensor, QueryTensors]:
         states = _tensor(encoder.hidden(part.ids, part.mask, part.types), head)
         return states, QueryTensors.of(part, states.device)

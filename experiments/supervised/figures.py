@@ -1,4 +1,4 @@
-"""The supervised study's figures: F1 by nulls and phrases, and whether probabilities can be relied on."""
+"""The figures of the supervised study: F1 by nulls and phrases, and reliability diagrams."""
 
 from collections.abc import Sequence
 from functools import reduce
@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from experiments.columns import Column
-from experiments.figures.lines import SURE, WITHOUT_MSR, Panel, PlotLine, Pooled, figure
 from experiments.supervised.rows import ROWS, UNION
 from experiments.supervised.study import Supervised
+from experiments.unsupervised.figures.lines import SURE, WITHOUT_MSR, Panel, PlotLine, Pooled, figure
 from otalign.metrics import Counts
 from otalign.metrics.reliability import Reliability
 from otalign.render.canvas import FAINT, blank, save
@@ -25,39 +25,39 @@ FEW = 20  # in a bin: too few for a share that means anything
 
 
 def write(study: Supervised, folder: Path) -> list[Path]:
-    """What can be drawn of the results that are there."""
+    """Write the figures that the finished results allow; return the files."""
     by_nulls = [Panel("All corpora", SURE, LINES), Panel("Without MSR-RTE", WITHOUT_MSR, LINES)]
     drawn = {
-        "supervised-f1-by-null-rate": figure("null_rate", by_nulls, _make_pooling(study)),
-        "supervised-f1-by-phrase-share": figure("phrase_share", by_nulls[:1], _make_pooling(study)),
+        "supervised-f1-by-null-rate": figure("null_rate", by_nulls, _make_pool(study)),
+        "supervised-f1-by-phrase-share": figure("phrase_share", by_nulls[:1], _make_pool(study)),
         "reliability": reliability(study),
     }
     folder.mkdir(parents=True, exist_ok=True)
-    return [path for name, one in drawn.items() if one for path in save(one, folder / name)]
+    return [path for name, figure in drawn.items() if figure for path in save(figure, folder / name)]
 
 
-def _make_pooling(study: Supervised) -> Pooled:
-    def pooled(line: PlotLine, columns: Sequence[Column]) -> list[Counts]:
+def _make_pool(study: Supervised) -> Pooled:
+    def pool(line: PlotLine, columns: Sequence[Column]) -> list[Counts]:
         row, counts = ROWS[line.row], study.ground.results.counts
         return [
             Counts.concatenate(counts(study.group_results(row, column)[seed], column) for column in columns)
             for seed in study.whole_seeds(row, SURE)
         ]
 
-    return pooled
+    return pool
 
 
 def collect_reliability(study: Supervised, level: str, what: str) -> list[Reliability]:
-    """What the models of all corpora together say at a level, seed by seed."""
+    """Return the reliability of the models of all corpora at a level, by seed."""
     return [
-        Reliability.from_dict(one.reliability[level][what])
-        for one in study.of_row(ROWS[UNION])
-        if level in one.reliability
+        Reliability.from_dict(result.reliability[level][what])
+        for result in study.of_row(ROWS[UNION])
+        if level in result.reliability
     ]
 
 
 def reliability(study: Supervised) -> Any | None:
-    """How often links and nulls are so that are held to be so likely, all seeds together."""
+    """Draw the observed frequency of links and nulls by their predicted probability, over all seeds."""
     if not any(collect_reliability(study, level, "links") for level in LEVELS):
         return None
     drawn, axes = blank(7.6, 3.8, 2)

@@ -1,10 +1,10 @@
-"""What models are made from, the same for all workers: gold, an encoder, and a folder for the results."""
+"""The inputs of all trainings, shared by the workers: gold, an encoder, and a folder for the results."""
 
 from dataclasses import dataclass, fields
 from functools import cached_property
 from hashlib import sha256
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 
@@ -14,24 +14,30 @@ from experiments.material import Material, StudySource
 from experiments.supervised.jobs import ResultKey
 from experiments.supervised.results import Result, Results
 from experiments.supervised.rows import ROWS
-from otalign.training import CorpusSplits as Learnt
+from otalign.training import CorpusSplits
 
 Precision = Literal["float32", "bfloat16"]
+PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
 
 @dataclass(frozen=True)
 class Ground:
-    """A plain value, the gold included, that is sent to every worker."""
+    """The inputs of all trainings: a plain value that is sent to every worker."""
 
     source: StudySource
     folder: Path
     precision: Precision
-    encoder: str  # its name, and …
-    encoder_digest: str  # … what is in its files
+    encoder: str  # name
+    encoder_digest: str  # digest of its files
 
     @classmethod
     def of(cls, source: StudySource, folder: Path, precision: Precision | None = None) -> "Ground":
-        """That there is all that is needed is found out here, before the work."""
+        """Return the inputs, after checking that all of them are available.
+
+        Raises:
+            ValueError: If the device is not available.
+            FileNotFoundError: If a corpus is missing.
+        """
         if source.device not in (None, "cpu", "cuda"):
             raise ValueError(f"device must be cpu or cuda, got {source.device!r}")
         if source.device == "cuda" and not torch.cuda.is_available():
@@ -60,30 +66,31 @@ class Ground:
     def results(self) -> Results:
         return Results(self.folder / "runs")
 
-    def get_splits(self, corpus: str) -> Learnt:
-        return Learnt(self.material.golds(corpus, "train"), self.material.golds(corpus, "dev"))
+    def get_splits(self, corpus: str) -> CorpusSplits:
+        """Return the train and dev sets of a corpus."""
+        return CorpusSplits(self.material.golds(corpus, "train"), self.material.golds(corpus, "dev"))
 
     def size(self, place: ResultKey) -> int:
-        """The pairs that it is trained on."""
+        """Return the number of pairs that a model is trained on."""
         return sum(len(self.material.golds(corpus, "train")) for corpus in place.corpora)
 
     def result(self, place: ResultKey) -> Result | None:
-        """If it is made and still what would be made."""
+        """Return a result, if there is one with the same inputs."""
         return self.results.get(place, self.key(place))
 
     def key(self, place: ResultKey) -> str:
-        """A digest of all that decides a result."""
+        """Return a digest of all inputs of a result."""
         row = ROWS[place.row]
         splits = [(corpus, split) for corpus in place.corpora for split in ("train", "dev")]
         if row.after:
             splits += [(corpus, split) for corpus in DEVS for split in ("train", "dev")]
         splits += [(column.corpus, "test") for column in place.columns]
-        about = [otalign.__version__, self.encoder_digest, self.precision, *place]
-        about += [self.material.gold_digest(*split) for split in dict.fromkeys(splits)]
+        inputs = [otalign.__version__, self.encoder_digest, self.precision, *place]
+        inputs += [self.material.gold_digest(*split) for split in dict.fromkeys(splits)]
         rows = [row, *([ROWS[row.after]] if row.after else [])]
-        # A title is for the reader, and how many other seeds there are changes nothing.
-        said = [
-            {f.name: getattr(one, f.name) for f in fields(one) if f.name not in ("title", "seeds")}
-            for one in rows
+        # The title and the number of seeds do not change a result.
+        values = [
+            {f.name: getattr(row, f.name) for f in fields(row) if f.name not in ("title", "seeds")}
+            for row in rows
         ]
-        return sha256(f"{about} {said}".encode()).hexdigest()
+        return sha256(f"{inputs} {values}".encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""What there is to train, in what order: places of models in the study, and the jobs that make them."""
+"""The models of the supervised study, and the order in which jobs train them."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -7,11 +7,11 @@ from typing import NamedTuple
 from experiments.columns import COLUMNS, DEVS, Column, dev_levels
 from experiments.supervised.rows import FIRST, REFIT_ROW, ROWS, SupervisedRow
 
-ALL, BOTH = "all", "both"  # of the corpora; of the levels
+ALL, BOTH = "all", "both"  # all corpora; both levels
 
 
 class ResultKey(NamedTuple):
-    """Of a trained model in the study."""
+    """The identity of a model: row, corpus, level and seed."""
 
     row: str
     corpus: str  # what it is trained on
@@ -27,7 +27,7 @@ class ResultKey(NamedTuple):
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Those that it is tested on."""
+        """Columns on which the model is tested."""
         if not ROWS[self.row].tested:
             return ()
         return tuple(c for c in COLUMNS if c.dev in self.corpora and self.level in (BOTH, c.level))
@@ -35,15 +35,15 @@ class ResultKey(NamedTuple):
 
 @dataclass(frozen=True)
 class Job:
-    """Models that are made one after the other by one worker, each of them with what those before it gave."""
+    """Models that a worker trains in order, since later ones depend on earlier ones."""
 
     places: tuple[ResultKey, ...]
-    after: ResultKey | None = None  # has to be made before: it says what is best, or is gone on from
-    kept: bool = False  # whether others go on from its models
+    after: ResultKey | None = None  # must be finished before: it chooses the settings, or is trained further
+    kept: bool = False  # whether other jobs train its models further
 
 
 def places(row: SupervisedRow, seeds: int | None = None) -> tuple[ResultKey, ...]:
-    """All of a row, seed by seed; none of a row that is made of others."""
+    """Return the models of a row, seed by seed; none for a row that selects from others."""
     if row.better_of:
         return ()
     on = (ALL,) if row.together else DEVS
@@ -56,7 +56,7 @@ def places(row: SupervisedRow, seeds: int | None = None) -> tuple[ResultKey, ...
 
 
 def order_jobs(wanted: Collection[ResultKey], size: Callable[[ResultKey], int]) -> list[Job]:
-    """The jobs that make these places, the more urgent first, and then the larger ones."""
+    """Return the jobs for these models, urgent ones first, then larger ones."""
     families: dict[ResultKey, list[ResultKey]] = {}
     for place in wanted:
         families.setdefault(_head(place), []).append(place)
@@ -69,50 +69,50 @@ def order_jobs(wanted: Collection[ResultKey], size: Callable[[ResultKey], int]) 
 
 
 def _head(place: ResultKey) -> ResultKey:
-    """The place whose model it is made of; its own if of none."""
+    """Return the model from which a model starts; itself if none."""
     before = ROWS[place.row].after
     return ResultKey(before, ALL, BOTH, place.seed) if before else place
 
 
 def _family(head: ResultKey, wanted: Sequence[ResultKey]) -> Iterator[Job]:
-    """The head with what is made of it on all corpora, and then, corpus by corpus, what goes on from that."""
+    """Yield the job of the head, then a job for each corpus that trains its models further."""
     apart: dict[tuple[str, str], list[ResultKey]] = {}
     for place in wanted:
         if place != head and not ROWS[place.row].together:
             apart.setdefault((place.corpus, place.level), []).append(place)
     together = {place for place in wanted if ROWS[place.row].together} - {head}
-    if any(ROWS[place.row].refit for of in apart.values() for place in of):
+    if any(ROWS[place.row].refit for group in apart.values() for place in group):
         together.add(head._replace(row=REFIT_ROW))
     yield Job((head, *sorted(together)), chooser(head), kept=bool(apart))
-    for of in apart.values():
+    for group in apart.values():
         # What is refit comes right after what it was chosen by.
-        yield Job(tuple(sorted(of, key=lambda place: ROWS[place.row].refit)), head)
+        yield Job(tuple(sorted(group, key=lambda place: ROWS[place.row].refit)), head)
 
 
 def chooser(place: ResultKey) -> ResultKey | None:
-    """The place whose choice among the tries this one takes over."""
+    """Return the model whose choice among the tries this one uses."""
     return place._replace(seed=1) if place.seed > 1 and len(ROWS[place.row].tries) > 1 else None
 
 
 class Waiting:
-    """Jobs that nobody has taken. One that takes something over waits until that has been made."""
+    """The queue of jobs. A job that depends on another waits until that is finished."""
 
     def __init__(self, jobs: Sequence[Job]):
         self.left = list(jobs)
-        self.unmade = {place for job in jobs for place in job.places}
+        self.unfinished = {place for job in jobs for place in job.places}
 
     def __iter__(self) -> Iterator[Job]:
-        """In turn, as far as they are ready now."""
+        """Yield the jobs that are ready now."""
         while job := self.next():
             yield job
 
     def next(self) -> Job | None:
-        """The first that is ready."""
+        """Return the first job that is ready."""
         for k, job in enumerate(self.left):
-            if job.after not in self.unmade:
+            if job.after not in self.unfinished:
                 return self.left.pop(k)
         return None
 
     def finish(self, job: Job) -> None:
-        """Well or not: where a choice is missing after all, those that wait for it will say so."""
-        self.unmade -= set(job.places)
+        """Mark a job as finished, even if it failed: jobs that need its choice then fail with a message."""
+        self.unfinished -= set(job.places)

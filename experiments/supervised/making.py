@@ -1,4 +1,4 @@
-"""A job → its results: models are trained, chosen on dev sets, and only then tested, each once."""
+"""The results of a job: models are trained, chosen on dev sets, and only then tested, each once."""
 
 import gc
 import shutil
@@ -24,7 +24,7 @@ from experiments.supervised.sureness import reliability
 from otalign.aligner import Aligner, load_settings
 from otalign.metrics import Counts, count, scores, signature
 from otalign.settings import Learned
-from otalign.training import Checkpoint, Trained, refit, train
+from otalign.training import Checkpoint, RunOptions, TrainingResult, refit, train
 from otalign.tuning import calibrate
 
 APART = 60.0  # seconds at least between two checkpoints of a model: on a GPU, some are trained sooner
@@ -45,7 +45,7 @@ class Made:
     """A training that is over: which of the tries is best, what it gave, and what each reached."""
 
     chosen: int
-    trained: Trained | PeerTraining
+    trained: TrainingResult | PeerTraining
     tried: list[dict[str, Any]]
     seconds: float
     begun: tuple[Checkpoint, ...]  # there until it is tested
@@ -135,18 +135,16 @@ def forget(jobs: Iterable[Job], ground: Ground) -> None:
 
 def _refit(place: ResultKey, ground: Ground, encoder: str, made: Made) -> Made:
     start = time.perf_counter()
-    assert isinstance(made.trained, Trained)
+    assert isinstance(made.trained, TrainingResult)
     sources = {corpus: ground.get_splits(corpus) for corpus in place.corpora}
-    half, checkpoint = ground.precision == "bfloat16", _checkpoint(place, ground, encoder)
-    trained = refit(
-        encoder, sources, made.trained, device=ground.source.device, half=half, checkpoint=checkpoint
-    )
+    checkpoint = _checkpoint(place, ground, encoder)
+    trained = refit(encoder, sources, made.trained, options=_make_options(ground, checkpoint))
     seconds, begun = time.perf_counter() - start, (*made.begun, checkpoint)
     return replace(made, trained=trained, seconds=seconds, begun=begun)
 
 
 def _train_best(place: ResultKey, ground: Ground, encoder: str) -> Made:
-    """The best of what is to be tried at a place, by its dev F1."""
+    """Train all that is to be tried at a place, and return the best by dev F1."""
     start, tried, best, begun = time.perf_counter(), [], None, []
     for number, one in _tries(place, ground):
         checkpoint = _checkpoint(place, ground, encoder, number)
@@ -158,9 +156,7 @@ def _train_best(place: ResultKey, ground: Ground, encoder: str) -> Made:
             one.problem,
             ROWS[place.row].recipe.replace(learning_rate=one.learning_rate, seed=place.seed),
             level=None if place.level == BOTH else place.level,  # pyright: ignore[reportArgumentType]
-            device=ground.source.device,
-            half=ground.precision == "bfloat16",
-            checkpoint=checkpoint,
+            options=_make_options(ground, checkpoint),
         )
         tried.append({"problem": repr(one.problem), "learning_rate": one.learning_rate, "dev_f1": trained.f1})
         if best is None or trained.f1 > best[1].f1:
@@ -171,8 +167,13 @@ def _train_best(place: ResultKey, ground: Ground, encoder: str) -> Made:
     return Made(*best, tried, time.perf_counter() - start, tuple(begun))
 
 
+def _make_options(ground: Ground, checkpoint: Checkpoint) -> RunOptions:
+    """Return the device and the precision of the study, and the checkpoint of one training."""
+    return RunOptions(device=ground.source.device, bf16=ground.precision == "bfloat16", checkpoint=checkpoint)
+
+
 def _checkpoint(place: ResultKey, ground: Ground, encoder: str, number: int = 0) -> Checkpoint:
-    """Where one of the tries at a place goes on after it was interrupted, or failed when it was tested."""
+    """Return the checkpoint of one of the tries at a place, from which it continues if it was interrupted."""
     digest = sha256(f"{ground.key(place)} {encoder} {number}".encode()).hexdigest()
     folder = ground.results.folder
     folder.mkdir(parents=True, exist_ok=True)
@@ -221,13 +222,13 @@ def _result(place: ResultKey, ground: Ground, made: Made) -> Result | None:
     return result
 
 
-def _problem(trained: Trained | PeerTraining) -> dict[str, Any]:
-    """What was trained, by name, with its parameters."""
+def _problem(trained: TrainingResult | PeerTraining) -> dict[str, Any]:
+    """Return the name and the parameters of the problem or peer that was trained."""
     settings = trained.aligner.settings
     return {"name": settings.method} if isinstance(settings, PeerSettings) else settings.to_dict()["problem"]
 
 
-def _for_column(trained: Trained | PeerTraining, column: Column, tuned: bool) -> Aligner | TrainedPeer:
+def _for_column(trained: TrainingResult | PeerTraining, column: Column, tuned: bool) -> Aligner | TrainedPeer:
     """The aligner at the level of a column, with the threshold that is best on its dev set, or its own."""
     aligner = trained.aligner
     if isinstance(aligner, TrainedPeer):
@@ -255,8 +256,8 @@ def _figures(
     }
 
 
-def _reliability(trained: Trained | PeerTraining, ground: Ground) -> dict[str, Any]:
-    """Of the aligner calibrated on that corpus alone, as its thresholds are chosen for it alone."""
+def _reliability(trained: TrainingResult | PeerTraining, ground: Ground) -> dict[str, Any]:
+    """Compute the reliability of the aligner, calibrated on one corpus as its thresholds are chosen."""
     assert isinstance(trained.aligner, Aligner)
     aligner, _ = calibrate(trained.aligner, {RELIED_ON: ground.material.golds(RELIED_ON, "dev")})
     golds, found = ground.material.golds(RELIED_ON, "test"), {}

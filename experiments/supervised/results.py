@@ -1,6 +1,6 @@
-"""Finished models in a folder: a JSON file each, and beside it what was counted in each test pair.
+"""Results of trainings in a folder: a JSON file for each, and a file of the counts of each test pair.
 
-A name ends in a digest of all that decides the model and its tests. A result is written whole or not at
+The name ends in a digest of all inputs of the model and its tests. A result is written whole or not at
 all, and never written again.
 """
 
@@ -21,23 +21,23 @@ from otalign.metrics import Counts
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a training. Figures are shares, as JSON holds them."""
+    """The result of a training. Figures are shares."""
 
     place: ResultKey
-    chosen: int  # which of the row's tries
+    chosen: int  # index among the tries of the row
     problem: dict[str, Any]
     recipe: dict[str, Any]
     tried: list[dict[str, Any]]  # the dev F1 of each try
     epochs: list[dict[str, Any]]
     dev: dict[str, dict[str, dict[str, float]]]  # by corpus and level
-    test: dict[str, dict[str, Any]]  # by the key of the column
-    reliability: dict[str, Any]  # by what it is of
+    test: dict[str, dict[str, Any]]  # by key of column
+    reliability: dict[str, Any]  # by kind
     seconds: float
     key: str
 
     @property
     def dev_f1(self) -> float:
-        """The mean over dev sets and levels."""
+        """Mean F1 over dev sets and levels."""
         return mean(score["f1"] for levels in self.dev.values() for score in levels.values())
 
     def to_dict(self) -> dict[str, Any]:
@@ -52,7 +52,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Results:
-    """The folder of the results."""
+    """A folder of results."""
 
     folder: Path
     _read: dict[Path, Result] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class Results:
         return self._read.get(file)
 
     def counts(self, result: Result, column: Column) -> Counts:
-        """What was counted in each pair of a test set that the result is of."""
+        """Return the counts of a result in each pair of a test set."""
         table = np.load(self._file(result.place, result.key).with_suffix(".npy"), allow_pickle=False)
         keys = list(result.test)
         ends = np.cumsum([result.test[key]["pairs"] for key in keys])
@@ -72,12 +72,12 @@ class Results:
         return Counts(parts[column.key], column.level)
 
     def write(self, result: Result, counts: Sequence[Counts]) -> None:
-        """The counts first, those of all columns in their order: a result that is there is whole."""
+        """Write a result, the counts of all columns first, so that an existing result is complete."""
         file = self._file(result.place, result.key)
         self.folder.mkdir(parents=True, exist_ok=True)
         if counts:
             with open_atomic(file.with_suffix(".npy")) as table:
-                np.save(table, np.concatenate([one.table for one in counts]).astype(np.int32))
+                np.save(table, np.concatenate([column.table for column in counts]).astype(np.int32))
         write_atomic(file, json.dumps(result.to_dict(), indent=2, allow_nan=False) + "\n")
 
     def _file(self, place: ResultKey, key: str) -> Path:

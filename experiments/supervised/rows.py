@@ -1,4 +1,4 @@
-"""The rows of the supervised study, one value each: what is trained, how, on what, and how often.
+"""The rows of the supervised study: what is trained, how, on which corpora, and with how many seeds.
 
 What is tried for the paper's transports and their peers stands in `TRIES`. To add a row, add a value to
 `MAIN`, whose rows are tested, or to `ABLATION`, whose rows are only ever scored on dev sets.
@@ -12,12 +12,11 @@ from experiments.peers.settings import Peer
 from experiments.peers.training import RECIPES
 from otalign.ot import Balanced, Partial, Problem, Unbalanced
 from otalign.settings import Learned
-from otalign.training.augmentation import NO_AUGMENTATION
-from otalign.training.recipe import FURTHER, Recipe, recipe_for
+from otalign.training import FURTHER, NO_AUGMENTATION, Recipe, recipe_for
 
 
 class Try(NamedTuple):
-    """What the first seed tries: the best on the dev set is taken, for the other seeds too."""
+    """Settings that the first seed tries; the best on the dev set is used by the other seeds too."""
 
     problem: Problem | Learned | Peer
     learning_rate: float
@@ -34,8 +33,11 @@ TRIES: dict[str, tuple[Try, ...]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class SupervisedRow:
-    """A system. One that is `after` another is made of its models. One that is the `better_of` others has no
-    models of its own: for each dev set and level it is the one that is best there."""
+    """A system.
+
+    A row with `after` starts from the models of another row. A row with `better_of` has no models of its own:
+    for each dev set and level it uses the best of the others.
+    """
 
     name: str
     title: str
@@ -46,13 +48,13 @@ class SupervisedRow:
     together: bool = False  # one training on all corpora, or one on each
     tuned: bool = True  # thresholds are those of the column's dev set, or the model's own
     tested: bool = True
-    refit: bool = False  # trained once more with the dev sets, as the row of that name has chosen by them
+    refit: bool = False  # trained again with the dev sets, with the choices of the row of that name
     after: str | None = None
     better_of: tuple[str, ...] = ()
 
 
 def _by_level(name: str, title: str, seeds: int) -> SupervisedRow:
-    """One that learns a level at a time, by the recipe of what it tries."""
+    """Return a row that learns one level at a time, with the recipe of its tries."""
     tries = TRIES[name]
     problem = tries[0].problem
     recipe = RECIPES[problem] if isinstance(problem, str) else recipe_for(problem)
@@ -69,7 +71,7 @@ def _learned_row(name: str, title: str, seeds: int, recipe: Recipe = PLAIN, **op
 
 
 def _ablation_row(name: str, title: str, **changes) -> SupervisedRow:
-    """The row of the union with one thing changed."""
+    """Return the row of all corpora with one change."""
     recipe = PLAIN.replace(**changes)
     return _learned_row(f"ablation-{name}", title, 2, recipe, together=True, tested=False)
 
@@ -109,11 +111,11 @@ MAIN = (
     ),
 )
 ABLATION = (
-    _ablation_row("competition", "without competition", without=("competition",)),
-    _ablation_row("prices", "without prices", without=("prices",)),
-    _ablation_row("neighbours", "without neighbours", without=("neighbours",)),
+    _ablation_row("competition", "without competition", ablate=("competition",)),
+    _ablation_row("prices", "without prices", ablate=("prices",)),
+    _ablation_row("neighbours", "without neighbours", ablate=("neighbours",)),
     _ablation_row("layers", "the last layer alone", layers=1),
-    _ablation_row("average", "weights not averaged", average=0.0),
+    _ablation_row("average", "weights not averaged", ema_share=0.0),
     _ablation_row("directions", "one direction", both_directions=False),
 )
 ROWS = {row.name: row for row in (*MAIN, *ABLATION)}
@@ -121,7 +123,7 @@ FIRST = (UNION, "uot", "bot", "pot", "learned", "semi-crf", "span-prediction")  
 
 
 def select_rows(patterns: str) -> tuple[str, ...]:
-    """The names of the rows that a list with commas names: `main`, `all`, names, or patterns such as uot*."""
+    """Return the names of rows in a comma-separated list: `main`, `all`, names, or patterns such as uot*."""
     names: set[str] = set()
     for pattern in (part.strip() for part in patterns.split(",")):
         if pattern in ("main", "all"):

@@ -1,4 +1,4 @@
-"""The tables of the supervised study: Markdown to read, CSV to compute with, JSON to get it all again."""
+"""The tables of the supervised study, in Markdown, CSV and JSON."""
 
 import csv
 import io
@@ -22,7 +22,7 @@ TEST_COLUMNS = {column.key: column.heading for column in COLUMNS}
 
 
 def write(study: Supervised, folder: Path) -> list[Path]:
-    """supervised.md, .csv and .json, of all results that are there."""
+    """Write supervised.md, .csv and .json with all finished results; return the files."""
     texts = {"md": markdown(study), "csv": write_csv(study), "json": as_json(study)}
     return layout.written(folder, "supervised", texts)
 
@@ -37,17 +37,17 @@ def markdown(study: Supervised) -> str:
     if main:
         parts += [
             f"## F1\nIn italics the paper's figures, with {paper.ENCODER}. The best of each column is bold.",
-            _table(main, lambda row: _test(study, row, "f1"), TEST_COLUMNS, with_paper=True),
+            _table(main, lambda row: _collect_test(study, row, "f1"), TEST_COLUMNS, with_paper=True),
         ]
         for name in ("Precision", "Recall"):
-            table = _table(main, lambda row, name=name: _test(study, row, name.lower()), TEST_COLUMNS)
+            table = _table(main, lambda row, name=name: _collect_test(study, row, name.lower()), TEST_COLUMNS)
             parts.append(f"## {name}\n\n{table}")
-        tuned = _table([row for row in main if row.tuned], lambda row: _dev(study, row), DEV_COLUMNS)
+        tuned = _table([row for row in main if row.tuned], lambda row: _collect_dev(study, row), DEV_COLUMNS)
         parts.append(f"## F1 on the dev sets\n\n{tuned}")
         parts.append(f"## What was chosen\nWith the first seed, on the dev set.\n\n{_choices(study, main)}")
     if ablated:
         rest = [ROWS[UNION], *ablated]
-        table = _table(rest, lambda row: _dev(study, row), DEV_COLUMNS)
+        table = _table(rest, lambda row: _collect_dev(study, row), DEV_COLUMNS)
         parts.append(f"## With one thing changed\nF1 on the dev sets; no test set was looked at.\n\n{table}")
     if any(study.of_row(ROWS[UNION])):
         parts.append(_errors(study))
@@ -64,7 +64,7 @@ def _about(study: Supervised) -> str:
     )
 
 
-def _test(study: Supervised, row: SupervisedRow, measure: str) -> Figures:
+def _collect_test(study: Supervised, row: SupervisedRow, measure: str) -> Figures:
     found: Figures = {}
     for one in study.of_row(row):
         figures = {key: 100 * of[measure] for key, of in one.test.items()}
@@ -72,7 +72,7 @@ def _test(study: Supervised, row: SupervisedRow, measure: str) -> Figures:
     return found
 
 
-def _dev(study: Supervised, row: SupervisedRow) -> Figures:
+def _collect_dev(study: Supervised, row: SupervisedRow) -> Figures:
     found: Figures = {}
     for one in study.of_row(row):
         for corpus, levels in one.dev.items():
@@ -106,8 +106,7 @@ def _table(
 
 
 def _spreads(figures: Figures, columns: Iterable[str]) -> list[tuple[float | None, float | None]]:
-    """The mean and the standard deviation of each column over the seeds that have it, and of their mean
-    over the seeds that have all."""
+    """Return mean and standard deviation of each column over its seeds, and of the mean of all columns."""
     of_columns = [[of[key] for of in figures.values() if key in of] for key in columns]
     means = (layout.mean_of_all([of.get(key) for key in columns]) for of in figures.values())
     of_columns.append([one for one in means if one is not None])
@@ -115,7 +114,7 @@ def _spreads(figures: Figures, columns: Iterable[str]) -> list[tuple[float | Non
 
 
 def _choices(study: Supervised, rows: Sequence[SupervisedRow]) -> str:
-    """The problem and the learning rate for each dev set and level."""
+    """Return the table of problems and learning rates chosen for each dev set and level."""
     lines = []
     for row in rows:
         firsts = {" ".join(one.place[1:3]): one for one in study.of_row(row) if one.place.seed == 1}
@@ -128,13 +127,13 @@ def _choice(row: SupervisedRow, first: Result | None) -> str:
     if first is None:
         return layout.MISSING
     problem, rate = row.tries[first.chosen]
-    parameters = {} if isinstance(problem, str) else vars(problem)  # of a peer there are none
+    parameters = {} if isinstance(problem, str) else vars(problem)  # a peer has none
     values = ", ".join(f"{value:g}" for value in parameters.values() if isinstance(value, float))
     return f"{values.split(', ')[0]}, {rate:g}" if values else f"{rate:g}"
 
 
 def _errors(study: Supervised) -> str:
-    """The expected calibration error of the models of all corpora, mean over seeds."""
+    """Return the table of expected calibration errors of the models of all corpora, mean over seeds."""
     lines = []
     for level in dev_levels(RELIED_ON):
         kinds = ("links", "all cells", "nulls")
@@ -148,7 +147,7 @@ def _errors(study: Supervised) -> str:
 
 
 def write_csv(study: Supervised) -> str:
-    """A line for each figure: of a dev set, or of a test set."""
+    """Return a line for each figure of a dev set or a test set."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     place = ("row", "title", "trained_on", "trained_level", "seed")
@@ -173,8 +172,10 @@ def as_json(study: Supervised) -> str:
     rows = []
     for row in study.rows():
         results = [one.to_dict() for one in study.of_row(row)]
-        told = [{name: value for name, value in one.items() if name not in ("row", "key")} for one in results]
-        rows.append({"row": row.name, "title": row.title, "results": told})
+        values = [
+            {name: value for name, value in one.items() if name not in ("row", "key")} for one in results
+        ]
+        rows.append({"row": row.name, "title": row.title, "results": values})
     ground = study.ground
     about = {
         "version": otalign.__version__,

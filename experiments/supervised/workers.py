@@ -1,4 +1,4 @@
-"""Jobs shared out among processes. Each takes the next that is ready; one that dies costs its job alone."""
+"""Worker processes that train models. Each takes the next job that is ready; a crash loses only its job."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -15,10 +15,10 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THRE
 
 
 def run_jobs(jobs: Sequence[Job], ground: Ground, workers: int = 1) -> Iterator[Result | Failure]:
-    """What comes of the jobs, as it comes."""
+    """Run the jobs and yield their results as they are finished."""
     waiting = Waiting(jobs)
     if workers > 1:
-        yield from _shared(waiting, ground, min(workers, len(jobs)))
+        yield from _run_in_processes(waiting, ground, min(workers, len(jobs)))
         return
     for job in waiting:
         yield from results(job, ground)
@@ -26,7 +26,7 @@ def run_jobs(jobs: Sequence[Job], ground: Ground, workers: int = 1) -> Iterator[
 
 
 class JobWorker:
-    """A process of its own, and the job that it is at."""
+    """A worker process and its current job."""
 
     def __init__(self, ground: Ground):
         context = get_context("spawn")
@@ -34,13 +34,13 @@ class JobWorker:
         self.ends, theirs = context.Pipe()
         self.process = context.Process(target=_serve, args=(theirs, ground), daemon=True)
         before = {name: os.environ.get(name) for name in ONE_THREAD}
-        os.environ.update(ONE_THREAD)  # read when their libraries are loaded
+        os.environ.update(ONE_THREAD)  # read when the numerical libraries are loaded
         try:
             self.process.start()
         finally:
             for name, value in before.items():
                 os.environ.pop(name) if value is None else os.environ.update({name: value})
-        theirs.close()  # so that its death is heard
+        theirs.close()  # so that the end of the process is noticed
 
     def take(self, job: Job) -> None:
         self.job = job
@@ -53,7 +53,7 @@ class JobWorker:
         self.process.join()
 
 
-def _shared(waiting: Waiting, ground: Ground, workers: int) -> Iterator[Result | Failure]:
+def _run_in_processes(waiting: Waiting, ground: Ground, workers: int) -> Iterator[Result | Failure]:
     crew: list[JobWorker] = []
     try:
         crew += [JobWorker(ground) for _ in range(workers)]
@@ -68,25 +68,25 @@ def _shared(waiting: Waiting, ground: Ground, workers: int) -> Iterator[Result |
                 worker = busy[ends]  # pyright: ignore[reportArgumentType]
                 assert worker.job is not None
                 try:
-                    said = worker.ends.recv()
+                    message = worker.ends.recv()
                 except (EOFError, ConnectionError):
-                    said = None
-                    yield from _lost(worker, ground)
+                    message = None
+                    yield from _report_lost(worker, ground)
                     worker.stop()
                     crew.remove(worker)
                     crew += [JobWorker(ground)] if waiting.left else []
-                if said is None:
+                if message is None:
                     waiting.finish(worker.job)
                     worker.job = None
                 else:
-                    yield said
+                    yield message
     finally:
         for worker in crew:
             worker.stop()
 
 
-def _lost(worker: JobWorker, ground: Ground) -> Iterator[Failure]:
-    """What a worker that died leaves undone."""
+def _report_lost(worker: JobWorker, ground: Ground) -> Iterator[Failure]:
+    """Yield a failure for each unfinished model of a worker that died."""
     worker.process.join()
     assert worker.job is not None
     for place in worker.job.places:
@@ -95,7 +95,7 @@ def _lost(worker: JobWorker, ground: Ground) -> Iterator[Failure]:
 
 
 def _serve(ends: Connection, ground: Ground) -> None:
-    """The life of a worker: jobs in, results out, None after the last of a job."""
+    """Run jobs in a worker process: receive jobs, send results, and None after the last of a job."""
     import torch
 
     torch.set_num_threads(1)
@@ -103,15 +103,15 @@ def _serve(ends: Connection, ground: Ground) -> None:
     try:
         while True:
             job = ends.recv()
-            for made in results(job, ground):
-                ends.send(made)
+            for result in results(job, ground):
+                ends.send(result)
             ends.send(None)
     except (EOFError, BrokenPipeError, KeyboardInterrupt):
         return
 
 
 def _end_with_the_parent() -> None:
-    """Killed, it could not stop its workers, and they would go on to train what is trained again."""
+    """End the worker when its parent is killed, so that it does not train what a new run trains again."""
     if parent := parent_process():
         parent.join()
         os._exit(1)

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from otalign.aligner import Aligner
-    from otalign.alignment import Alignment, Alignments, Gold, Link
+    from otalign.alignment import Alignment, Alignments, Link
+    from otalign.gold import Gold
+    from otalign.metrics import evaluate
     from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced
     from otalign.settings import Settings
 
@@ -24,26 +26,28 @@ __all__ = [
     "Settings",
     "Unbalanced",
     "__version__",
+    "evaluate",
 ]
 
 # Nothing that otalign runs on reports its use. Each library reads its variable when it is imported or
 # started, which is after this, also in worker processes; a user's own value cannot turn a report back on.
 os.environ |= {"ORT_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "RAY_USAGE_STATS_ENABLED": "0"}
 
-HOMES = {
+_MODULES = {
     "Aligner": "aligner",
     "Alignment": "alignment",
     "Alignments": "alignment",
-    "Gold": "alignment",
+    "Gold": "gold",
     "Link": "alignment",
     "Settings": "settings",
+    "evaluate": "metrics",
 }
 
 
 def __getattr__(name: str) -> Any:
-    """Each name is fetched when it is first asked for, so that importing the package takes no time."""
+    """Import a name when it is first used, so that importing the package takes no time."""
     if name not in __all__:
         raise AttributeError(f"module 'otalign' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(f"otalign.{HOMES.get(name, 'ot')}"), name)
+    return getattr(import_module(f"otalign.{_MODULES.get(name, 'ot')}"), name)

@@ -7,22 +7,24 @@ hub is enough.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 import otalign
 from otalign import encoders, models
 from otalign.alignment import Alignment
-from otalign.atomic import write_atomic
-from otalign.encoders import Embeddings, Encoder, Pairing, Precision
-from otalign.encoders.prefetch import prepare_ahead
+from otalign.atomic import open_atomic, write_atomic
+from otalign.encoders import Embeddings, Encoder, Precision
+from otalign.encoders.chunks import EmbeddedPairs, embed_pairs
 from otalign.encoders.whitening import Centre, centre_stream
+from otalign.method import format_signature
 from otalign.models import SETTINGS
+from otalign.problems import PARAMETERS, build_problem
 from otalign.scoring import (
     BatchLinks,
     Head,
@@ -36,47 +38,14 @@ from otalign.scoring import (
     split_into_batches,
 )
 from otalign.scoring.heads import HEAD_FILE
-from otalign.settings import (
-    PARAMETERS,
-    AnySettings,
-    LearnedSettings,
-    Settings,
-    SettingsOptions,
-    build_problem,
-    read_settings,
-)
-from otalign.text.words import Pair, Text, to_sentence
+from otalign.settings import AnySettings, LearnedSettings, Settings, SettingsOptions, read_settings
+from otalign.text.words import Pair, Text
 from otalign.untrusted import read_array, read_json
 
 Array = Any
 
-CHUNK_PAIRS, CHUNK_WORDS = 1024, 16_384  # embedded at a time on a CPU: enough to find pairs of similar length
 MEAN, STRETCH = "mean.npy", "stretch.npy"
 CENTRE_SETTINGS = ("layer", "pairing", "centring", "whitening")  # settings that a kept centre depends on
-
-
-class Method(Protocol):
-    """A method that aligns sentence pairs: `Aligner` or a baseline."""
-
-    @property
-    def signature(self) -> str:
-        """All settings that are needed to reproduce a result, as `key:value|…`."""
-        ...
-
-    def align(self, source: Text, target: Text) -> Alignment:
-        """Align one pair."""
-        ...
-
-    def align_many(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[Alignment]:
-        """Align pairs; the alignments come in their order."""
-        ...
-
-
-class EmbeddedPairs(NamedTuple):
-    """A chunk of sentence pairs with the embeddings of source, target, source, target, …"""
-
-    pairs: Iterable[Pair]
-    embeddings: Embeddings
 
 
 class ScoredAlignment(NamedTuple):
@@ -177,7 +146,8 @@ class Aligner:
         for name, array in zip((MEAN, STRETCH), arrays, strict=True):
             (folder / name).unlink(missing_ok=True)  # of an aligner that was saved here before
             if array is not None:
-                np.save(folder / name, array.astype(np.float32))
+                with open_atomic(folder / name) as file:
+                    np.save(file, array.astype(np.float32))
         (folder / HEAD_FILE).unlink(missing_ok=True)
         if self.head:
             self.head.save(folder)
@@ -300,47 +270,6 @@ def _make_alignment(pair: Pair, found: PairLinks) -> Alignment:
     source, target = pair
     links, nulls = found
     return Alignment.from_valid(source.words, target.words, links, source.spans, target.spans, *nulls)
-
-
-def split_into_chunks(
-    pairs: Iterable[tuple[Text, Text]], max_words: int | None = None
-) -> Iterator[list[Pair]]:
-    """Split pairs into chunks that are embedded together.
-
-    Args:
-        pairs: Source and target of each pair.
-        max_words: Words of a chunk at most; None for as many pairs as suit a CPU.
-    """
-    max_pairs = CHUNK_PAIRS if max_words is None else max_words
-    max_words = CHUNK_WORDS if max_words is None else max_words
-    chunk, words = [], 0
-    for source, target in pairs:
-        pair = to_sentence(source), to_sentence(target)
-        chunk.append(pair)
-        words += len(pair[0].spans) + len(pair[1].spans)
-        if len(chunk) >= max_pairs or words >= max_words:
-            yield chunk
-            chunk, words = [], 0
-    if chunk:
-        yield chunk
-
-
-def embed_pairs(
-    pairs: Iterable[tuple[Text, Text]], encoder: Encoder, pairing: Pairing, workers: int = 0
-) -> Iterator[EmbeddedPairs]:
-    """Embed pairs chunk by chunk, without centring."""
-    if workers:
-        max_words = encoder.words_at_once or CHUNK_WORDS
-        for chunk, prepared in prepare_ahead(pairs, encoder.reader, pairing, workers, max_words):
-            yield EmbeddedPairs(chunk, encoder.embed_batches(prepared))
-        return
-    for chunk in split_into_chunks(pairs, encoder.words_at_once):
-        yield EmbeddedPairs(chunk, encoder.embed(chunk, pairing))
-
-
-def format_signature(fields: Mapping[str, object]) -> str:
-    """Format fields and the version of otalign as `key:value|…`."""
-    return "|".join(f"{key}:{value}" for key, value in {**fields, "version": otalign.__version__}.items())
 
 
 def _load_centre(folder: Path, size: int | None) -> Centre | None:

@@ -1,7 +1,7 @@
-"""The library that an array is of, as the array API standard has it: one source for NumPy, torch and others.
+"""The array API standard for NumPy, torch and others, so that one source serves them all.
 
-NumPy keeps to the standard itself. Through array_api_compat it is the same, but takes a fifth of a second to
-load, which is much of what a command takes for two sentences.
+NumPy implements the standard itself. array_api_compat would wrap it to the same effect, but takes a fifth of
+a second to load, much of what a command needs for two sentences.
 """
 
 from typing import Any
@@ -22,15 +22,31 @@ __all__ = [
 
 
 def array_namespace(*arrays: Any) -> Any:
+    """Return the module whose functions apply to these arrays.
+
+    Args:
+        *arrays: Arrays of one library.
+
+    Returns:
+        `numpy`, or the namespace of array_api_compat for another library.
+    """
     return np if all(map(is_numpy_array, arrays)) else array_api_compat.array_namespace(*arrays)
 
 
 def to_device_of(x: np.ndarray, other: Any) -> Any:
-    """A NumPy array in the library and at the place of another. A GPU gets it without being waited for."""
-    xp, at = array_namespace(other), device(other)
+    """Copy a NumPy array to the library and device of another array.
+
+    Args:
+        x: The array to copy.
+        other: An array of the target library, on the target device.
+
+    Returns:
+        The copy. On a GPU the transfer is asynchronous.
+    """
+    xp, target = array_namespace(other), device(other)
     if getattr(other, "is_cuda", False):
-        return xp.asarray(x).pin_memory().to(at, non_blocking=True)
-    return xp.asarray(x, device=at)
+        return xp.asarray(x).pin_memory().to(target, non_blocking=True)
+    return xp.asarray(x, device=target)
 
 
 def is_finite(x: Any) -> bool:

@@ -7,12 +7,18 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from shutil import copyfileobj
 from typing import BinaryIO
 
 TEMPORARY = ".part-"  # prefix of a file that is being written
-NAME_BYTES = 200  # of the name that a temporary name keeps: with prefix and suffix at most 255
-DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # errors that do not say of which file they are
-OPEN_ALREADY = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")  # names of files that a process has open
+NAME_BYTES = 200  # bytes of the name that a temporary name includes; with prefix and suffix at most 255
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # errors without a file name
+OPEN_ALREADY = (
+    "/dev/stdout",
+    "/dev/stderr",
+    "/dev/fd/",
+    "/proc/",
+)  # files that a process has open
 
 
 @contextmanager
@@ -21,7 +27,7 @@ def open_atomic(path: Path) -> Iterator[BinaryIO]:
 
     The bytes go to a temporary file in the same folder, named `.part-<name>-<random>`. An error removes it
     and leaves `path` as it was; a killed process leaves it behind. A file that is replaced keeps its
-    permissions, and a symbolic link stays one: the file that it points to is replaced. What is no regular
+    permissions, and a symbolic link stays one: the file that it points to is replaced. Anything but a regular
     file, such as a FIFO or /dev/stdout, is written directly.
 
     Args:
@@ -37,27 +43,27 @@ def open_atomic(path: Path) -> Iterator[BinaryIO]:
         with _name_file_in_errors(path), path.open("wb") as file:
             yield file
         return
-    place = Path(os.path.realpath(path))
-    before = place.stat() if place.exists() else None
-    if before and not os.access(place, os.W_OK):  # replacing it would not ask for this permission
+    target = Path(os.path.realpath(path))
+    before = target.stat() if target.exists() else None
+    if before and not os.access(target, os.W_OK):  # replacing a file does not check this permission
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     # Two processes may write the same file at once: Ray repeats a task that seems lost.
-    name = os.fsdecode(os.fsencode(place.name)[:NAME_BYTES])
-    part = place.with_name(f"{TEMPORARY}{name}-{secrets.token_hex(4)}")
+    name = os.fsdecode(os.fsencode(target.name)[:NAME_BYTES])
+    temporary = target.with_name(f"{TEMPORARY}{name}-{secrets.token_hex(4)}")
     try:
-        with _name_file_in_errors(path, part), part.open("xb") as file:
+        with _name_file_in_errors(path, temporary), temporary.open("xb") as file:
             if before:
-                _copy_permissions(before, part)
+                _copy_permissions(before, temporary)
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(part, place)
+        os.replace(temporary, target)
     except BaseException:
         with suppress(OSError):
-            part.unlink()
+            temporary.unlink()
         raise
     if os.name == "posix":  # other systems cannot open a folder, and need not
-        folder = os.open(place.parent, os.O_RDONLY)
+        folder = os.open(target.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
         finally:
@@ -75,26 +81,38 @@ def write_atomic(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
+def copy_atomic(source: Path, target: Path) -> None:
+    """Copy the content of a file as `open_atomic` writes it.
+
+    Args:
+        source: The file to copy.
+        target: The file to create or replace.
+    """
+    with source.open("rb") as original, open_atomic(target) as file:
+        copyfileobj(original, file)
+
+
 def _is_replaceable(path: Path) -> bool:
     """Return whether a path names a regular file, or nothing yet."""
     if str(path).startswith(OPEN_ALREADY):
-        return False  # they are links to files that another process goes on writing
+        return False  # links to files that another process may be writing
     return path.is_file() or not path.exists()
 
 
 @contextmanager
-def _name_file_in_errors(path: Path, part: Path | None = None) -> Iterator[None]:
-    """Let errors name the file that was to be written, instead of a temporary one or none."""
+def _name_file_in_errors(path: Path, temporary: Path | None = None) -> Iterator[None]:
+    """Make errors name the file that was to be written, instead of a temporary one or none."""
     try:
         yield
     except OSError as error:
-        if error.errno in DISK_FULL or error.filename == str(part):
+        if error.errno in DISK_FULL or error.filename == str(temporary):
             raise OSError(error.errno, error.strerror, str(path)) from error
         raise
 
 
-def _copy_permissions(before: os.stat_result, part: Path) -> None:
+def _copy_permissions(before: os.stat_result, temporary: Path) -> None:
+    """Give a new file the owner and the mode of the file that it replaces."""
     if hasattr(os, "chown"):
         with suppress(PermissionError):  # only root may give a file to another user
-            os.chown(part, before.st_uid, before.st_gid)
-    os.chmod(part, stat.S_IMODE(before.st_mode))
+            os.chown(temporary, before.st_uid, before.st_gid)
+    os.chmod(temporary, stat.S_IMODE(before.st_mode))

@@ -1,45 +1,57 @@
-"""Exceptions on their way from one process to another: of any type, also those that cannot be pickled."""
+"""Descriptions of exceptions, and exceptions of any type as values that can be sent to another process."""
 
 import pickle
 import traceback
 from typing import NamedTuple
 
-EXPECTED = (ValueError, OSError, ImportError)  # what the user can mend; their messages say how
+EXPECTED = (ValueError, OSError, ImportError)  # errors whose messages tell the user what to do
 
 
 class CapturedError(NamedTuple):
     """An exception that was caught in another process."""
 
-    error: Exception  # the exception itself, or a RuntimeError in place of one that does not travel
+    error: Exception  # the exception, or a RuntimeError in place of one that cannot be pickled
     description: str  # type and message, on one line
-    place: int | None = None  # index of the item that it was raised for, where that is known
+    place: int | None = None  # index of the item that raised it, where that is known
 
 
 def capture(error: BaseException, place: int | None = None) -> CapturedError:
-    """Make an exception fit to be pickled, with its traceback as a note.
+    """Convert an exception into a value that can be pickled, with its traceback as a note.
 
     Args:
-        error: The exception, which need not be picklable, nor an `Exception`: Rust panics are not.
-        place: Index of the item that it was raised for, where that is known.
+        error: The exception. It need not be picklable, nor an `Exception`: Rust panics are not.
+        place: Index of the item that raised it, where that is known.
 
     Returns:
-        What to send to the other process.
+        The exception and its description, to be sent to another process.
     """
     description = describe(error)
     error.add_note("in another process:\n" + "".join(traceback.format_exception(error)))
     try:
-        travels = type(pickle.loads(pickle.dumps(error))) is type(error)
-    except Exception:  # pickling runs whatever the exception's class says
-        travels = False
-    if travels and isinstance(error, Exception):
+        picklable = type(pickle.loads(pickle.dumps(error))) is type(error)
+    except Exception:  # pickling calls methods of the exception's class
+        picklable = False
+    if picklable and isinstance(error, Exception):
         return CapturedError(error, description, place)
     return CapturedError(RuntimeError(description), description, place)
 
 
-def describe(error: BaseException) -> str:
-    """Return the type and the message of an exception on one line; a message that fails is left out."""
+def describe(error: BaseException, *, brief: bool = False) -> str:
+    """Describe an exception on one line.
+
+    Args:
+        error: The exception.
+        brief: Whether to return only the first line of the message, without the type of an expected error.
+
+    Returns:
+        Type and message; the type alone if the message is empty or cannot be computed.
+    """
     try:
-        message = " ".join(str(error).split())
+        message = str(error)
     except Exception:
         message = ""
+    lines = [" ".join(line.split()) for line in message.splitlines() if line.strip()]
+    message = lines[0] if brief and lines else " ".join(lines)
+    if brief and message and isinstance(error, EXPECTED):
+        return message
     return f"{type(error).__name__}: {message}" if message else type(error).__name__

@@ -1,14 +1,15 @@
-"""Labels carried over from source words to target words, through the links of an alignment.
+"""Projection of labels from source words to target words through the links of an alignment.
 
-A label is on a span of words: `projected_spans` takes spans, `projected` tags such as B-PER I-PER O. What the
-words of a span are linked with may be scattered, and a target span has no gaps, so one of two is made:
+A label belongs to a span of words: `project_spans` takes spans, `project_tags` tags such as B-PER I-PER O.
+The words linked to a span may be scattered, but a target span has no gaps. There are two policies:
 
-- "run" (the default): the heaviest run of linked words. Words without any link do not break it, those that
-  are linked elsewhere do. A stray link does no harm.
-- "cover": the smallest span that has all of the linked words in it.
+- "run" (the default): the run of linked words with the largest weight. Words without any link do not break a
+  run, words that are linked elsewhere do. A single wrong link does no harm.
+- "cover": the smallest span that contains all linked words.
 
-Spans that are apart stay apart: the heavier, by its links, goes first, and the other has what is left. A span
-without a counterpart is told of as lost. What overlaps or is nested in the source may be so in the target.
+Spans that are disjoint in the source are disjoint in the target: the one with the larger weight of links
+comes first, and the other gets what remains. A span without a counterpart is lost. Spans that overlap or are
+nested in the source may be so in the target.
 """
 
 import re
@@ -24,84 +25,141 @@ Unit = Literal["words", "characters"]
 TAG = re.compile(r"O|([BIES])-(.+)", re.DOTALL)
 
 
-class Labelled(NamedTuple):
-    """A label on words, or characters, [start, end)."""
+class LabelledSpan(NamedTuple):
+    """A label on the words, or the characters, [start, end)."""
 
     start: int
     end: int
     label: str
 
 
-class Carried(NamedTuple):
-    """What a source span became, and the weight of the links that say so."""
+class ProjectedSpan(NamedTuple):
+    """A source span, its target span, and the weight of the links between them."""
 
-    source: Labelled
-    target: Labelled
+    source: LabelledSpan
+    target: LabelledSpan
     weight: float
 
 
 @dataclass(frozen=True)
 class SpanProjection:
-    """Spans that were carried over, in the order of the target, and those that have no counterpart."""
+    """The result of `project_spans`.
 
-    carried: tuple[Carried, ...]
-    lost: tuple[Labelled, ...]
+    Attributes:
+        carried: Spans with a counterpart, in the order of the target.
+        lost: Source spans without one.
+    """
+
+    carried: tuple[ProjectedSpan, ...]
+    lost: tuple[LabelledSpan, ...]
 
     @property
-    def spans(self) -> tuple[Labelled, ...]:
-        """The labelled spans of the target."""
-        return tuple(one.target for one in self.carried)
+    def spans(self) -> tuple[LabelledSpan, ...]:
+        """Labelled spans of the target."""
+        return tuple(span.target for span in self.carried)
 
 
 @dataclass(frozen=True)
 class ProjectedTags:
-    """A tag for each target word, and the spans of source words that have no counterpart."""
+    """The result of `project_tags`.
+
+    Attributes:
+        tags: A tag for each target word.
+        lost: Source spans without a counterpart.
+    """
 
     tags: tuple[str, ...]
-    lost: tuple[Labelled, ...]
+    lost: tuple[LabelledSpan, ...]
 
 
 def project_tags(tags: Sequence[str], alignment: Alignment, policy: Policy = "run") -> ProjectedTags:
-    """Tags of the target words from those of the source words: BIO, or BIOES if E- or S- is among them."""
+    """Project tags of source words to target words.
+
+    Args:
+        tags: A tag for each source word, in BIO or BIOES.
+        alignment: The alignment of the sentences.
+        policy: How target spans are chosen; see the module.
+
+    Returns:
+        Tags in BIO, or in BIOES if one of the source tags begins with E- or S-.
+
+    Raises:
+        ValueError: If there are more or fewer tags than words, or a tag is not valid.
+
+    Example:
+        >>> from otalign import Alignment, Link
+        >>> alignment = Alignment(("Ada", "Lovelace", "wrote"), ("wrote", "Ada"), (Link(0, 1), Link(2, 0)))
+        >>> project_tags(["B-PER", "I-PER", "O"], alignment).tags
+        ('O', 'B-PER')
+    """
     if len(tags) != len(alignment.source):
         raise ValueError(f"tags must be one for each of the {len(alignment.source)} words, got {len(tags)}")
-    found = projected_spans(tagged_spans(tags), alignment, policy)
-    ends = any(tag[:1] in "ES" for tag in tags)
-    return ProjectedTags(tags_of(found.spans, len(alignment.target), ends), found.lost)
+    projection = project_spans(tags_to_spans(tags), alignment, policy)
+    bioes = any(tag[:1] in "ES" for tag in tags)
+    return ProjectedTags(spans_to_tags(projection.spans, len(alignment.target), bioes), projection.lost)
 
 
-def projected_spans(
+def project_spans(
     spans: Iterable[tuple[int, int, str]],
     alignment: Alignment,
     policy: Policy = "run",
     unit: Unit = "words",
 ) -> SpanProjection:
-    """The spans of the target for labelled spans (start, end, label) of the source, both in words or both in
-    characters of their texts. A word belongs to a span of characters if any part of it does."""
+    """Project labelled spans of the source to the target.
+
+    Args:
+        spans: Source spans (start, end, label).
+        alignment: The alignment of the sentences.
+        policy: How target spans are chosen; see the module.
+        unit: Unit of source and target spans: words, or characters of their texts. A word belongs to a span
+            of characters if any part of it does.
+
+    Returns:
+        The projected spans, and those that were lost.
+
+    Raises:
+        ValueError: If a span is out of range, the policy or the unit is unknown, or the unit is characters
+            and the alignment has no character offsets.
+
+    Example:
+        >>> from otalign import Alignment, Link
+        >>> alignment = Alignment(("Ada", "Lovelace", "wrote"), ("wrote", "Ada"), (Link(0, 1), Link(2, 0)))
+        >>> project_spans([(0, 2, "PER")], alignment).spans
+        (LabelledSpan(start=1, end=2, label='PER'),)
+    """
     for name, value, known in (("policy", policy, get_args(Policy)), ("unit", unit, get_args(Unit))):
         if value not in known:
             raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}")
-    given = [Labelled(*span) for span in spans]
-    _check(given, alignment, unit)
-    words = given if unit == "words" else [_in_words(span, alignment) for span in given]
-    reached = [_find_targets(span, alignment) for span in words]
-    found: dict[int, Carried] = {}
-    for k in sorted(range(len(given)), key=lambda k: (-sum(reached[k].values()), words[k])):
-        apart = [found[other] for other in found if _are_apart(words[other], words[k])]
-        taken = {word for one in apart for word in range(one.target.start, one.target.end)}
-        free = {word: weight for word, weight in reached[k].items() if word not in taken}
-        if made := _make_span(free, taken, alignment, policy):
-            target = Labelled(*made, given[k].label)
-            found[k] = Carried(given[k], target, sum(free.get(word, 0.0) for word in range(*made)))
-    carried = [found[k] for k in sorted(found)]
+    source_spans = [LabelledSpan(*span) for span in spans]
+    _check_spans(source_spans, alignment, unit)
+    words = source_spans if unit == "words" else [_to_words(span, alignment) for span in source_spans]
+    linked = [_find_targets(span, alignment) for span in words]
+    result: dict[int, ProjectedSpan] = {}
+    for k in sorted(range(len(source_spans)), key=lambda k: (-sum(linked[k].values()), words[k])):
+        disjoint = [result[other] for other in result if _are_disjoint(words[other], words[k])]
+        taken = {word for span in disjoint for word in range(span.target.start, span.target.end)}
+        free = {word: weight for word, weight in linked[k].items() if word not in taken}
+        if bounds := _choose_span(free, taken, alignment, policy):
+            target = LabelledSpan(*bounds, source_spans[k].label)
+            weight = sum(free.get(word, 0.0) for word in range(*bounds))
+            result[k] = ProjectedSpan(source_spans[k], target, weight)
+    carried = [result[k] for k in sorted(result)]
     if unit == "characters":
-        carried = [one._replace(target=_in_characters(one.target, alignment)) for one in carried]
-    lost = tuple(span for k, span in enumerate(given) if k not in found)
-    return SpanProjection(tuple(sorted(carried, key=lambda one: (one.target, one.source))), lost)
+        carried = [span._replace(target=_to_characters(span.target, alignment)) for span in carried]
+    lost = tuple(span for k, span in enumerate(source_spans) if k not in result)
+    return SpanProjection(tuple(sorted(carried, key=lambda span: (span.target, span.source))), lost)
 
 
-def tagged_spans(tags: Sequence[str]) -> Iterator[Labelled]:
-    """The spans that tags stand for. Where a span begins without B-, it is taken to begin there."""
+def tags_to_spans(tags: Sequence[str]) -> Iterator[LabelledSpan]:
+    """Yield the spans of BIO or BIOES tags. A span may also begin with I- or E-.
+
+    Raises:
+        ValueError: If a tag is not valid.
+
+    Example:
+        >>> list(tags_to_spans(["O", "B-PER", "I-PER"]))
+        [LabelledSpan(start=1, end=3, label='PER')]
+    """
     start, label = 0, None
     for k, tag in enumerate([*tags, "O"]):
         match = TAG.fullmatch(tag)
@@ -109,28 +167,38 @@ def tagged_spans(tags: Sequence[str]) -> Iterator[Labelled]:
             raise ValueError(f"tags must be O, B-…, I-…, E-… or S-…, got {tag!r}; give other labels as spans")
         kind, name = match.groups()
         if label is not None and (kind not in ("I", "E") or name != label):
-            yield Labelled(start, k, label)
+            yield LabelledSpan(start, k, label)
             label = None
         if label is None and kind is not None:
             start, label = k, name
         if kind in ("E", "S"):
-            yield Labelled(start, k + 1, name)
+            yield LabelledSpan(start, k + 1, name)
             label = None
 
 
-def tags_of(spans: Iterable[tuple[int, int, str]], count: int, ends: bool = False) -> tuple[str, ...]:
-    """The tags of so many words in BIO, or with `ends` in BIOES; the spans must be apart."""
+def spans_to_tags(spans: Iterable[tuple[int, int, str]], count: int, bioes: bool = False) -> tuple[str, ...]:
+    """Return the tags of disjoint spans.
+
+    Args:
+        spans: Spans of words (start, end, label).
+        count: Number of words.
+        bioes: Whether to use BIOES instead of BIO.
+
+    Example:
+        >>> spans_to_tags([(1, 3, "PER")], 3)
+        ('O', 'B-PER', 'I-PER')
+    """
     tags = ["O"] * count
     for start, end, label in spans:
         tags[start:end] = [f"B-{label}"] + [f"I-{label}"] * (end - start - 1)
-        if ends:
+        if bioes:
             tags[end - 1] = f"{'S' if end - start == 1 else 'E'}-{label}"
     return tuple(tags)
 
 
-def _check(spans: Sequence[Labelled], alignment: Alignment, unit: Unit) -> None:
+def _check_spans(spans: Sequence[LabelledSpan], alignment: Alignment, unit: Unit) -> None:
     if unit == "characters" and (alignment.source_spans is None or alignment.target_spans is None):
-        raise ValueError("unit must be 'words' for an alignment that does not know the places of its words")
+        raise ValueError("unit must be 'words' for an alignment without character offsets")
     for start, end, label in spans:
         if not 0 <= start < end or (unit == "words" and end > len(alignment.source)):
             raise ValueError(
@@ -139,42 +207,44 @@ def _check(spans: Sequence[Labelled], alignment: Alignment, unit: Unit) -> None:
             )
 
 
-def _in_words(span: Labelled, alignment: Alignment) -> Labelled:
-    """The words of a span of characters, none where it has none."""
-    places = alignment.source_spans or ()
-    inside = [k for k, (start, end) in enumerate(places) if start < span.end and span.start < end]
-    return Labelled(inside[0], inside[-1] + 1, span.label) if inside else Labelled(0, 0, span.label)
+def _to_words(span: LabelledSpan, alignment: Alignment) -> LabelledSpan:
+    """Return the words of a span of characters; an empty span if there are none."""
+    offsets = alignment.source_spans or ()
+    inside = [k for k, (start, end) in enumerate(offsets) if start < span.end and span.start < end]
+    return LabelledSpan(inside[0], inside[-1] + 1, span.label) if inside else LabelledSpan(0, 0, span.label)
 
 
-def _in_characters(span: Labelled, alignment: Alignment) -> Labelled:
-    places = alignment.target_spans or ()
-    return Labelled(places[span.start][0], places[span.end - 1][1], span.label)
+def _to_characters(span: LabelledSpan, alignment: Alignment) -> LabelledSpan:
+    offsets = alignment.target_spans or ()
+    return LabelledSpan(offsets[span.start][0], offsets[span.end - 1][1], span.label)
 
 
-def _find_targets(span: Labelled, alignment: Alignment) -> dict[int, float]:
-    """The target words that a span's words are linked with, and the weight of the links to each."""
-    reached: dict[int, float] = {}
+def _find_targets(span: LabelledSpan, alignment: Alignment) -> dict[int, float]:
+    """Return the target words linked to a span, with the weight of the links to each."""
+    weights: dict[int, float] = {}
     for i, j, weight in alignment.links:
         if span.start <= i < span.end:
-            reached[j] = reached.get(j, 0.0) + weight
-    return reached
+            weights[j] = weights.get(j, 0.0) + weight
+    return weights
 
 
-def _are_apart(one: Labelled, other: Labelled) -> bool:
-    return one.end <= other.start or other.end <= one.start
+def _are_disjoint(first: LabelledSpan, second: LabelledSpan) -> bool:
+    return first.end <= second.start or second.end <= first.start
 
 
-def _make_span(free: dict[int, float], taken: set[int], alignment: Alignment, policy: Policy) -> Span | None:
-    """The span over the words that are free, as the policy has it; words that are taken always end it."""
-    passed = set(alignment.target_nulls) if policy == "run" else set(range(len(alignment.target)))
-    passed -= taken
+def _choose_span(
+    free: dict[int, float], taken: set[int], alignment: Alignment, policy: Policy
+) -> Span | None:
+    """Return the span that the policy chooses among the free words; taken words always end a span."""
+    passable = set(alignment.target_nulls) if policy == "run" else set(range(len(alignment.target)))
+    passable -= taken
     runs: list[list[int]] = []
     for word in sorted(free):
-        if runs and all(between in passed for between in range(runs[-1][-1] + 1, word)):
+        if runs and all(between in passable for between in range(runs[-1][-1] + 1, word)):
             runs[-1].append(word)
         else:
             runs.append([word])
     if not runs:
         return None
-    best = max(runs, key=lambda run: sum(free[word] for word in run))  # of equals the first
+    best = max(runs, key=lambda run: sum(free[word] for word in run))  # the first of equals
     return best[0], best[-1] + 1

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import otalign
-from otalign import aligner as module
-from otalign.aligner import Aligner, Method
+from otalign.aligner import Aligner
 from otalign.baselines import (
     ArgMax,
     FastAlign,
@@ -18,7 +17,9 @@ from otalign.baselines import (
     SimAligner,
     similarity,
 )
+from otalign.encoders import chunks as module
 from otalign.encoders import load
+from otalign.method import Method
 from otalign.text.words import join_words, tokenize
 
 PAIRS = [
@@ -58,7 +59,7 @@ def test_simalign_links_what_it_links_by_the_same_embeddings(encoder, options, p
 
 
 def test_simalign_takes_the_heaviest_matching(encoder):
-    pytest.importorskip("scipy", reason="Match() needs SciPy")
+    pytest.importorskip("scipy", reason="MaximumMatching() needs SciPy")
     for alignment in SimAligner(encoder, SimAlign(MaximumMatching())).align_many(PAIRS):
         assert len(alignment.links) == min(alignment.shape)
 

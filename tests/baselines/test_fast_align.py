@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otalign.baselines import FastAlign
-from otalign.baselines.cooccurrence import CooccurrenceGrid, Vocabulary, meetings_of
+from otalign.baselines.cooccurrence import CooccurrenceGrid, Vocabulary, find_cooccurrences
 from otalign.baselines.diagonal import Lengths, feature, partition, prior, weighted_feature
 from otalign.baselines.fast_align import DirectionalLinks
 from otalign.baselines.model2 import digamma
@@ -39,7 +39,7 @@ def learnt_table(trained, direction):
     sources, targets = list(trained.source.numbers), list(trained.target.numbers)
     keys = [
         (sources[i], targets[j])
-        for i, j in zip(trained.meetings.sources, trained.meetings.targets, strict=True)
+        for i, j in zip(trained.cooccurrences.sources, trained.cooccurrences.targets, strict=True)
     ]
     parameters = trained.forward if direction == "forward" else trained.reverse
     keys = keys if direction == "forward" else [(j, i) for i, j in keys]
@@ -105,7 +105,7 @@ def test_pieces_and_blocks_of_any_size_give_the_same(monkeypatch):
     monkeypatch.setattr("otalign.baselines.cooccurrence.BLOCK", 20)
     monkeypatch.setattr("otalign.baselines.cooccurrence.PIECE", 50)
     parts = FastAlign().train(pairs)
-    assert (whole.meetings.keys == parts.meetings.keys).all()
+    assert (whole.cooccurrences.keys == parts.cooccurrences.keys).all()
     assert parts.forward.table == pytest.approx(whole.forward.table, rel=1e-9)
     assert parts.reverse.tension == pytest.approx(whole.reverse.tension, rel=1e-9)
 
@@ -172,7 +172,7 @@ def test_closed_forms_are_the_sums_that_they_stand_for(n, m, tension):
 
 
 def test_a_prior_that_agrees_with_the_posterior_keeps_its_tension():
-    lengths = Lengths.of([(3, 5, 5), (2, 7, 7), (4, 5, 5)])
+    lengths = Lengths.from_shapes([(3, 5, 5), (2, 7, 7), (4, 5, 5)])
     assert lengths.words == 49
     assert lengths.fit_tension(6.0, lengths.mean_feature(6.0)) == pytest.approx(6.0)
     assert lengths.fit_tension(6.0, 1.0) == 14.0
@@ -188,17 +188,17 @@ def test_digamma_is_the_slope_of_log_gamma():
 
 @given(corpora)
 def test_every_cell_finds_its_meeting(pairs):
-    source, target = (Vocabulary.of([pair[side] for pair in pairs]) for side in (0, 1))
-    grid = CooccurrenceGrid.of(pairs, source, target)
-    meetings, cells = meetings_of(grid, len(target) + 1)
-    assert len(meetings) == len({(s, t) for words in pairs for s in words[0] for t in words[1]})
+    source, target = (Vocabulary.from_sentences([pair[side] for pair in pairs]) for side in (0, 1))
+    grid = CooccurrenceGrid.from_pairs(pairs, source, target)
+    cooccurrences, cells = find_cooccurrences(grid, len(target) + 1)
+    assert len(cooccurrences) == len({(s, t) for words in pairs for s in words[0] for t in words[1]})
     for block in grid.blocks(cells):
         for k, place in enumerate(block.places):
             for i, s in enumerate(pairs[place][0]):
                 for j, t in enumerate(pairs[place][1]):
-                    meeting = block.meetings[k, i, j]
-                    assert meetings.sources[meeting] == source.numbers[s]
-                    assert meetings.targets[meeting] == target.numbers[t]
+                    number = block.cooccurrences[k, i, j]
+                    assert cooccurrences.sources[number] == source.numbers[s]
+                    assert cooccurrences.targets[number] == target.numbers[t]
 
 
 def test_choices_are_a_sequence_of_link_sets():
@@ -217,7 +217,9 @@ def test_bad_options_and_pairs_are_named():
         FastAlign(alpha=0)
     with pytest.raises(ValueError, match=r"tension must be from 0.1 to 14.0, got 20"):
         FastAlign(tension=20)
-    with pytest.raises(TypeError, match="the target of pair 1 must be words, got the str 'a b'; split it"):
+    with pytest.raises(
+        TypeError, match="the target of pair 1 must be a list of words, got the str 'a b'; split it"
+    ):
         FastAlign().train([(["a"], ["b"]), (["a"], "a b")])
-    with pytest.raises(ValueError, match="pairs must hold one with words on both sides, got 1 without"):
+    with pytest.raises(ValueError, match="pairs must include one with words on both sides, got 1 without"):
         FastAlign().train([(["a"], [])])

@@ -62,7 +62,7 @@ def test_scaling_all_similarities_changes_nothing(matching):
 
 
 def test_match_gives_the_heaviest_full_matching():
-    pytest.importorskip("scipy", reason="Match() needs SciPy")
+    pytest.importorskip("scipy", reason="MaximumMatching() needs SciPy")
     rng = np.random.default_rng(1)
     for n, m in [(1, 1), (3, 3), (2, 5), (5, 2), (4, 6)]:
         S = rng.random((n, m))
@@ -141,7 +141,7 @@ def test_bad_options_and_matrices_are_named():
     with pytest.raises(ValueError, match=r"threshold must be from 0 to 1, got -1; 1 turns it off"):
         SimAlign(threshold=-1)
     with pytest.raises(
-        TypeError, match=r"matching must be ArgMax\(\), IterMax\(\) or Match\(\), got 'itermax'"
+        TypeError, match=r"matching must be ArgMax\(\), IterMax\(\) or MaximumMatching\(\), got 'itermax'"
     ):
         SimAlign("itermax")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="percentile must be from 0 to 100, got 101"):

@@ -31,9 +31,10 @@ def command(model, tmp_path):
 
 
 @pytest.fixture
-def run(command):
+def run(command, command_server):
     def run(*arguments: str, stdin: bytes = b"", rc: int = 0) -> subprocess.CompletedProcess:
-        done = subprocess.run(**command(*arguments), input=stdin, capture_output=True)
+        given = command(*arguments)
+        done = command_server.run([*arguments], given["cwd"], given["env"], stdin)
         assert done.returncode == rc, done.stderr.decode()
         return done
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from otalign.alignment import Gold
+from otalign.gold import Gold
 from otalign.io import read, write
 
 GOLD = [

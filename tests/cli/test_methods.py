@@ -6,10 +6,10 @@ import subprocess
 
 import pytest
 
-from otalign.alignment import Gold
 from otalign.baselines import ArgMax, FastAlign, FastAligner, SimAlign, SimAligner
 from otalign.cli.aligner_options import AlignerOptions, build_aligner_options, list_options
 from otalign.cli.methods import OPTIONS, check_method
+from otalign.gold import Gold
 from otalign.io import write
 from otalign.text.words import split, tokenize
 from tests.cli.running import SOURCE, TARGET, lines

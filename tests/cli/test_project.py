@@ -5,7 +5,7 @@ import json
 import pytest
 
 from otalign import Aligner
-from otalign.projection import project_tags, projected_spans
+from otalign.projection import project_spans, project_tags
 from tests.cli.running import SOURCE, TARGET, lines
 
 ALIGNED = {"source": ["a", "b"], "target": ["b"], "links": [[1, 0, 1.0]]}
@@ -48,7 +48,7 @@ def test_what_is_not_aligned_is_aligned_and_lines_keep_their_order(run, model, t
     by_words = aligner.align(WORDS["source"], WORDS["target"])
     assert made[1]["target_labels"] == list(project_tags(TAGS, by_words, "cover").tags)
     by_text = aligner.align(SOURCE[0], TARGET[0])
-    found = projected_spans([(0, 2, "PER"), (12, 20, "OBJ")], by_text, "cover", "characters")
+    found = project_spans([(0, 2, "PER"), (12, 20, "OBJ")], by_text, "cover", "characters")
     assert made[3]["projected"] == [list(span) for span in found.spans]
     assert (made[3]["source_text"], made[3]["source"]) == (SOURCE[0], list(by_text.source))
     # What was written can be read, and says the same again.

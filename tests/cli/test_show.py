@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from otalign.alignment import Alignment, Gold, Link
+from otalign.alignment import Alignment, Link
+from otalign.gold import Gold
 from otalign.io import write
 from otalign.render.report import report
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from otalign.encoders.embeddings import Sums, to_numpy, word_parts
+from otalign.encoders.embeddings import Sums, sum_word_parts, to_numpy
 
 LIBRARIES = [np.asarray, torch.from_numpy]  # a GPU's states stay in torch
 
@@ -28,7 +28,7 @@ def expected(states, places, owners, weights):
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_word_is_the_weighted_sum_of_its_places(library):
     states, *rest = parts()
-    words, sums = word_parts(library(states), *rest)
+    words, sums = sum_word_parts(library(states), *rest)
     wanted = expected(states, *rest)
     assert words.tolist() == list(wanted)
     np.testing.assert_allclose(to_numpy(sums), np.array(list(wanted.values())), atol=1e-6)
@@ -53,13 +53,13 @@ def test_a_gpu_gives_the_same_sums_each_time():
     random = np.random.default_rng(0)
     words, places = np.repeat(np.arange(6_000), 5), random.permutation(30_000)
     rest = places, words, random.random(30_000).astype(np.float32)
-    made = [word_parts(states, *rest)[1] for _ in range(20)]
+    made = [sum_word_parts(states, *rest)[1] for _ in range(20)]
     assert all(torch.equal(one, made[0]) for one in made)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_there_may_be_no_words(library):
     states, places, owners, weights = parts()
-    words, sums = word_parts(library(states), places[:0], owners[:0], weights[:0])
+    words, sums = sum_word_parts(library(states), places[:0], owners[:0], weights[:0])
     assert len(words) == 0
     assert tuple(sums.shape) == (0, 8)

@@ -121,7 +121,7 @@ def test_what_is_no_exported_encoder_is_refused(exported, tmp_path):
     torn = Path(shutil.copytree(exported("bert", 2), tmp_path / "torn"))
     whole = (torn / "encoder.onnx").read_bytes()
     (torn / "encoder.onnx").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(ValueError, match=r"encoder\.onnx is no encoder of otalign"):
+    with pytest.raises(ValueError, match=r"encoder\.onnx is not a valid otalign encoder"):
         load(torn)
     (torn / "encoder.onnx").write_bytes(whole)
     (torn / "tokenizer.json").write_text("{}")
@@ -139,7 +139,7 @@ def test_a_graph_without_what_export_says_of_it_is_refused(exported, tmp_path):
     graph = onnx.load(other / "encoder.onnx")
     del graph.metadata_props[:]
     onnx.save(graph, other / "encoder.onnx")
-    with pytest.raises(ValueError, match=r"encoder\.onnx is no encoder of otalign"):
+    with pytest.raises(ValueError, match=r"encoder\.onnx is not a valid otalign encoder"):
         load(other)
 
 
@@ -155,9 +155,9 @@ def test_a_folder_that_is_in_use_is_not_written_to(tiny_model, tmp_path):
     original = Transformers(str(tiny_model("bert")), device="cpu")
     (tmp_path / "taken").mkdir()
     (tmp_path / "taken" / "letter.txt").write_text("dear")
-    with pytest.raises(ValueError, match="not empty; give a new folder"):
+    with pytest.raises(ValueError, match="not empty; choose a new folder"):
         export(original, tmp_path / "taken")
-    with pytest.raises(ValueError, match="is a file; give a new folder"):
+    with pytest.raises(ValueError, match="is a file; choose a new folder"):
         export(original, tmp_path / "taken" / "letter.txt")
     assert [file.name for file in (tmp_path / "taken").iterdir()] == ["letter.txt"]
 
@@ -168,7 +168,7 @@ def test_what_is_not_the_original_is_not_written(tiny_model, exported, tmp_path,
 
     monkeypatch.setattr("otalign.encoders.export._write", another)
     original = Transformers(str(tiny_model("bert")), KINDS["bert"] - 1, device="cpu")
-    with pytest.raises(ValueError, match=r"is not the original .* nothing was written"):
+    with pytest.raises(ValueError, match=r"differs from the original .* nothing was written"):
         export(original, tmp_path / "made")
     assert not list(tmp_path.iterdir())
 
@@ -194,7 +194,9 @@ def test_a_model_with_tensors_in_other_files_is_refused(exported, tmp_path):
 
     made = with_tensor(exported("bert", 2), outside, tmp_path / "made")
     shutil.move(tmp_path / "data", made / "data")
-    with pytest.raises(ValueError, match=r"encoder\.onnx is no encoder of otalign: it has external data"):
+    with pytest.raises(
+        ValueError, match=r"encoder\.onnx is not a valid otalign encoder: it has external data"
+    ):
         load(made)
 
 
@@ -217,7 +219,9 @@ def test_numbers_that_are_not_finite_are_an_error(exported, tmp_path):
         tensor.raw_data = np.full(len(tensor.raw_data) // 4, np.nan, np.float32).tobytes()
 
     made = load(with_tensor(exported("bert", 2), spoil, tmp_path / "made"))
-    with pytest.raises(ValueError, match=r"the encoder bert.* gives numbers that are not finite at layer 2"):
+    with pytest.raises(
+        ValueError, match=r"the encoder bert.* returns numbers that are not finite at layer 2"
+    ):
         made.embed(PAIRS, "joint")
 
 
@@ -225,7 +229,7 @@ def test_a_graph_with_other_inputs_is_refused(exported, tmp_path):
     def rename(graph, _):
         graph.graph.input[0].name = "images"
 
-    with pytest.raises(ValueError, match=r"encoder\.onnx is no encoder of otalign: "):
+    with pytest.raises(ValueError, match=r"encoder\.onnx is not a valid otalign encoder: "):
         load(with_tensor(exported("bert", 2), rename, tmp_path / "made"))
 
 

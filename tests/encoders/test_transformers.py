@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from otalign.encoders import load
+from otalign.encoders import list_layers, load
 from otalign.encoders.transformers import Transformers, default_layer
 from otalign.text.words import join_words, split
 from tests.encoders import tiny
@@ -293,12 +293,12 @@ def test_sentences_longer_than_the_model_are_read_to_the_end(tiny_model, kind, p
 
 
 def test_a_word_seen_in_several_windows_is_the_weighted_mean_of_what_was_seen(tiny_model):
-    from otalign.encoders.windows import inputs
+    from otalign.encoders.windows import make_inputs
 
     encoder = Transformers(str(tiny_model("bert", 32)), 2, device="cpu")
     pair = [join_words((tiny.WORDS * 2)[:70]), join_words(tiny.WORDS[:20])]
     expected = [np.zeros((70, 16)), np.zeros((20, 16))]
-    for one in inputs(encoder.subworder(pair), 0, encoder.subworder.pair, 32):
+    for one in make_inputs(encoder.subworder(pair), 0, encoder.subworder.pair, 32):
         ids = np.array([one.ids])
         states = encoder.hidden(ids, np.ones_like(ids), np.array([one.types]))[0]
         for piece in one.pieces:
@@ -369,7 +369,7 @@ def test_weights_that_are_not_finite_are_an_error(tiny_model, tmp_path):
     for bad in (np.nan, np.inf):
         weights["encoder.layer.1.output.dense.bias"] = np.full(16, bad, dtype=np.float32)
         save_file(weights, spoiled / "model.safetensors", {"format": "pt"})
-        with pytest.raises(ValueError, match="gives numbers that are not finite at layer 2"):
+        with pytest.raises(ValueError, match="returns numbers that are not finite at layer 2"):
             load(spoiled, 2, device="cpu").embed(PAIRS, "joint")
 
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otalign.encoders.subwords import Subworder
-from otalign.encoders.windows import inputs, windows
+from otalign.encoders.windows import make_inputs, make_windows
 from otalign.text.words import Sentence, join_words, split
 from tests.encoders import tiny
 
@@ -18,7 +18,7 @@ rooms = st.integers(4, 80)
 
 @given(lengths, rooms)
 def test_windows_leave_nothing_out_and_stay_within_the_room(lengths, room):
-    cut = windows(lengths, room)
+    cut = make_windows(lengths, room)
     for window in cut:
         assert sum(map(len, window)) <= room
     for k, length in enumerate(lengths):
@@ -28,41 +28,41 @@ def test_windows_leave_nothing_out_and_stay_within_the_room(lengths, room):
 @given(lengths, rooms)
 def test_windows_move_on_by_at_most_half_of_what_they_see(lengths, room):
     for k in range(len(lengths)):
-        for before, after in pairwise(window[k] for window in windows(lengths, room)):
+        for before, after in pairwise(window[k] for window in make_windows(lengths, room)):
             assert len(before) == len(after)
             assert 0 <= after.start - before.start <= max(1, len(before) // 2)
 
 
 @given(lengths, rooms)
 def test_a_window_is_as_full_as_the_texts_allow(lengths, room):
-    for window in windows(lengths, room):
+    for window in make_windows(lengths, room):
         assert sum(map(len, window)) == min(room, sum(lengths))
 
 
 @given(st.integers(0, 40), st.integers(0, 400), st.booleans())
 def test_a_side_that_fits_into_half_is_whole_in_every_window(short, more, is_first):
     sides = (short, short + more) if is_first else (short + more, short)
-    for window in windows(sides, 80):
+    for window in make_windows(sides, 80):
         assert window[0 if is_first else 1] == range(short)
 
 
 @given(lengths, rooms)
 def test_both_sides_are_seen_at_the_same_share_of_their_texts(lengths, room):
-    cut = windows(lengths, room)
+    cut = make_windows(lengths, room)
     for k, window in enumerate(cut):
         for part, length in zip(window, lengths, strict=True):
             assert abs(part.start - (length - len(part)) * k / max(1, len(cut) - 1)) <= 0.5
 
 
 def test_what_fits_is_one_window():
-    assert windows([30, 34], 64) == [(range(30), range(34))]
-    assert len(windows([30, 35], 64)) > 1
-    assert windows([0, 0], 0) == [(range(0), range(0))]
+    assert make_windows([30, 34], 64) == [(range(30), range(34))]
+    assert len(make_windows([30, 35], 64)) > 1
+    assert make_windows([0, 0], 0) == [(range(0), range(0))]
 
 
 def test_a_model_without_room_is_said_to_be_too_small():
     with pytest.raises(ValueError, match="too small"):
-        windows([5, 5], 3)
+        make_windows([5, 5], 3)
 
 
 FRAMED = {"BERT": tiny.wordpiece, "RoBERTa": tiny.byte_level, "T5": tiny.unigram, "none": tiny.unframed}
@@ -78,10 +78,10 @@ def test_what_fits_is_what_the_tokeniser_itself_makes_of_it(name, source, target
     subworder, own = SUBWORDERS[name], FRAMED[name]()
     pair = [join_words(source), join_words(target)]
     expected = own.encode(pair[0].text, pair[1].text)
-    (found,) = inputs(subworder(pair), 0, subworder.pair, 10_000)
+    (found,) = make_inputs(subworder(pair), 0, subworder.pair, 10_000)
     assert (found.ids, found.types) == (expected.ids, expected.type_ids)
     alone = own.encode(pair[0].text)
-    (found,) = inputs(subworder(pair[:1]), 0, subworder.single, 10_000)
+    (found,) = make_inputs(subworder(pair[:1]), 0, subworder.single, 10_000)
     assert (found.ids, found.types) == (alone.ids, alone.type_ids)
 
 
@@ -91,7 +91,7 @@ def test_the_weights_of_a_word_add_up_to_one_and_are_those_of_its_subwords(name,
     subworder = SUBWORDERS[name]
     pair = [join_words(source), join_words(target)]
     subwords = subworder(pair)
-    made = list(inputs(subwords, 6, subworder.pair, limit))
+    made = list(make_inputs(subwords, 6, subworder.pair, limit))
     totals = [np.zeros(len(source)), np.zeros(len(target))]
     for one in made:
         assert len(one.ids) == len(one.types) <= limit
@@ -112,7 +112,7 @@ def entries(subwords):
 
 def test_the_share_of_a_window_grows_with_the_distance_from_its_cuts():
     subworder = SUBWORDERS["none"]
-    made = list(inputs(subworder([split("a a a")]), 0, subworder.single, 4))  # a, Ġ, a, Ġ, a
+    made = list(make_inputs(subworder([split("a a a")]), 0, subworder.single, 4))  # a, Ġ, a, Ġ, a
     assert [len(one.ids) for one in made] == [4, 4]
     weights = np.zeros((2, 3))
     for k, one in enumerate(made):
@@ -125,6 +125,6 @@ def test_the_share_of_a_window_grows_with_the_distance_from_its_cuts():
 def test_subwords_of_no_word_are_read_and_not_told_of():
     sentence = Sentence("the big car", ((0, 3), (8, 11)))
     subworder = SUBWORDERS["BERT"]
-    (one,) = inputs(subworder([sentence]), 0, subworder.single, 64)
+    (one,) = make_inputs(subworder([sentence]), 0, subworder.single, 64)
     assert len(one.ids) == 5
     assert one.pieces[0].places.tolist() == [1, 3]

@@ -201,10 +201,10 @@ def test_another_run_is_refused_and_nothing_is_changed(whole, run, corpus, tmp_p
         (("--resume", "--threshold", "0.1"), {}, "its aligner is"),
         (("--resume", "--format", "columns"), {}, "its format is 'jsonl', and now 'columns'"),
         (("--resume", "--pretokenized"), {}, "its pretokenized is False, and now True"),
-        (("--resume", "--shard-size", "7"), {}, "its shard_size is 20, and now 7; go on as it was begun"),
+        (("--resume", "--shard-size", "7"), {}, "its shard_size is 20, and now 7; use the same options"),
         (("--resume", "--batch-size", "99"), {}, "its batch_size is None, and now 99"),
         (("--resume",), {"pairs": other}, "its input is"),
-        ((), {}, "is there already and not empty; --resume goes on"),
+        ((), {}, "already exists and is not empty; use --resume"),
         (("--resume",), {"pairs": "-"}, "--resume reads the input from its beginning"),
         (("--method", "fast-align"), {}, "--model applies only to --method ot or simalign"),
     ):

@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from experiments import ROWS
-from experiments.similarity import Similarity
-from experiments.transport import Transported
-from otalign.alignment import Gold
+from experiments.unsupervised import ROWS
+from experiments.unsupervised.similarity import Similarity
+from experiments.unsupervised.transport import Transported
+from otalign.gold import Gold
 from otalign.io import CORPORA, write
 from otalign.io import corpora as datasets
 from otalign.ot import Entropic

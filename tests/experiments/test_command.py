@@ -9,10 +9,12 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("ot")
 
-from experiments import COLUMNS, ROWS, figures, paper
-from experiments.cells import Cells
-from experiments.cli import study
-from experiments.transport import Transported
+from experiments import paper
+from experiments.cli import app
+from experiments.columns import COLUMNS
+from experiments.unsupervised import ROWS, figures
+from experiments.unsupervised.cells import Cells
+from experiments.unsupervised.transport import Transported
 from otalign import Aligner, Settings, cli
 from otalign.io import load
 from otalign.metrics import count, scores
@@ -24,7 +26,7 @@ def run(capsys, *arguments, rc: int = 0) -> tuple[str, str]:
         patch.delenv("OTALIGN_DATA", raising=False)
         patch.setattr("sys.argv", ["experiments", "unsupervised", *map(str, arguments)])
         with pytest.raises(SystemExit) as stop:
-            cli.run(study)
+            cli.run(app)
     said = capsys.readouterr()
     assert stop.value.code == rc, said.err
     return said.out, said.err
@@ -48,7 +50,7 @@ def whole(model, corpora, tmp_path_factory):
     from typer.testing import CliRunner
 
     folder = tmp_path_factory.mktemp("whole")
-    said = CliRunner().invoke(study, ["unsupervised", *options(model, corpora), "-o", str(folder)])
+    said = CliRunner().invoke(app, ["unsupervised", *options(model, corpora), "-o", str(folder)])
     assert said.exit_code == 0, said.output
     assert "best of 8, mean dev F1" in said.stderr
     assert said.stdout.splitlines()[-1] == str(folder / "figures" / "figure.svg")
@@ -115,7 +117,7 @@ def test_a_finished_study_is_not_made_again(whole, model, corpora, capsys, monke
     before, table = files(whole / "cells"), (whole / "table.json").read_text()
     monkeypatch.setattr(EmbeddingStore, "_make", None)  # nothing is embedded again either
     for row in ROWS.values():
-        monkeypatch.setattr(type(row), "tuned", None)
+        monkeypatch.setattr(type(row), "tune", None)
     _, told = run(capsys, *options(model, corpora), "-o", whole)
     assert files(whole / "cells") == before
     assert (whole / "table.json").read_text() == table
@@ -132,12 +134,12 @@ def test_a_killed_run_goes_on_and_comes_to_the_same(whole, model, corpora, capsy
         made.append((row.name, column.key))
         put(self, row, column, *rest)
 
-    monkeypatch.setattr(Cells, "put", failing)
+    monkeypatch.setattr(Cells, "write", failing)
     _, said = run(capsys, *options(model, corpora), "-o", tmp_path, *rows, rc=130)
     assert said.endswith("otalign: interrupted; the same command goes on\n")
     before = files(tmp_path / "cells")
     assert len(before) == 2 * 16
-    monkeypatch.setattr(Cells, "put", put)
+    monkeypatch.setattr(Cells, "write", put)
     _, said = run(capsys, *options(model, corpora), "-o", tmp_path, *rows)
     after = files(tmp_path / "cells")
     assert {name: after[name] for name in before} == before

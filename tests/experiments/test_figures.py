@@ -8,15 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from experiments.figures import EXAMPLES
-from experiments.figures.lines import by_null_rate, spread
+from experiments.unsupervised.figures import EXAMPLES
+from experiments.unsupervised.figures.lines import by_null_rate, spread
 from otalign.render.canvas import save
 
 
 @pytest.fixture(scope="module")
 def results(model, corpora, tmp_path_factory):
     pytest.importorskip("torch")
-    from experiments import StudySource, figures, run_unsupervised, select_rows
+    from experiments.material import StudySource
+    from experiments.unsupervised import figures, run_unsupervised, select_rows
     from otalign.tuning import EncoderChoice
 
     folder = tmp_path_factory.mktemp("figures")

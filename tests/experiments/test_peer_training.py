@@ -13,7 +13,7 @@ from experiments.peers.settings import PEERS
 from experiments.peers.trained import TrainedPeer
 from experiments.peers.training import RECIPES, PeerTraining, train_peer
 from otalign.metrics import count, scores
-from otalign.training import Checkpoint, CorpusSplits, Recipe
+from otalign.training import Checkpoint, CorpusSplits, Recipe, RunOptions
 from otalign.training.dev import DevSet
 from tests.training.examples import EMPTY, GOLDS, LONG, SOURCES
 from tests.training.test_batches import encoder_of
@@ -22,17 +22,19 @@ FEW = GOLDS[:4]
 PAIRS = [(gold.source, gold.target) for gold in FEW]
 QUICK = {
     "semi-crf": RECIPES["semi-crf"].replace(
-        learning_rate=3e-3, head_pace=1.0, batch_size=4, epochs=12, patience=None
+        learning_rate=3e-3, head_lr_multiplier=1.0, batch_size=4, epochs=12, patience=None
     ),
     "span-prediction": RECIPES["span-prediction"].replace(
-        learning_rate=6e-3, batch_size=8, epochs=24, patience=None, average=0.2
+        learning_rate=6e-3, batch_size=8, epochs=24, patience=None, ema_share=0.2
     ),
 }
 
 
 def trained(folder, peer, **options) -> PeerTraining:
     recipe = options.pop("recipe", QUICK[peer])
-    return train_peer(str(folder), options.pop("sources", SOURCES), peer, recipe, device="cpu", **options)
+    sources, level = options.pop("sources", SOURCES), options.pop("level", "sure")
+    run = RunOptions(device="cpu", **options)
+    return train_peer(str(folder), sources, peer, recipe, level=level, options=run)
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +111,7 @@ def test_it_comes_out_the_same_again_and_can_be_taken_up(tiny_model, tmp_path, p
 
     checkpoint = Checkpoint(tmp_path / "run.pt")
     with pytest.raises(KeyboardInterrupt):
-        trained(tiny_model("bert"), peer, recipe=short, checkpoint=checkpoint, heard=stop)
+        trained(tiny_model("bert"), peer, recipe=short, checkpoint=checkpoint, on_epoch=stop)
     again = trained(tiny_model("bert"), peer, recipe=short, checkpoint=checkpoint)
     assert [epoch.loss for epoch in again.epochs] == [epoch.loss for epoch in whole.epochs]
     assert again.dev == whole.dev
@@ -130,7 +132,7 @@ def test_other_encoders_do_as_well(tiny_model, peer, kind):
 def test_half_precision_gives_about_the_same_loss(tiny_model, peer):
     model = MODELS[peer](encoder_of(tiny_model("bert")), "sure").eval()
     set_ = examples(peer, GOLDS, encoder_of(tiny_model("bert")), "sure")
-    batch = model.tensors(set_.batch(np.arange(4)), "cpu")
+    batch = model.to_tensors(set_.batch(np.arange(4)), "cpu")
     exact = model(batch)
     with torch.autocast("cpu", torch.bfloat16):
         rough = model(batch)
@@ -147,7 +149,7 @@ def test_every_query_comes_once_an_epoch_and_pairs_come_whole_on_dev_sets(tiny_m
     parts = [batch.pairs.tolist() for batch in set_.by_length(2000)]
     assert len(parts) > 1
     assert sorted(pair for part in parts for pair in part) == list(range(len(GOLDS)))
-    assert DevSet.of(set_, ("sure",)).pairs == len(GOLDS) + len(EMPTY)
+    assert len(DevSet.build(set_, ("sure",)).golds) == len(GOLDS) + len(EMPTY)
 
 
 @pytest.mark.parametrize("peer", PEERS)

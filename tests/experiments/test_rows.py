@@ -7,11 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments import COLUMNS, MAIN, ROWS, paper, select_rows
-from experiments.similarity import curves
-from experiments.system import of_pairs
-from otalign.alignment import Gold
+from experiments import paper
+from experiments.columns import COLUMNS
+from experiments.unsupervised import MAIN, ROWS, select_rows
+from experiments.unsupervised.similarity import curves
+from experiments.unsupervised.system import of_pairs
 from otalign.baselines import SimAlign
+from otalign.gold import Gold
 from otalign.metrics import count, scores
 from tests.experiments.conftest import drawn
 

@@ -10,9 +10,10 @@ import pytest
 pytest.importorskip("torch")
 pytest.importorskip("accelerate")
 
-from experiments import COLUMNS, StudySource, paper
-from experiments.cli import study
-from experiments.columns import DEVS, dev_levels
+from experiments import paper
+from experiments.cli import app
+from experiments.columns import COLUMNS, DEVS, dev_levels
+from experiments.material import StudySource
 from experiments.supervised import ROWS, Failure, Ground, figures, making, run_supervised, tables
 from experiments.supervised.jobs import ALL, BOTH, Job, ResultKey, Waiting, order_jobs, places
 from experiments.supervised.sureness import LEAST, reliability
@@ -31,7 +32,7 @@ def run(capsys, *arguments, rc: int = 0) -> tuple[str, str]:
         patch.delenv("OTALIGN_DATA", raising=False)
         patch.setattr("sys.argv", ["experiments", "supervised", *map(str, arguments)])
         with pytest.raises(SystemExit) as stop:
-            cli.run(study)
+            cli.run(app)
     said = capsys.readouterr()
     assert stop.value.code == rc, said.err
     return said.out, said.err
@@ -72,7 +73,7 @@ def whole(options, tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(figures, "write", lambda study, folder: [])
-        said = CliRunner().invoke(study, ["supervised", *options, "-o", str(folder), *KINDS])
+        said = CliRunner().invoke(app, ["supervised", *options, "-o", str(folder), *KINDS])
     assert said.exit_code == 0, said.output
     return folder
 
@@ -201,7 +202,7 @@ def test_what_fails_is_told_and_the_rest_is_made_and_then_made_up_for(options, c
     assert len([name for name in made if name.endswith(".json")]) == 6  # the one of all, and five
     steps = []
     monkeypatch.setattr(making, "train", train)
-    monkeypatch.setattr("otalign.training.loop.Run._step", _counted(steps))
+    monkeypatch.setattr("otalign.training.run.TrainingRun._step", _counted(steps))
     _, said = run(capsys, *some)
     assert said.count("seed 1: dev F1") == 2
     assert len(steps) == 2  # those of mtref alone, at two levels: the model of all was kept
@@ -226,16 +227,16 @@ def test_a_model_that_cannot_be_tested_is_not_trained_again(options, capsys, mon
         patch.setattr(making, "count", failing)
         run(capsys, *some, rc=1)
     assert list((tmp_path / "runs").glob("*.pt"))
-    monkeypatch.setattr("otalign.training.loop.Run._step", _counted(steps))
+    monkeypatch.setattr("otalign.training.run.TrainingRun._step", _counted(steps))
     run(capsys, *some)
     assert not steps
     assert {path.suffix for path in (tmp_path / "runs").iterdir()} == {".json", ".npy"}
 
 
 def _counted(steps):
-    from otalign.training.loop import TrainingLoop
+    from otalign.training.run import TrainingRun
 
-    step = TrainingLoop._step
+    step = TrainingRun._step
 
     def counted(self, parts):
         steps.append(parts)
@@ -296,11 +297,13 @@ def test_without_a_choice_the_other_seeds_say_what_is_missing(ground, tmp_path):
 
 
 def test_reliability_sees_every_cell_and_every_word(ground, model, tmp_path):
-    from otalign.training import train
+    from otalign.training import RunOptions, train
 
     here = ground(tmp_path)
     golds = here.material.golds("mtref", "test")
-    trained = train(str(model), {"wiki": here.learnt("wiki")}, *_learned(), device="cpu")
+    trained = train(
+        str(model), {"wiki": here.get_splits("wiki")}, *_learned(), options=RunOptions(device="cpu")
+    )
     found = reliability(trained.aligner, golds, "sure")
     assert found["all cells"].counts.sum() == sum(n * m for n, m in (gold.shape for gold in golds))
     assert found["all cells"].found.sum() == sum(len(gold.sure) for gold in golds)
@@ -346,7 +349,7 @@ def test_what_cannot_be_done_is_said_in_words(options, capsys, tmp_path, argumen
 
 def test_without_a_data_folder_it_is_said_how_to_give_one(model, capsys, tmp_path):
     _, said = run(capsys, "--encoder", model, "-o", tmp_path, rc=2)
-    assert "no data folder is given; give data=, or set OTALIGN_DATA" in said
+    assert "no data folder is given; pass data= or set OTALIGN_DATA" in said
 
 
 def test_it_explains_itself_with_an_example(capsys):

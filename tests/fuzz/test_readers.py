@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, reject
 from hypothesis import strategies as st
 
-from otalign.alignment import Alignment, Gold, Link, WordlessLinks
+from otalign.alignment import Alignment, Link
+from otalign.gold import Gold, WordlessLinks
 from otalign.io import FORMATS, BadLine, Item, TextPair, WordPair, read, write
-from otalign.io.items import levels_of, words_of
+from otalign.io.items import get_levels, get_words
 from tests.drawn_alignments import alignments, golds, links_without_words
 from tests.fuzz import SECONDS, share_of_examples
 from tests.fuzz.hostile import changed_bytes, fragments
@@ -68,7 +69,9 @@ def test_any_bytes_are_items_or_a_bad_line_that_says_where(format, data, folder)
     paths = hostile_files(format, data, folder)
     for item in (*items_or_bad_line(paths, format), *items_or_bad_line(paths, format, skip_bad=True)):
         if not isinstance(item, WordlessLinks):
-            " ".join(word for side in words_of(item) for word in side).encode()  # no half of a surrogate pair
+            " ".join(
+                word for side in get_words(item) for word in side
+            ).encode()  # no half of a surrogate pair
 
 
 @each_format
@@ -164,7 +167,7 @@ def test_any_item_is_refused_by_the_writer_or_keeps_its_words_and_links(format, 
 
 def differences(kept: Item, item: Item) -> Iterator[str]:
     """Say what the format was to hold and did not."""
-    if not isinstance(kept, WordlessLinks) and words_of(kept) != words_of(item):
-        yield f"words {words_of(kept)!r} instead of {words_of(item)!r}"
-    if isinstance(kept, Alignment | Gold | WordlessLinks) and levels_of(kept) != levels_of(item):
-        yield f"links {levels_of(kept)} instead of {levels_of(item)}"
+    if not isinstance(kept, WordlessLinks) and get_words(kept) != get_words(item):
+        yield f"words {get_words(kept)!r} instead of {get_words(item)!r}"
+    if isinstance(kept, Alignment | Gold | WordlessLinks) and get_levels(kept) != get_levels(item):
+        yield f"links {get_levels(kept)} instead of {get_levels(item)}"

@@ -5,8 +5,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from otalign.ot import Entropic, solve
-from otalign.ot.problem import Balanced, Partial, Problem, Unbalanced
+from otalign.ot import Balanced, Entropic, Partial, Problem, Unbalanced, solve
 from tests.fuzz import share_of_examples
 from tests.ot.drawn import Drawn, problems
 from tests.ot.test_oracle import pot_plan

@@ -1,6 +1,6 @@
 """Pairs and files for the tests of the formats."""
 
-from otalign.alignment import Gold, WordlessLinks
+from otalign.gold import Gold, WordlessLinks
 from otalign.io import FORMATS, TextPair, read
 
 SOURCE, TARGET = ("Ann", "sold", "her", "old", "boat"), ("She", "sold", "it", "today")

@@ -6,7 +6,7 @@ from statistics import mean
 
 import pytest
 
-from otalign.alignment import Gold, WordlessLinks
+from otalign.gold import Gold, WordlessLinks
 from otalign.io import CORPORA, load, read, write
 
 BESIDE = Path(__file__).parents[2].parent / "shared" / "data"
@@ -111,12 +111,14 @@ def test_a_corpus_is_read_from_the_folder_given_or_named(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("name", SIZES)
 def test_a_missing_corpus_says_where_it_can_be_had_and_how_it_must_lie(name, tmp_path, monkeypatch):
-    with pytest.raises(FileNotFoundError, match=r"there is no .*\n.*can be had from .*github\.com") as caught:
+    with pytest.raises(
+        FileNotFoundError, match=r"there is no .*\n.*Get the corpus from .*github\.com"
+    ) as caught:
         load(name, "test", tmp_path)
     for file in CORPORA[name].files["test"]:
         assert file in str(caught.value)
     monkeypatch.delenv("OTALIGN_DATA", raising=False)
-    with pytest.raises(FileNotFoundError, match=r"give data=, or set OTALIGN_DATA\n.*can be had from"):
+    with pytest.raises(FileNotFoundError, match=r"pass data= or set OTALIGN_DATA\n.*Get the corpus from"):
         load(name, "test")
 
 

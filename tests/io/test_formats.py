@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otalign.alignment import Alignment, Gold, Link, WordlessLinks
+from otalign.alignment import Alignment, Link
+from otalign.gold import Gold, WordlessLinks
 from otalign.io import FORMATS, BadLine, TextPair, WordPair, read, write
 from tests.drawn_alignments import alignments, golds, letters, links_without_words, plain_alignments
 from tests.io.examples import GOLD, ISTS, TEXT, example, paths_for, read_all
@@ -68,7 +69,7 @@ def test_zst_without_its_library_says_what_to_install(tmp_path, monkeypatch):
     (tmp_path / "a.zst").touch()
     for name in ("compression", "backports.zstd"):
         monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(ImportError, match=r"pip install 'otalign\[zst\]', or unpack"):
+    with pytest.raises(ImportError, match=r"pip install 'otalign\[zst\]', or decompress"):
         list(read(tmp_path / "a.zst", "pharaoh"))
 
 
@@ -159,16 +160,20 @@ def test_annotators_are_joined_by_majority(tmp_path):
         (
             WordlessLinks(frozenset()),
             "multimwa",
-            "these links have no words; give words= where they are read",
+            "these links have no words; pass words= to read",
         ),
-        (WordlessLinks(frozenset()), "jsonl", "these are links without words"),
-        (Alignment(("a b",), (), ()), "columns", "the word 'a b' is empty or holds a blank .*; write jsonl"),
+        (WordlessLinks(frozenset()), "jsonl", "these links have no words"),
+        (
+            Alignment(("a b",), (), ()),
+            "columns",
+            "the word 'a b' is empty or contains a blank .*; write jsonl",
+        ),
         (Alignment(("",), (), ()), "a3", "the word '' is empty"),
-        (TextPair("a\nb", ""), "parallel", "holds a line end"),
+        (TextPair("a\nb", ""), "parallel", "contains a line end"),
         (Gold(("#", "sentence", "pair"), (), frozenset()), "msr-rte", "taken for a header; write jsonl"),
-        (TextPair("a\tb", ""), "tsv", "holds a tab; write two parallel files"),
+        (TextPair("a\tb", ""), "tsv", "contains a tab; write two parallel files"),
         (WordPair(("a",), ()), "pharaoh", "text without links; align it first"),
-        (TextPair("a ||| b", ""), "bars", r"holds \|\|\|; write two parallel files"),
+        (TextPair("a ||| b", ""), "bars", r"contains \|\|\|; write two parallel files"),
     ],
 )
 def test_what_a_format_cannot_hold_is_refused(item, format, message, tmp_path):

@@ -32,7 +32,7 @@ def test_an_archive_cut_short_anywhere_is_bad(suffix, tmp_path):
     for end in (3, 10, len(packed) // 10, len(packed) // 2, len(packed) - 1):
         path.write_bytes(packed[:end])
         for skip_bad in (False, True):
-            with pytest.raises(BadLine, match=r"found the end of a packed file that is cut short"):
+            with pytest.raises(BadLine, match=r"found the end of a truncated compressed file"):
                 list(read(path, "tsv", skip_bad=skip_bad))
 
 
@@ -62,7 +62,7 @@ def test_a_damaged_archive_is_bad_or_read_but_never_another_error(suffix, tmp_pa
             bad += 1
     assert bad > 100
     path.write_bytes(b"no archive at all")
-    with pytest.raises(BadLine, match=r"line 1: found a damaged packed file \(.+\), expected one"):
+    with pytest.raises(BadLine, match=r"line 1: found a damaged compressed file \(.+\), expected an intact"):
         list(read(path, "tsv"))
 
 
@@ -137,7 +137,7 @@ def test_the_lines_of_a_pair_are_not_held_without_end(format, tmp_path, monkeypa
     with pytest.raises(BadLine):
         read_all(tmp_path, format, content)
     reading = read(file(tmp_path, content), format)
-    (record,) = reading.format.records(text_module.lines(tmp_path / "file"))
+    (record,) = reading.format.records(text_module.read_lines(tmp_path / "file"))
     lines = record[0] if format == "msr-rte" else record
     assert len(lines) < 100
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otalign.alignment import Gold, WordlessLinks
+from otalign.gold import Gold, WordlessLinks
 from otalign.io import FORMATS, BadLine, TextPair, read, write
 from tests.io.examples import GOLD, ISTS, SOURCE, TARGET, TEXT, example, file, paths_for, read_all, rewrite
 
@@ -280,7 +280,7 @@ def test_a_packed_file_that_is_cut_short_is_bad_at_its_end(tmp_path):
     write([WordlessLinks(frozenset({(0, 0)}))] * 3, tmp_path / "links.gz", "pharaoh")
     packed = (tmp_path / "links.gz").read_bytes()
     (tmp_path / "links.gz").write_bytes(packed[:-8])
-    with pytest.raises(BadLine, match=r"links\.gz, line 4: found the end of a packed file that is cut short"):
+    with pytest.raises(BadLine, match=r"links\.gz, line 4: found the end of a truncated compressed file"):
         list(read(tmp_path / "links.gz", "pharaoh"))
 
 

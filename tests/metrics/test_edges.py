@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from otalign.alignment import Alignment, Gold
+from otalign.alignment import Alignment
+from otalign.gold import Gold
 from otalign.metrics import (
     MEASURES,
     Counts,
@@ -91,7 +92,7 @@ GOLD = Alignment(("a", "red", "car"), ("a", "bus"), ())
 @pytest.mark.parametrize(
     ("predicted", "message"),
     [
-        ([GOLD], r"same pairs, got 1 and 2; a pair without links needs its empty place"),
+        ([GOLD], r"same pairs, got 1 and 2; a pair without links must still have an entry"),
         ([GOLD] * 5, r"same pairs, got 5 and 2"),
         (
             [GOLD, Alignment(("a", "car"), ("a", "bus"), ())],
@@ -123,7 +124,7 @@ def test_a_prediction_of_other_sentences_is_refused_and_both_are_named(predicted
         (lambda: count_pair([], [], 1, 1, possible=[(0, 1)]), "gold link 0-1 is outside"),
         (lambda: count([], [], "s"), r"level must be 'sure' or 'possible', got 's'"),
         (lambda: count_pair([], [], 1, 1, level="S"), "level must be .*got 'S'"),
-        (lambda: Counts(np.zeros((2, 3))), r"table must be of shape \(pairs, 16\), got \(2, 3\)"),
+        (lambda: Counts(np.zeros((2, 3))), r"table must have the shape \(pairs, 16\), got \(2, 3\)"),
         (lambda: Counts.concatenate([]), r"one level of the gold, got \[\]"),
         (
             lambda: Counts.concatenate([ONE, count([], [], "possible")]),
@@ -135,17 +136,17 @@ def test_a_prediction_of_other_sentences_is_refused_and_both_are_named(predicted
         (lambda: breakdown(ONE, "length", bins=0), "bins must be at least 1, got 0"),
         (lambda: Resampling(trials=0), "trials must be at least 1, got 0"),
         (lambda: Resampling(confidence=95), "confidence must be between 0 and 1, got 95; 0.95"),
-        (lambda: compare(ONE, ONE[[0, 0]]), "baseline and system must be of the same pairs, got 1 and 2"),
+        (lambda: compare(ONE, ONE[[0, 0]]), "baseline and system must hold the same pairs, got 1 and 2"),
         (
             lambda: compare(ONE, count_pair([], [], 1, 1, level="possible")),
             r"one level, got 'sure' and 'possible'",
         ),
         (
             lambda: compare(ONE[[0, 0]], Counts.concatenate([ONE, count_pair([], [], 1, 1)])),
-            "same gold, got 1 and 0 links_gold in pair 1, counted from 0; count both against one gold",
+            "same gold, got 1 and 0 links_gold in pair 1, counted from 0; count both against the same gold",
         ),
         (lambda: signature(ONE, more={"level": "sure"}), "more must not name 'level' again"),
-        (lambda: signature(ONE, more={"model": "a|b"}), r"no '\|'.*got 'model': 'a\|b'"),
+        (lambda: signature(ONE, more={"model": "a|b"}), r"not contain '\|'.*got 'model': 'a\|b'"),
     ],
 )
 def test_bad_arguments_are_named(ask, message):

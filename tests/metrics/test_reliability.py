@@ -11,7 +11,7 @@ told = st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=40)
 
 
 def of(pairs) -> Reliability:
-    return Reliability.of([p for p, _ in pairs], [so for _, so in pairs])
+    return Reliability.from_outcomes([p for p, _ in pairs], [so for _, so in pairs])
 
 
 @given(told)
@@ -46,15 +46,15 @@ def test_the_error_is_the_mean_gap_of_bins_weighed_by_their_counts(pairs):
 
 def test_probabilities_that_are_facts_have_no_error_and_their_opposites_all():
     facts = [0, 1, 1, 0]
-    assert Reliability.of(facts, facts).error == 0
-    assert Reliability.of(facts, [1 - fact for fact in facts]).error == 1
+    assert Reliability.from_outcomes(facts, facts).error == 0
+    assert Reliability.from_outcomes(facts, [1 - fact for fact in facts]).error == 1
 
 
 def test_facts_drawn_as_the_probabilities_say_make_little_error():
     rng = np.random.default_rng(0)
     p = rng.random(20_000)
-    assert Reliability.of(p, rng.random(p.size) < p).error < 0.02
-    assert Reliability.of(p, rng.random(p.size) < p**3).error > 0.2
+    assert Reliability.from_outcomes(p, rng.random(p.size) < p).error < 0.02
+    assert Reliability.from_outcomes(p, rng.random(p.size) < p**3).error > 0.2
 
 
 @given(told)
@@ -66,11 +66,11 @@ def test_it_comes_back_from_json(pairs):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([0.5], [1, 0]), "each probability must have its fact, got 1 and 2"),
+        (([0.5], [1, 0]), "probabilities and facts must have one length, got 1 and 2"),
         (([1.5], [1]), "probabilities must be from 0 to 1, got 1.5"),
         (([0.5], [1], 0), "bins must be at least 1, got 0"),
     ],
 )
 def test_what_makes_no_sense_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
-        Reliability.of(*arguments)
+        Reliability.from_outcomes(*arguments)

@@ -7,7 +7,8 @@ from html.parser import HTMLParser
 import pytest
 from hypothesis import given
 
-from otalign.alignment import Alignment, Gold, Link
+from otalign.alignment import Alignment, Link
+from otalign.gold import Gold
 from otalign.metrics import count, per_pair, scores
 from otalign.render.report import report
 from otalign.render.words import shown

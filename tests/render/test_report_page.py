@@ -2,7 +2,8 @@
 
 import pytest
 
-from otalign.alignment import Alignment, Gold, Link
+from otalign.alignment import Alignment, Link
+from otalign.gold import Gold
 from otalign.render.report import report
 from tests.browser import Page
 from tests.screenshots import take

@@ -5,7 +5,8 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otalign.alignment import Alignment, Gold, Link
+from otalign.alignment import Alignment, Link
+from otalign.gold import Gold
 from otalign.metrics import count
 from otalign.render.verdicts import at_level, count_verdicts, mistakes, verdicts
 from tests.drawn_alignments import golds

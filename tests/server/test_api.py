@@ -107,7 +107,7 @@ def test_an_aligner_that_was_not_trained_offers_no_training(untrained):
         assert refused.status == 422
         assert refused.json["detail"] == "settings: problem must be given and one of bot, pot, uot, none"
         told = server.align(ASKED[0]).json
-        assert told["signature"] == plain(untrained).signature
+        assert told["signature"] == untrained.signature
 
 
 def test_a_kept_centre_is_used(untrained):
@@ -386,7 +386,7 @@ def test_an_aligner_that_fails_at_its_first_pair_is_never_ready(trained, monkeyp
     monkeypatch.setattr(AlignmentWorker, "__call__", failing)
     with served(make_app(trained)) as server:
         wait_until(lambda: "warming" not in server.get("/readyz").text)
-        assert "failed at its first pair" in server.get("/readyz").json["detail"]
+        assert "failed to align its first pair" in server.get("/readyz").json["detail"]
 
 
 def test_the_metrics_count_requests_pairs_and_time(trained):
@@ -448,6 +448,22 @@ def test_a_pair_gets_the_same_links_alone_and_in_any_company(untrained, kind):
         beside = [reply.json for reply in clients.map(server.align, ASKED * 4)]
     assert list(map(pairs_of, together)) == alone
     assert list(map(pairs_of, beside)) == alone * 4
+
+
+def test_without_a_kept_centre_the_pairs_of_a_request_are_centred_as_align_many_centres_them(untrained):
+    """The same input gets the same links from Python, the command line and the server."""
+    assert untrained.settings.centring
+    assert untrained.centre is None
+    expected = [pairs_of(alignment.to_dict()) for alignment in untrained.align_many(PAIRS)]
+    alone = [pairs_of(untrained.align(*pair).to_dict()) for pair in PAIRS]
+    assert alone != expected  # a pair is centred on itself when it is alone
+    with served(make_app(untrained)) as server, ThreadPoolExecutor(8) as clients:
+        requests = [{"pairs": ASKED}, *ASKED] * 3
+        answers = [reply.json for reply in clients.map(server.align, requests)]
+    for start in range(0, len(requests), 1 + len(ASKED)):
+        together, *single = answers[start : start + 1 + len(ASKED)]
+        assert list(map(pairs_of, together["alignments"])) == expected
+        assert list(map(pairs_of, single)) == alone
 
 
 def pairs_of(told: dict) -> list[tuple[int, int]]:

@@ -10,15 +10,15 @@ from otalign import Entropic, Settings
 from otalign.server import batching
 from otalign.server.batching import RequestQueue
 from otalign.server.choices import ServedChoice
-from otalign.server.problems import Refused
-from otalign.server.work import Ask
+from otalign.server.problems import RequestError
+from otalign.server.work import PairRequest
 
 SETTINGS = Settings(encoder="none", layer=0)
 CHOICE = ServedChoice("pot", SETTINGS, None)  # type: ignore
 
 
-def ask(text: str) -> Ask:
-    return Ask(text, "", CHOICE)  # of the size of its text
+def ask(text: str) -> PairRequest:
+    return PairRequest(text, "", CHOICE)  # of the size of its text
 
 
 class Echo:
@@ -35,7 +35,7 @@ class Echo:
         self.batches.append(texts)
         if "fail" in texts:
             raise RuntimeError("broken")
-        return [Refused(422, "no") if text == "refuse" else text for text in texts]
+        return [RequestError(422, "no") if text == "refuse" else text for text in texts]
 
 
 def run(work, scenario, waiting: int = 100):
@@ -116,7 +116,7 @@ def test_a_full_queue_takes_no_more_until_it_is_shorter():
         await asyncio.sleep(0.05)
         second = asyncio.ensure_future(batches.submit([ask("x")] * 5))  # alone it may be as many as it likes
         await asyncio.sleep(0.05)
-        with pytest.raises(Refused, match="5 pairs are waiting"):
+        with pytest.raises(RequestError, match="5 pairs are waiting"):
             await batches.submit([ask("y")])
         echo.may.set()
         await asyncio.gather(first, second)
@@ -165,8 +165,8 @@ def test_a_large_request_that_is_given_up_ends_with_its_batch_and_frees_the_queu
 
 
 def test_pairs_with_many_cells_or_a_small_epsilon_make_small_batches():
-    long = Ask("a " * 256, "b " * 256, CHOICE)
+    long = PairRequest("a " * 256, "b " * 256, CHOICE)
     slow = long._replace(choice=replace(CHOICE, settings=SETTINGS.replace(solver=Entropic(0.001))))
     assert 2 <= batching.BATCH / long.size <= 8
     assert slow.size > batching.BATCH
-    assert Ask("word " * 15, "word " * 15, CHOICE).size < batching.BATCH / 64
+    assert PairRequest("word " * 15, "word " * 15, CHOICE).size < batching.BATCH / 64

@@ -1,6 +1,6 @@
 """Pairs written for these tests, in the words of the tiny models, with phrases, nulls and possible links."""
 
-from otalign.alignment import Gold
+from otalign.gold import Gold
 from otalign.training import CorpusSplits
 
 TEXT = """

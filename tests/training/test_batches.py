@@ -8,19 +8,20 @@ import pytest
 
 from otalign.encoders.transformers import Transformers
 from otalign.scoring.heads import TransportHead
-from otalign.settings import LearnedSettings
 from otalign.text.words import join_words
 from otalign.training import CorpusSplits, Recipe
 from otalign.training.augmentation import NO_AUGMENTATION
 from otalign.training.batches import PairSet
-from otalign.training.model import Model, Tensors
+from otalign.training.model import Model
+from otalign.training.objectives import LearnedObjective
 from otalign.training.sources import find_known_levels
 from otalign.training.store import LEVELS, PairTexts, build_store
 from otalign.training.stream import ExampleStream
+from otalign.training.tensors import BatchTensors
 from tests.training.examples import EMPTY, GOLDS, LONG, SURE
 
 WITH_ODD_ONES = [*GOLDS[:4], *EMPTY, LONG, *GOLDS[4:]]
-SETTINGS = LearnedSettings(encoder="", layer=3)
+SETTINGS = LearnedObjective().make_settings("", 3, "joint", "")
 
 
 def encoder_of(folder) -> Transformers:
@@ -29,7 +30,7 @@ def encoder_of(folder) -> Transformers:
 
 def model_of(encoder: Transformers, layers: int = 1) -> Model:
     head = TransportHead.initialize(16, np.random.default_rng(0))
-    return Model(encoder, head, SETTINGS, "sure", Recipe(layers=layers)).eval()
+    return Model(encoder, head, LearnedObjective(), SETTINGS, Recipe(layers=layers)).eval()
 
 
 def stream_of(golds, encoder: Transformers, known=None, predicted=None, share: float = 0.0, **options):
@@ -61,13 +62,13 @@ def test_words_are_those_that_the_encoder_embeds_however_long_the_pair(tiny_mode
     encoder = encoder_of(tiny_model(kind))
     assert sum(map(len, (LONG.source, LONG.target))) > 2 * encoder.limit
     pairs, model = PairSet(WITH_ODD_ONES, encoder, pairing), model_of(encoder, layers)
-    mix = model.mix()
+    mix = model.compute_mix()
     encoder.mix = None if mix is None else mix.detach().numpy()
     sentences = [(join_words(gold.source), join_words(gold.target)) for gold in WITH_ODD_ONES]
     expected = encoder.embed(sentences, pairing)
     batch = pairs.batch(order_of(pairs))
     with torch.inference_mode():
-        tile = model.tile(Tensors.of(batch, "cpu"))
+        tile = model.embed_words(BatchTensors.from_batch(batch, "cpu"))
     for b, k in enumerate(batch.pairs):
         n, m = WITH_ODD_ONES[k].shape
         assert (tile.is_source[b].sum(), tile.is_target[b].sum()) == (n, m)
@@ -83,9 +84,9 @@ def test_a_pair_is_the_same_in_any_batch(tiny_model, pairing):
     pairs, model = PairSet(WITH_ODD_ONES, encoder, pairing), model_of(encoder)
     order = order_of(pairs)
     with torch.inference_mode():
-        whole = model.tile(Tensors.of(pairs.batch(order), "cpu"))
+        whole = model.embed_words(BatchTensors.from_batch(pairs.batch(order), "cpu"))
         for b, k in enumerate(order):
-            alone = model.tile(Tensors.of(pairs.batch(np.array([k])), "cpu"))
+            alone = model.embed_words(BatchTensors.from_batch(pairs.batch(np.array([k])), "cpu"))
             n, m = pairs.lengths[k]
             np.testing.assert_allclose(whole.X[b, :n], alone.X[0], atol=1e-5)
             np.testing.assert_allclose(whole.Y[b, :m], alone.Y[0], atol=1e-5)
@@ -174,9 +175,10 @@ def test_a_level_that_is_not_known_is_not_learned(tiny_model):
     otherwise = batch.links.copy()
     otherwise[0, unknown] = 1 - otherwise[0, unknown]
     loss, same = (
-        float(model(Tensors.of(one, "cpu")).detach()) for one in (batch, replace(batch, links=otherwise))
+        float(model(BatchTensors.from_batch(one, "cpu")).detach())
+        for one in (batch, replace(batch, links=otherwise))
     )
     assert loss == pytest.approx(same)
     otherwise[1, unknown] = 1 - otherwise[1, unknown]
-    other = float(model(Tensors.of(replace(batch, links=otherwise), "cpu")).detach())
+    other = float(model(BatchTensors.from_batch(replace(batch, links=otherwise), "cpu")).detach())
     assert other != pytest.approx(loss)

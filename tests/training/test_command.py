@@ -5,6 +5,7 @@ import json
 import pytest
 
 from otalign import Aligner, cli
+from otalign.encoders import EXPORTED
 from otalign.io import write
 from otalign.scoring.heads import ProjectionHead, TransportHead
 from otalign.training import FURTHER
@@ -38,7 +39,7 @@ FILES = ("train.jsonl", "--dev", "dev.jsonl", "--from", "jsonl")
 
 def test_own_files_become_an_aligner_with_its_record(run, tmp_path):
     out, err = run(*FILES, *QUICK, "-o", "mine")
-    assert "train dev s   F1" in out
+    assert "train dev sure   F1" in out
     assert "train dev possible   F1" in out
     assert err.count("epoch") == 2
     record = json.loads((tmp_path / "mine/training.json").read_text())
@@ -55,14 +56,14 @@ def test_own_files_become_an_aligner_with_its_record(run, tmp_path):
 def test_one_level_can_be_learned(run, tmp_path):
     out, _ = run(*FILES, *QUICK, "--level", "possible", "-o", "mine")
     assert "train dev possible   F1" in out
-    assert "train dev s   F1" not in out
+    assert "train dev sure   F1" not in out
     assert Aligner.load(tmp_path / "mine").settings.links == "possible"
 
 
 def test_what_was_trained_is_trained_further_for_a_shorter_time(run, tmp_path):
     run(*FILES, *QUICK, "-o", "first")
     out, _ = run(*FILES, *QUICK, "--encoder", "first", "--level", "sure", "-o", "second")
-    assert "trained:train, seed 1; train s, seed 1|" in out
+    assert "trained:train, seed 1; train sure, seed 1|" in out
     first, second = (
         json.loads((tmp_path / name / "training.json").read_text())["recipe"] for name in ("first", "second")
     )
@@ -95,22 +96,29 @@ def test_a_refit_learns_the_dev_set_and_keeps_what_it_chose(run, tmp_path):
     assert "dev sets too" in second.signature
 
 
-def test_a_run_that_was_killed_goes_on_and_ends_the_same(run, tmp_path, monkeypatch):
-    from otalign.training.loop import TrainingLoop
+def interrupt(monkeypatch, run, *arguments: str) -> None:
+    """Run the command until its first checkpoint is written."""
+    from otalign.training.run import TrainingRun
 
-    run(*FILES, *QUICK, "-o", "whole")
-    note = TrainingLoop._note
+    save = TrainingRun._save_checkpoint
 
-    def killed(self):
-        note(self)
+    def save_and_stop(self):
+        save(self)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(TrainingLoop, "_note", killed)
-        _, err = run(*FILES, *QUICK, "-o", "torn", rc=130)
-        assert "interrupted; the same command goes on" in err
+        patch.setattr(TrainingRun, "_save_checkpoint", save_and_stop)
+        _, err = run(*arguments, rc=130)
+    assert "interrupted; the same command goes on" in err
+
+
+def test_a_run_that_was_killed_goes_on_and_ends_the_same(run, tmp_path, monkeypatch):
+    run(*FILES, *QUICK, "-o", "whole")
+    interrupt(monkeypatch, run, *FILES, *QUICK, "-o", "torn")
     _, err = run(*FILES, "--epochs", "3", *QUICK[2:], "-o", "torn", rc=2)
-    assert "begun otherwise" in err
+    assert (
+        "training with other settings (encoder, problem, recipe, teachers or unlabelled pairs); give" in err
+    )
     _, err = run(*FILES, *QUICK, "-o", "torn")
     assert err.count("epoch") == 1
     whole, torn = (Aligner.load(tmp_path / name).head for name in ("whole", "torn"))
@@ -120,17 +128,30 @@ def test_a_run_that_was_killed_goes_on_and_ends_the_same(run, tmp_path, monkeypa
         assert (torn.arrays()[name] == array).all(), name
 
 
+def test_the_same_folder_with_another_train_or_dev_set_is_refused(run, tmp_path, monkeypatch):
+    write(GOLDS[9:], tmp_path / "other.jsonl", "jsonl")
+    interrupt(monkeypatch, run, *FILES, *QUICK, "-o", "torn")
+    _, err = run("train.jsonl", "--dev", "other.jsonl", *FILES[3:], *QUICK, "-o", "torn", rc=2)
+    assert "is the checkpoint of a training with another dev set; give the same as then" in err
+    write(GOLDS[:9], tmp_path / "train.jsonl", "jsonl")
+    _, err = run(*FILES, *QUICK, "-o", "torn", rc=2)
+    assert "is the checkpoint of a training with another train set; give the same as then" in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         (("none.jsonl", "--dev", "dev.jsonl"), "there is no file none.jsonl, and no corpus but"),
-        (("train.jsonl", "--from", "jsonl"), "give --dev"),
-        (("mtref", "--dev", "dev.jsonl"), "--dev is for files"),
+        (("train.jsonl", "--from", "jsonl"), "--dev is missing: train.jsonl is a file"),
+        (("mtref", "--dev", "dev.jsonl"), "--dev applies only to files; remove it"),
         (("newsela", "--data", "."), "newsela has no train set; take one that has: msr-rte"),
-        ((*FILES, "--problem", "ot"), "--problem must be learned, bot, pot or uot, got 'ot'"),
+        ((*FILES, "--problem", "ot"), "'ot' is not one of 'learned', 'bot', 'pot', 'uot'"),
+        ((*FILES, "--tau", "0.5"), "--tau applies only to --problem uot; remove it or choose uot"),
+        ((*FILES, "--problem", "uot", "--fraction", "1"), "--fraction applies only to --problem pot"),
+        ((*FILES, "--level", "s"), "'s' is not one of 'sure', 'possible'"),
         ((*FILES, "--learning-rate", "fast"), "--learning-rate must be numbers"),
-        ((*FILES, "--precision", "float64"), "--precision must be float32 or bfloat16"),
-        ((*FILES, "--without", "luck"), "without must be of"),
+        ((*FILES, "--precision", "float64"), "'float64' is not one of 'float32', 'bfloat16'"),
+        ((*FILES, "--ablate", "luck"), "'luck' is not one of 'competition', 'prices'"),
         (("bad.jsonl", "--dev", "dev.jsonl", "--from", "jsonl"), "bad.jsonl, line 1"),
         (("train.jsonl", "--dev", "empty.jsonl", "--from", "jsonl"), "empty dev set"),
     ],
@@ -144,9 +165,11 @@ def test_what_is_wrong_is_said_before_the_first_step_and_leaves_no_trace(run, tm
     assert not (tmp_path / "mine").exists()
 
 
-def test_an_exported_encoder_is_refused(run, exported, tmp_path):
-    _, err = run(*FILES, *QUICK, "--encoder", str(exported("bert", 2)), "-o", "mine", rc=2)
-    assert "is exported, and has no weights to train" in err
+def test_an_exported_encoder_is_refused(run, tmp_path):
+    (tmp_path / "exported").mkdir()
+    (tmp_path / "exported" / EXPORTED).touch()
+    _, err = run(*FILES, *QUICK, "--encoder", "exported", "-o", "mine", rc=2)
+    assert "exported is exported and has no weights to train; give the encoder that was exported" in err
     assert not (tmp_path / "mine").exists()
 
 
@@ -162,35 +185,3 @@ def test_a_trained_aligner_can_be_suited_to_another_dev_set(run, tmp_path, monke
     assert before
     assert after
     assert (before.arrays()["map"] == after.arrays()["map"]).all()
-
-
-@pytest.mark.parametrize("peer", ["semi-crf", "span-prediction"])
-def test_a_peer_is_trained_and_aligns_like_any_other(run, tmp_path, monkeypatch, capsys, peer):
-    out, _ = run(*FILES, *QUICK, "--epochs", "1", "--method", peer, "--level", "possible", "-o", "mine")
-    assert f"method:{peer}|" in out
-    assert "train dev possible   F1" in out
-
-    def align(*options: str) -> tuple[int | str | None, str, str]:
-        (tmp_path / "pairs.tsv").write_text("the car\tthe old car\n", encoding="utf-8")
-        arguments = ["pairs.tsv", "--model", "mine", "--device", "cpu", *options]
-        monkeypatch.setattr("sys.argv", ["otalign", "align", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        return ended.value.code, *capsys.readouterr()
-
-    code, found, err = align("--threshold", "0")
-    assert (code, found.count("\n")) == (0, 1), err
-    assert align("--tau", "0.5")[2].endswith("--tau must be left out for mine: it has been trained\n")
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (("--method", "crf"), "--method must be ot, semi-crf or span-prediction, got 'crf'"),
-        (("--method", "semi-crf", "--problem", "uot"), "--problem is for --method ot, not semi-crf"),
-        (("--method", "semi-crf", "--refit"), "--refit is for --method ot, not semi-crf; leave it out"),
-    ],
-)
-def test_what_a_peer_has_no_use_for_is_refused(run, options, message):
-    _, err = run(*FILES, *options, "-o", "mine", rc=2)
-    assert message in err

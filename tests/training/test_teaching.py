@@ -1,18 +1,17 @@
 """Learning from a teacher: what it says of links, how that is mixed with the gold, and who may teach."""
 
 import json
-import subprocess
-import sys
 from dataclasses import fields, replace
 from typing import get_args
 
 import numpy as np
 import pytest
 
+from otalign import cli
 from otalign.aligner import Aligner
-from otalign.alignment import Gold, Level
-from otalign.cli.export import export
+from otalign.alignment import Level
 from otalign.cli.train import train as command
+from otalign.gold import Gold
 from otalign.ot import Balanced, Partial, Unbalanced
 from otalign.scoring.heads import TransportHead
 from otalign.settings import Learned
@@ -24,15 +23,16 @@ from otalign.training import (
     Distillation,
     PairTexts,
     Recipe,
+    RunOptions,
     predict_targets,
     refit,
     train,
 )
 from otalign.training.batches import TrainingBatch
 from otalign.training.store import LEVELS, Targets
-from tests.training.examples import EMPTY, GOLDS, LONG, SURE
+from tests.training.examples import EMPTY, GOLDS, LONG, SOURCES, SURE
 from tests.training.test_batches import WITH_ODD_ONES, batch_of, encoder_of, stream_of
-from tests.training.test_loop import QUICK, QUICK_PAPER, SOURCES, told, trained, weights_of
+from tests.training.tiny_runs import QUICK, QUICK_PAPER, drop_seconds, get_weights, train_tiny
 
 PAIRS = [(gold.source, gold.target) for gold in GOLDS]
 ALL = np.arange(len(GOLDS))
@@ -47,30 +47,28 @@ def encoder(tiny_model):
 
 
 @pytest.fixture(scope="module")
-def teacher(tiny_model) -> Aligner:
-    return trained(tiny_model("mpnet")).aligner
+def teacher(trained) -> Aligner:
+    return trained.get_result("learned").aligner
 
 
 @pytest.fixture(scope="module")
 def other_teacher(tiny_model) -> Aligner:
-    return trained(tiny_model("bert"), recipe=QUICK.replace(epochs=2, seed=2)).aligner
+    return train_tiny(tiny_model("mpnet"), recipe=QUICK.replace(epochs=2, seed=2)).aligner
 
 
 @pytest.fixture(scope="module")
-def folder(teacher, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("teacher")
-    teacher.save(folder)
-    return folder
+def folder(trained):
+    return trained.get_folder("learned")
 
 
-def said_by(teacher: Aligner, golds, **options) -> list[np.ndarray]:
+def predict_dense(teacher: Aligner, golds, **options) -> list[np.ndarray]:
     """The dense predictions of one teacher."""
     texts = PairTexts.build((gold.source, gold.target) for gold in golds)
     found = predict_targets([teacher], texts, **options)
     return [found.expand(k, gold.shape) for k, gold in enumerate(golds)]
 
 
-def as_taught(golds: list[Gold]) -> list[np.ndarray]:
+def make_dense(golds: list[Gold]) -> list[np.ndarray]:
     """What a teacher says that knows the gold."""
     made = [np.zeros((len(LEVELS), *gold.shape), dtype=np.float32) for gold in golds]
     for one, gold in zip(made, golds, strict=True):
@@ -102,7 +100,7 @@ def batch(golds, encoder, said=None, share: float = 0.0, known=None) -> Training
 @pytest.mark.parametrize("share", [0.0, 0.3, 0.5, 1.0])
 def test_a_teacher_that_says_exactly_the_gold_changes_nothing(encoder, share):
     plain = batch(WITH_ODD_ONES, encoder)
-    same(plain, batch(WITH_ODD_ONES, encoder, as_taught(WITH_ODD_ONES), share))
+    same(plain, batch(WITH_ODD_ONES, encoder, make_dense(WITH_ODD_ONES), share))
 
 
 def test_a_teacher_without_a_share_changes_nothing_not_even_where_nothing_is_known(encoder):
@@ -121,7 +119,7 @@ def test_what_is_learned_is_the_mix_of_the_gold_and_of_what_the_teacher_says(enc
     np.testing.assert_array_equal(made.known, 1)
     for b, k in enumerate(made.pairs):
         n, m = GOLDS[k].shape
-        expected = 0.7 * as_taught(GOLDS)[k] + 0.3 * said[k]
+        expected = 0.7 * make_dense(GOLDS)[k] + 0.3 * said[k]
         np.testing.assert_allclose(made.links[:, b, :n, :m], expected, atol=1e-6)
         assert not made.links[:, b, n:].any()
         assert not made.links[:, b, :, m:].any()
@@ -142,7 +140,7 @@ def test_a_level_that_is_not_known_is_filled_by_the_teacher_and_counts_its_share
     np.testing.assert_array_equal(made.known, np.where(KNOWN[made.pairs].T, 1, 0.25))
     for b, k in enumerate(made.pairs):
         n, m = GOLDS[k].shape
-        mixed = 0.75 * as_taught(GOLDS)[k] + 0.25 * said[k]
+        mixed = 0.75 * make_dense(GOLDS)[k] + 0.25 * said[k]
         expected = [mixed[0] if KNOWN[k, 0] else said[k][0], mixed[1]]
         np.testing.assert_allclose(made.links[:, b, :n, :m], expected, atol=1e-6)
 
@@ -152,10 +150,10 @@ def test_a_level_that_is_not_known_is_filled_by_the_teacher_and_counts_its_share
 
 def test_a_teacher_says_the_probabilities_of_its_links_at_both_levels(teacher):
     """As its alignments have them, were every cell a link."""
-    heard = []
-    said = said_by(teacher, WITH_ODD_ONES, progress=lambda *one: heard.append(one))
+    reported = []
+    said = predict_dense(teacher, WITH_ODD_ONES, progress=lambda *one: reported.append(one))
     assert [one.shape for one in said] == [(2, *gold.shape) for gold in WITH_ODD_ONES]
-    assert heard[-1] == ("teachers", len(WITH_ODD_ONES), len(WITH_ODD_ONES))
+    assert reported[-1] == ("teachers", len(WITH_ODD_ONES), len(WITH_ODD_ONES))
     for level, links in enumerate(get_args(Level)):
         every = replace(teacher, settings=teacher.settings.replace(links=links, threshold=0.0))
         alignments = every.align_many((gold.source, gold.target) for gold in WITH_ODD_ONES)
@@ -167,21 +165,20 @@ def test_a_teacher_says_the_probabilities_of_its_links_at_both_levels(teacher):
 
 
 def test_a_teacher_says_the_same_in_any_number_of_chunks(teacher, monkeypatch):
-    whole, heard = said_by(teacher, WITH_ODD_ONES), []
-    monkeypatch.setattr("otalign.aligner.CHUNK_PAIRS", 3)
+    whole, reported = predict_dense(teacher, WITH_ODD_ONES), []
+    monkeypatch.setattr("otalign.encoders.chunks.CHUNK_PAIRS", 3)
     monkeypatch.setattr("otalign.training.predictions.CHUNK", 5)
-    parts = said_by(teacher, WITH_ODD_ONES, progress=lambda _, done, of: heard.append((done, of)))
-    assert len(heard) > 2
-    assert heard == sorted(heard)
-    assert heard[-1] == (len(WITH_ODD_ONES), len(WITH_ODD_ONES))
+    parts = predict_dense(teacher, WITH_ODD_ONES, progress=lambda _, done, of: reported.append((done, of)))
+    assert len(reported) > 2
+    assert reported == sorted(reported)
+    assert reported[-1] == (len(WITH_ODD_ONES), len(WITH_ODD_ONES))
     for one, other in zip(whole, parts, strict=True):
         np.testing.assert_allclose(one, other, atol=0.011)
 
 
-def test_an_exported_teacher_says_the_same(teacher, folder, tmp_path):
-    export(str(folder), tmp_path / "light")
-    light = said_by(Aligner.load(tmp_path / "light"), [*GOLDS, LONG])
-    for one, other in zip(said_by(teacher, [*GOLDS, LONG]), light, strict=True):
+def test_an_exported_teacher_says_the_same(teacher, trained):
+    light = predict_dense(Aligner.load(trained.get_exported("learned")), [*GOLDS, LONG])
+    for one, other in zip(predict_dense(teacher, [*GOLDS, LONG]), light, strict=True):
         np.testing.assert_allclose(one, other, atol=0.015)
 
 
@@ -196,7 +193,7 @@ def test_of_several_teachers_the_mean_is_learned(teacher, other_teacher):
 
 
 def test_workers_change_nothing_in_what_is_predicted(teacher):
-    alone, helped = (said_by(teacher, GOLDS, workers=workers) for workers in (0, 1))
+    alone, helped = (predict_dense(teacher, GOLDS, workers=workers) for workers in (0, 1))
     for one, other in zip(alone, helped, strict=True):
         np.testing.assert_allclose(one, other, atol=0.011)
 
@@ -205,7 +202,7 @@ def test_predictions_are_kept_and_only_what_is_missing_is_predicted(
     teacher, other_teacher, tmp_path, monkeypatch
 ):
     monkeypatch.setattr("otalign.training.predictions.CHUNK", 5)
-    first = said_by(teacher, GOLDS[:12], folder=tmp_path)
+    first = predict_dense(teacher, GOLDS[:12], folder=tmp_path)
     files = sorted(tmp_path.iterdir())
     assert len(files) == 3
     files[1].unlink()  # as if it had been interrupted there
@@ -217,15 +214,17 @@ def test_predictions_are_kept_and_only_what_is_missing_is_predicted(
         return real(self, pairs, workers)
 
     monkeypatch.setattr(Aligner, "embed", embed)
-    heard = []
-    again = said_by(teacher, GOLDS[:12], folder=tmp_path, progress=lambda *one: heard.append(one[1:]))
+    reported = []
+    again = predict_dense(
+        teacher, GOLDS[:12], folder=tmp_path, progress=lambda *one: reported.append(one[1:])
+    )
     assert len(asked) in (2, 5)
-    assert heard[0] == (12 - len(asked), 12)
-    assert heard[-1] == (12, 12)
+    assert reported[0] == (12 - len(asked), 12)
+    assert reported[-1] == (12, 12)
     for one, other in zip(first, again, strict=True):
         np.testing.assert_allclose(one, other, atol=0.011)
     asked.clear()
-    said_by(other_teacher, GOLDS[:12], folder=tmp_path)
+    predict_dense(other_teacher, GOLDS[:12], folder=tmp_path)
     assert len(asked) == 12
 
 
@@ -244,56 +243,55 @@ def likeness(one: Aligner, other: Aligner) -> float:
 def test_a_student_of_a_teacher_alone_follows_it_whatever_the_gold(tiny_model, teacher):
     """The gold to learn is wrong, and that to choose by is right."""
     sources = {"wrong": CorpusSplits(WRONG, GOLDS)}
-    recipe = QUICK.replace(epochs=20)
-    led = trained(
-        tiny_model("bert"),
-        recipe=recipe.replace(teaching=1.0),
+    led = train_tiny(
+        tiny_model("mpnet"),
+        recipe=QUICK.replace(teaching=1.0),
         sources=sources,
         distillation=Distillation([teacher]),
     )
-    misled = trained(tiny_model("bert"), recipe=recipe, sources=sources)
+    misled = train_tiny(tiny_model("mpnet"), sources=sources)
     follows, misleads = (likeness(teacher, one.aligner) for one in (led, misled))
     assert follows > 0.8  # 0.96
-    assert misleads < 0.5  # 0.40: the best of its epochs by gold that is right
+    assert misleads < 0.5  # 0.32: the best of its epochs by gold that is right
 
 
 def test_a_student_with_a_teacher_that_has_no_share_is_the_one_without(tiny_model, teacher):
     recipe = QUICK.replace(epochs=2, teaching=0.0)
     alone, taught = (
-        trained(tiny_model("bert"), recipe=recipe, distillation=Distillation(one)) for one in ([], [teacher])
+        train_tiny(tiny_model("bert"), recipe=recipe, distillation=Distillation(one))
+        for one in ([], [teacher])
     )
-    assert told(alone.epochs) == told(taught.epochs)
-    expected, found = weights_of(alone), weights_of(taught)
+    assert drop_seconds(alone.epochs) == drop_seconds(taught.epochs)
+    expected, found = get_weights(alone), get_weights(taught)
     for name in expected:
         np.testing.assert_array_equal(found[name], expected[name])
 
 
 def test_a_taught_aligner_says_by_whom_and_so_does_one_that_is_refitted(tiny_model, teacher):
-    recipe, heard = QUICK.replace(epochs=1), []
+    recipe, reported = QUICK.replace(epochs=1), []
     taught = Distillation([teacher])
-    out = trained(
-        tiny_model("bert"), recipe=recipe, distillation=taught, progress=lambda *one: heard.append(one)
+    out = train_tiny(
+        tiny_model("bert"), recipe=recipe, distillation=taught, progress=lambda *one: reported.append(one)
     )
     name = teacher.settings.encoder
     assert out.aligner.settings.trained == f"examples, seed 1, taught by {name}"
-    assert heard[1] == ("teachers", len(GOLDS), len(GOLDS))
-    heard.clear()
+    assert reported[1] == ("teachers", len(GOLDS), len(GOLDS))
+    reported.clear()
     again = refit(
         str(tiny_model("bert")),
         SOURCES,
         out,
         distillation=taught,
-        device="cpu",
-        progress=lambda *one: heard.append(one),
+        options=RunOptions(device="cpu", progress=lambda *one: reported.append(one)),
     )
-    assert heard[1] == ("teachers", 2 * len(GOLDS), 2 * len(GOLDS))
+    assert reported[1] == ("teachers", 2 * len(GOLDS), 2 * len(GOLDS))
     assert again.aligner.settings.trained == f"examples, seed 1, taught by {name}, dev sets too"
     assert isinstance(again.aligner.head, TransportHead)
 
 
 def test_pairs_without_words_can_be_taught(tiny_model, teacher):
     sources = {"odd": CorpusSplits([*GOLDS[:4], *EMPTY], GOLDS)}
-    out = trained(
+    out = train_tiny(
         tiny_model("bert"),
         recipe=QUICK.replace(epochs=1),
         sources=sources,
@@ -305,12 +303,14 @@ def test_pairs_without_words_can_be_taught(tiny_model, teacher):
 def test_unlabelled_pairs_are_learned_from_the_teachers(tiny_model, teacher, other_teacher):
     """With gold alone that is wrong, the student follows what the teachers say of other pairs."""
     sources = {"wrong": CorpusSplits(WRONG[:2], GOLDS)}
-    recipe = QUICK.replace(epochs=20, unlabelled_weight=1.0)
+    recipe = QUICK.replace(unlabelled_weight=1.0)
     taught = Distillation([teacher], PAIRS)
-    out = trained(tiny_model("bert"), recipe=recipe, sources=sources, distillation=taught)
+    out = train_tiny(tiny_model("mpnet"), recipe=recipe, sources=sources, distillation=taught)
     assert likeness(teacher, out.aligner) > 0.6
     both = Distillation([teacher, other_teacher, teacher], PAIRS)
-    named = trained(tiny_model("bert"), recipe=QUICK.replace(epochs=1), sources=sources, distillation=both)
+    named = train_tiny(
+        tiny_model("mpnet"), recipe=QUICK.replace(epochs=1), sources=sources, distillation=both
+    )
     names = f"{teacher.settings.encoder} × 2, {other_teacher.settings.encoder}"
     assert named.aligner.settings.trained == f"wrong, seed 1, taught by {names}"
 
@@ -320,27 +320,36 @@ def test_unlabelled_pairs_need_a_teacher():
         train("no/such/encoder", SOURCES, Learned(), QUICK, distillation=Distillation([], PAIRS))
 
 
+@pytest.fixture(scope="module")
+def augmented(tiny_model, teacher, tmp_path_factory):
+    """The options of a run with augmentation and a teacher, and its result."""
+    predictions = tmp_path_factory.mktemp("predictions")
+    options = {
+        "recipe": QUICK.replace(epochs=2, augmentation=Augmentation()),
+        "distillation": Distillation([teacher], PAIRS, predictions),
+    }
+    return options, train_tiny(tiny_model("bert"), **options)
+
+
 @pytest.mark.parametrize("workers", [0, 2])
-def test_an_augmented_run_that_was_broken_off_and_continued_is_the_one_that_was_not(
-    tiny_model, teacher, tmp_path, workers
+def test_an_augmented_run_that_was_interrupted_and_continued_ends_like_one_that_was_not(
+    tiny_model, teacher, tmp_path, augmented, workers
 ):
-    recipe = QUICK.replace(epochs=3, augmentation=Augmentation())
-    options = {"recipe": recipe, "distillation": Distillation([teacher], PAIRS, tmp_path / "predictions")}
-    whole = trained(tiny_model("bert"), **options)
+    options, whole = augmented
 
     def stop(epoch):
         raise InterruptedError
 
-    options |= {"checkpoint": Checkpoint(tmp_path / "run.pt"), "workers": workers}
+    options = options | {"checkpoint": Checkpoint(tmp_path / "run.pt"), "workers": workers}
     with pytest.raises(InterruptedError):
-        trained(tiny_model("bert"), **options, heard=stop)
-    out = trained(tiny_model("bert"), **options)
+        train_tiny(tiny_model("bert"), **options, on_epoch=stop)
+    out = train_tiny(tiny_model("bert"), **options)
     assert [epoch.loss for epoch in out.epochs] == pytest.approx([epoch.loss for epoch in whole.epochs])
-    for name, array in weights_of(whole).items():
-        np.testing.assert_allclose(weights_of(out)[name], array, atol=1e-6)
-    options["distillation"] = Distillation([teacher], PAIRS[1:], tmp_path / "predictions")
-    with pytest.raises(ValueError, match="begun otherwise"):
-        trained(tiny_model("bert"), **options)
+    for name, array in get_weights(whole).items():
+        np.testing.assert_allclose(get_weights(out)[name], array, atol=1e-6)
+    options["distillation"] = Distillation([teacher], PAIRS[1:], options["distillation"].folder)
+    with pytest.raises(ValueError, match=r"other settings \(encoder, .*\); give the same as then"):
+        train_tiny(tiny_model("bert"), **options)
 
 
 # Who may teach, and what
@@ -354,7 +363,7 @@ def test_only_a_learned_transport_can_be_taught(teacher, problem):
 
 
 def test_what_is_taught_is_both_levels(teacher):
-    with pytest.raises(ValueError, match="level must be left out beside a teacher, who tells of both"):
+    with pytest.raises(ValueError, match="level must be left out with a teacher, which predicts both levels"):
         train(
             "no/such/encoder", SOURCES, Learned(), QUICK, distillation=Distillation([teacher]), level="sure"
         )
@@ -362,8 +371,8 @@ def test_what_is_taught_is_both_levels(teacher):
 
 def test_only_a_learned_transport_can_teach(tiny_model, tmp_path):
     plain = Aligner.load(tiny_model("bert"), layer=2, device="cpu")
-    paper = trained(tiny_model("bert"), Unbalanced(0.5), QUICK_PAPER.replace(epochs=1)).aligner
-    learned = trained(tiny_model("bert"), recipe=QUICK.replace(epochs=1))
+    paper = train_tiny(tiny_model("bert"), Unbalanced(0.5), QUICK_PAPER.replace(epochs=1)).aligner
+    learned = train_tiny(tiny_model("bert"), recipe=QUICK.replace(epochs=1))
     for teacher in (plain, paper):
         with pytest.raises(
             ValueError, match="teacher must be an aligner that has learned its transport, got"
@@ -392,15 +401,29 @@ def files(tmp_path):
     return tmp_path
 
 
-def test_the_command_teaches(files, tiny_model, teacher, folder, tmp_path):
-    arguments = ["train", "train.jsonl", "--dev", "dev.jsonl", "--from", "jsonl", "--device", "cpu"]
+def test_the_command_teaches(files, tiny_model, teacher, folder, tmp_path, monkeypatch):
+    arguments = [
+        "otalign",
+        "train",
+        "train.jsonl",
+        "--dev",
+        "dev.jsonl",
+        "--from",
+        "jsonl",
+        "--device",
+        "cpu",
+    ]
     arguments += ["--encoder", str(tiny_model("bert")), "--epochs", "1", "--refit", "-o", "out"]
     arguments += ["--teacher", str(folder), "--teacher", str(folder), "--teaching", "0.75"]
     lines = "".join(f"{' '.join(source)}\t{' '.join(target)}\n" for source, target in PAIRS)
     (files / "more.tsv").write_text("\t\n" + lines, encoding="utf-8")
     arguments += ["--unlabelled", "more.tsv", "--unlabelled-limit", "12", "--predictions", "kept"]
     arguments += ["--augment", "all=0", "--augment", "typos=0.5", "--workers", "1", "--gold-share", "0.6"]
-    subprocess.run([sys.executable, "-m", "otalign", *arguments], cwd=files, check=True)
+    monkeypatch.chdir(files)
+    monkeypatch.setattr("sys.argv", arguments)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    assert ended.value.code == 0
     record = json.loads((tmp_path / "out" / "training.json").read_text())
     assert record["teachers"] == [teacher.signature] * 2
     assert record["unlabelled"] == 12
@@ -428,5 +451,5 @@ def test_the_command_says_who_cannot_teach_before_it_begins(files, tiny_model, f
         ({"teaching": 0.5}, "--teaching needs a teacher to learn from; give --teacher too"),
     ):
         with pytest.raises(ValueError, match=message):
-            command([str(files / "train.jsonl")], tmp_path / "out", **given, **more)
+            command(corpora=[str(files / "train.jsonl")], output=tmp_path / "out", **given, **more)
         assert not (tmp_path / "out").exists()

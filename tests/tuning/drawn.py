@@ -6,8 +6,8 @@ from itertools import accumulate
 
 import numpy as np
 
-from otalign.alignment import Gold
 from otalign.encoders import Embeddings
+from otalign.gold import Gold
 
 SHAPES = [(5, 4), (1, 1), (9, 17), (0, 3), (4, 0), (1, 6), (0, 0), (7, 7), (20, 3), (5, 4), (2, 2), (12, 11)]
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from otalign.alignment import Gold
+from otalign.gold import Gold
 from otalign.io import write
 
 pytest.importorskip("torch")
@@ -88,7 +88,7 @@ def test_layers_of_one_run_are_those_of_an_encoder_at_each(model, golds):
         for layer, embeddings in found.items():
             alone = encoders.load(model, layer).embed(pairs, pairing)
             np.testing.assert_array_equal(embeddings.vectors, alone.vectors)
-    with pytest.raises(ValueError, match="layer must be from 0 to 1, up to which tiny is loaded, got 2"):
+    with pytest.raises(ValueError, match="layer must be from 0 to 1, the last layer of tiny in use, got 2"):
         encoders.load(model, 1).embed_layers(pairs, "joint", [2])
 
 

@@ -146,7 +146,7 @@ def test_progress_is_told_from_none_to_all():
     ("change", "message"),
     [
         ({"golds": []}, "golds must hold at least one pair"),
-        ({"golds": drawn_golds(shapes=[(0, 3)])}, "1 pairs without any at level s"),
+        ({"golds": drawn_golds(shapes=[(0, 3)])}, "1 pairs without any at level sure"),
         ({"embeddings": {}}, "embeddings must hold at least one choice"),
         ({"levels": ()}, "levels must be of sure, possible, got none"),
         ({"levels": ("p",)}, "level must be 'sure'"),
@@ -161,11 +161,11 @@ def test_what_cannot_be_tuned_is_said(change, message):
     ("given", "message"),
     [
         ({"parameters": (0.0,)}, "parameters must be positive and finite, got 0.0"),
-        ({"distortions": (0.1, 0.1)}, "distortions must not hold a value twice"),
-        ({"thresholds": ()}, "thresholds must be at least one"),
-        ({"thresholds": (0.5, 0.4)}, "thresholds must be at least one, and rise"),
+        ({"distortions": (0.1, 0.1)}, "distortions must not contain a value twice"),
+        ({"thresholds": ()}, "thresholds must be one or more in ascending order"),
+        ({"thresholds": (0.5, 0.4)}, "thresholds must be one or more in ascending order"),
         ({"thresholds": (1.5,)}, "thresholds must be from 0 to 1, got 1.5"),
-        ({"costs": ("cos",)}, "costs must be of cosine, euclidean, got 'cos'"),
+        ({"costs": ("cos",)}, "costs must be among cosine, euclidean, got 'cos'"),
     ],
 )
 def test_a_grid_checks_itself(given, message):

@@ -60,7 +60,7 @@ def test_an_interrupted_run_leaves_nothing_half_done(tmp_path):
 def test_what_is_not_among_the_choices_or_has_no_words_is_refused(tmp_path):
     with pytest.raises(KeyError):
         store(tmp_path, Lookup())[EncoderChoice(7)]
-    with pytest.raises(ValueError, match="pairs must hold at least one word, got 1 pairs"):
+    with pytest.raises(ValueError, match="pairs must contain at least one word, got 1 pairs"):
         store(tmp_path, Lookup(), [((), ())])
 
 

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otalign.aligner import Aligner, EmbeddedPairs
-from otalign.alignment import Gold
+from otalign.aligner import Aligner
+from otalign.encoders.chunks import EmbeddedPairs
+from otalign.gold import Gold
 from otalign.metrics import count, count_pair, scores
 from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced
 from otalign.scoring import PairBatch

@@ -1,8 +1,16 @@
-"""The systems that the paper compares with, written for this library and equal to their tools link by link.
+"""The baselines SimAlign and fast_align, reimplemented; their links equal those of the original tools.
 
-`SimAlign` takes the similarities of one pair's words; `FastAlign` learns from a whole corpus of pairs, and
-`symmetrised` joins its two directions, or those of any other aligner. `SimAligner` and `FastAligner` are the
-two behind the interface of `Aligner`: sentences in, alignments out.
+`SimAlign` takes the similarities of the words of one pair. `FastAlign` learns from a whole corpus of pairs,
+and `symmetrise` combines its two directions, or those of any other aligner. `SimAligner` and `FastAligner`
+have the interface of `Aligner`: sentences in, alignments out.
+
+Example:
+    >>> import numpy as np
+    >>> from otalign.baselines import ArgMax, SimAlign, symmetrise
+    >>> sorted(SimAlign(ArgMax()).links(np.array([[0.9, 0.2], [0.1, 0.8]])))
+    [(0, 0), (1, 1)]
+    >>> sorted(symmetrise({(0, 0), (1, 1)}, {(0, 0)}, "union"))
+    [(0, 0), (1, 1)]
 """
 
 from otalign.baselines.aligners import FastAligner, SimAligner

@@ -1,9 +1,9 @@
-"""The peers behind the interface of `Aligner`: sentences in, alignments out, in order, one for each pair.
+"""The baselines with the interface of `Aligner`: sentences in, alignments out, in order, one for each pair.
 
-SimAligner.load("bert-base-uncased", layer=8).align_many(pairs)       # lazy, a chunk held at a time
-FastAligner(more=train_pairs).align_many(pairs)                       # learns from all of them first
+    SimAligner.load("bert-base-uncased", layer=8).align_many(pairs)       # lazy, a chunk at a time
+    FastAligner(more=train_pairs).align_many(pairs)                       # learns from all of them first
 
-What each links is what `SimAlign` and `FastAlign` link. Neither says how sure it is of a null.
+The links are those of `SimAlign` and `FastAlign`. Neither has a confidence of nulls.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,15 +13,17 @@ from typing import get_args
 
 import numpy as np
 
-from otalign.aligner import Aligner, embed_pairs, format_signature, split_into_chunks
+from otalign.aligner import Aligner
 from otalign.alignment import Alignment, Link
 from otalign.baselines.cooccurrence import SentencePair
 from otalign.baselines.fast_align import FastAlign, Step
 from otalign.baselines.simalign import ArgMax, IterMax, MaximumMatching, SimAlign, similarity
 from otalign.baselines.symmetrisation import Symmetrisation, symmetrise
 from otalign.encoders import Embeddings, Encoder, Pairing
+from otalign.encoders.chunks import embed_pairs, split_into_chunks
 from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.whitening import Centre, centre_stream
+from otalign.method import format_signature
 from otalign.progress import Progress, no_progress
 from otalign.scoring.extraction import DIGITS
 from otalign.text.words import Pair, Text
@@ -31,16 +33,23 @@ MATCHINGS = {"argmax": ArgMax, "itermax": IterMax, "match": MaximumMatching}
 
 @dataclass(frozen=True, eq=False)
 class SimAligner:
-    """SimAlign over an encoder. A link's weight is how similar its words are, (1 + cosine) / 2.
+    """SimAlign with an encoder. The weight of a link is the similarity of its words, (1 + cosine) / 2.
 
-    As its tool does, it encodes each sentence alone and centres nothing, unless it is told to.
+    Like the original tool, it encodes each sentence by itself and does not centre, by default.
+
+    Attributes:
+        encoder: The encoder.
+        options: Matching, distortion and threshold.
+        pairing: Whether sentences are encoded separately or jointly.
+        centring: Whether the mean is subtracted from embeddings.
+        centre: The mean to subtract; None for that of the given pairs.
     """
 
     encoder: Encoder
     options: SimAlign = SimAlign()
     pairing: Pairing = "separate"
     centring: bool = False
-    centre: Centre | None = None  # else that of the pairs at hand
+    centre: Centre | None = None
 
     @classmethod
     def load(
@@ -55,8 +64,22 @@ class SimAligner:
         threads: int | None = None,
         batch_size: int | None = None,
     ) -> "SimAligner":
-        """One over whatever `Aligner.load` takes; of an aligner's folder, its encoder, layer and centre."""
-        of = Aligner.load(
+        """Load the encoder.
+
+        Args:
+            model: As for `Aligner.load`; the folder of an aligner gives its encoder, layer and centre.
+            options: Matching, distortion and threshold.
+            layer: Encoder layer; None for the default.
+            pairing: Whether sentences are encoded separately or jointly.
+            centring: Whether to subtract the mean from embeddings.
+            device: Device of the encoder; None for the best available.
+            threads: Number of threads; None for the default.
+            batch_size: Subwords of a batch; None for the default.
+
+        Returns:
+            The aligner.
+        """
+        aligner = Aligner.load(
             model,
             layer=layer,
             pairing=pairing,
@@ -65,11 +88,11 @@ class SimAligner:
             threads=threads,
             batch_size=batch_size,
         )
-        return cls(of.encoder, options, pairing, centring, of.centre)
+        return cls(aligner.encoder, options, pairing, centring, aligner.centre)
 
     @property
     def signature(self) -> str:
-        """`key:value|…`: all that must be told of a result for it to be got again."""
+        """Settings as `key:value|…`, enough to reproduce a result."""
         (matching,) = (name for name, kind in MATCHINGS.items() if isinstance(self.options.matching, kind))
         return format_signature(
             {"method": "simalign", "encoder": self.encoder.name, "layer": self.encoder.layer}
@@ -79,12 +102,27 @@ class SimAligner:
         )
 
     def align(self, source: Text, target: Text) -> Alignment:
-        """The alignment of one pair: two texts, or two lists of words."""
+        """Align one pair.
+
+        Args:
+            source: A text, or a list of words.
+            target: Likewise.
+
+        Returns:
+            The alignment.
+        """
         (alignment,) = self.align_many([(source, target)])
         return alignment
 
     def align_many(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[Alignment]:
-        """The alignments of any number of pairs, in order, as they are asked for, a chunk held at a time."""
+        """Align any number of pairs, lazily, a chunk at a time.
+
+        Args:
+            pairs: Pairs of texts, or of lists of words.
+
+        Yields:
+            An alignment for each pair, in order.
+        """
         stream = embed_pairs(pairs, self.encoder, self.pairing)
         if self.centring:
             stream = centre_stream(stream, self.centre)
@@ -95,20 +133,41 @@ class SimAligner:
 def align_similarities(
     pairs: Iterable[Pair], embeddings: Embeddings, options: SimAlign
 ) -> Iterator[Alignment]:
-    """SimAlign's alignments of pairs whose embeddings are at hand, centred if they are to be."""
+    """Align pairs whose embeddings are given.
+
+    Args:
+        pairs: Pairs of sentences.
+        embeddings: Their embeddings, centred if they are to be.
+        options: Matching, distortion and threshold.
+
+    Yields:
+        An alignment for each pair, in order.
+    """
     embeddings = Embeddings(to_numpy(embeddings.vectors), embeddings.starts)  # from a GPU all at once
     for k, pair in enumerate(pairs):
         S = similarity(embeddings[2 * k], embeddings[2 * k + 1])
         weights = np.round(S.astype(np.float64), DIGITS)
-        yield _alignment(pair, (Link(i, j, float(weights[i, j])) for i, j in options.links(S)))
+        yield _make_alignment(pair, (Link(i, j, float(weights[i, j])) for i, j in options.links(S)))
 
 
 @dataclass(frozen=True, eq=False)
 class FastAligner:
-    """fast_align, which learns from the pairs that it aligns: the more of them at once, the better.
+    """fast_align, which learns from the pairs that it aligns.
 
-    So a pair's links depend on its company. `more` are pairs to learn from besides, put in front. Words count
-    as they are written, so lower-case them first. Every link weighs 1.
+    The links of a pair depend on the other pairs, and more pairs give better links. Words are compared as
+    they are written, so lower-case them first. The weight of every link is 1.
+
+    Attributes:
+        options: Options of training.
+        symmetrisation: How the two directions are combined.
+        more: Further pairs to learn from.
+        progress: Function that is called after each iteration.
+
+    Example:
+        >>> from otalign.baselines import FastAligner
+        >>> pairs = [("a house", "ein Haus"), ("a book", "ein Buch"), ("the house", "das Haus")]
+        >>> next(FastAligner().align_many(pairs)).pharaoh()
+        '0-0 1-1'
     """
 
     options: FastAlign = FastAlign()
@@ -116,39 +175,54 @@ class FastAligner:
     more: Sequence[SentencePair] = ()
     progress: Progress = no_progress
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         known = get_args(Symmetrisation)
         if self.symmetrisation not in known:
             raise ValueError(f"symmetrisation must be one of {', '.join(known)}, got {self.symmetrisation!r}")
 
     @property
     def signature(self) -> str:
-        """`key:value|…`: all that must be told of a result for it to be got again, but the pairs."""
-        told = {"method": "fast-align", **asdict(self.options), "symmetrisation": self.symmetrisation}
-        return format_signature(told | {"more_pairs": len(self.more)})
+        """Settings as `key:value|…`, enough to reproduce a result on the same pairs."""
+        settings = {"method": "fast-align", **asdict(self.options), "symmetrisation": self.symmetrisation}
+        return format_signature(settings | {"more_pairs": len(self.more)})
 
     def _report(self, step: Step) -> None:
         self.progress(f"learning {step.direction}", step.iteration, self.options.iterations - 1)
 
     def align(self, source: Text, target: Text) -> Alignment:
-        """The alignment of one pair, learnt from it and from `more`, anew each time."""
+        """Align one pair, learning from it and from `more`.
+
+        Args:
+            source: A text, or a list of words.
+            target: Likewise.
+
+        Returns:
+            The alignment.
+        """
         (alignment,) = self.align_many([(source, target)])
         return alignment
 
     def align_many(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[Alignment]:
-        """The alignments of all pairs, in order. All are read, and learnt from, before this returns."""
-        held = [pair for chunk in split_into_chunks(pairs) for pair in chunk]
-        learnt_from = [*self.more, *((source.words, target.words) for source, target in held)]
-        if not any(source and target for source, target in learnt_from):
-            return (_alignment(pair, ()) for pair in held)  # nothing to learn, and nothing to link
-        aligned = self.options.train(learnt_from, self._report).aligned
+        """Align pairs. All of them are read, and learnt from, before this returns.
+
+        Args:
+            pairs: Pairs of texts, or of lists of words.
+
+        Returns:
+            An alignment for each pair, in order.
+        """
+        sentences = [pair for chunk in split_into_chunks(pairs) for pair in chunk]
+        corpus = [*self.more, *((source.words, target.words) for source, target in sentences)]
+        if not any(source and target for source, target in corpus):
+            return (_make_alignment(pair, ()) for pair in sentences)  # nothing to learn or to link
+        aligned = self.options.train(corpus, self._report).aligned
         forward, reverse = aligned.forward[len(self.more) :], aligned.reverse[len(self.more) :]
         return (
-            _alignment(pair, (Link(i, j) for i, j in symmetrise(one, other, self.symmetrisation)))
-            for pair, one, other in zip(held, forward, reverse, strict=True)
+            _make_alignment(pair, (Link(i, j) for i, j in symmetrise(*directions, self.symmetrisation)))
+            for pair, directions in zip(sentences, zip(forward, reverse, strict=True), strict=True)
         )
 
 
-def _alignment(pair: Pair, links: Iterable[Link]) -> Alignment:
+def _make_alignment(pair: Pair, links: Iterable[Link]) -> Alignment:
     source, target = pair
     return Alignment(source.words, target.words, tuple(links), source.spans, target.spans)

@@ -1,8 +1,8 @@
 """IBM Model 2 in one direction: every generated word is the translation of one given word, or of null.
 
-The parameters are a table t(generated | given) over the meetings of a corpus, a table t(generated | null),
-and the tension of the diagonal prior. An iteration of variational Bayes gathers expected counts under them,
-and turns these into new parameters.
+The parameters are a table t(generated | given) over the co-occurrences of a corpus, a table
+t(generated | null), and the tension of the diagonal prior. An iteration of variational Bayes computes
+expected counts under them, and new parameters from these.
 """
 
 from collections.abc import Iterable
@@ -13,41 +13,42 @@ import numpy as np
 from otalign.baselines.cooccurrence import Block
 from otalign.baselines.diagonal import feature, prior
 
-UNSEEN = 1e-9  # t of words that never met
+UNSEEN = 1e-9  # t of words that never co-occurred
 
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
-    """The last entry of each table stands for all words that it does not know."""
+    """Parameters of the model. The last entry of each table stands for all unknown words."""
 
-    table: np.ndarray  # (meetings + 1,)
+    table: np.ndarray  # (cooccurrences + 1,)
     null: np.ndarray  # (generated types + 1,)
     tension: float
     null_probability: float
 
     @classmethod
-    def uniform(cls, meetings: int, types: int, tension: float, null_probability: float) -> "Parameters":
-        table, null = (np.append(np.full(size, 1 / types), UNSEEN) for size in (meetings, types))
+    def uniform(cls, cooccurrences: int, types: int, tension: float, null_probability: float) -> "Parameters":
+        """Make parameters with equal probabilities."""
+        table, null = (np.append(np.full(size, 1 / types), UNSEEN) for size in (cooccurrences, types))
         return cls(table, null, tension, null_probability)
 
-    def joint(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
-        """P(word, its choice): by given words (k, n, m), and by null (k, m)."""
-        _, n, m = block.meetings.shape
-        by_words = np.take(self.table, block.meetings)
+    def compute_joint(self, block: Block) -> tuple[np.ndarray, np.ndarray]:
+        """Compute P(word, its choice): of given words (k, n, m), and of null (k, m)."""
+        _, n, m = block.cooccurrences.shape
+        by_words = np.take(self.table, block.cooccurrences)
         by_words *= (1 - self.null_probability) * prior(n, m, self.tension)
         return by_words, self.null_probability * self.null[block.target]
 
-    def choices(self, block: Block) -> np.ndarray:
-        """The best given word of every generated one, −1 for null, (k, m). Of equals null, then the first."""
-        by_words, by_null = self.joint(block)
+    def choose(self, block: Block) -> np.ndarray:
+        """Return the best given word of every generated one, −1 for null, (k, m); ties prefer null."""
+        by_words, by_null = self.compute_joint(block)
         best = by_words.argmax(1)
-        reached = np.take_along_axis(by_words, best[:, None], 1)[:, 0]
-        return np.where(reached > by_null, best, -1)
+        highest = np.take_along_axis(by_words, best[:, None], 1)[:, 0]
+        return np.where(highest > by_null, best, -1)
 
 
 @dataclass(frozen=True, eq=False)
 class ExpectedCounts:
-    """What the posterior expects: how often words translate each other, and the sum of its links' feature."""
+    """Expected counts of translations under the posterior, and the sum of the feature over links."""
 
     table: np.ndarray
     null: np.ndarray
@@ -55,29 +56,30 @@ class ExpectedCounts:
     log_likelihood: float
 
     @classmethod
-    def compute_expected(cls, blocks: Iterable[Block], parameters: Parameters) -> "ExpectedCounts":
+    def compute(cls, blocks: Iterable[Block], parameters: Parameters) -> "ExpectedCounts":
+        """Compute expected counts."""
         table, null = np.zeros_like(parameters.table), np.zeros_like(parameters.null)
         total_feature = log_likelihood = 0.0
         for block in blocks:
-            by_words, by_null = parameters.joint(block)
+            by_words, by_null = parameters.compute_joint(block)
             evidence = by_words.sum(1) + by_null
             by_words /= evidence[:, None]
             by_null /= evidence
-            np.add.at(table, block.meetings.ravel(), by_words.ravel())
+            np.add.at(table, block.cooccurrences.ravel(), by_words.ravel())
             np.add.at(null, block.target.ravel(), by_null.ravel())
             _, n, m = by_words.shape
             total_feature += float((by_words.sum(0) * feature(n, m, first=0)).sum())
             log_likelihood += float(np.log(evidence).sum())
         return cls(table[:-1], null[:-1], total_feature, log_likelihood)
 
-    def probabilities(self, given: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
-        """The tables that follow under a Dirichlet prior; `given` holds the given word of each meeting."""
+    def estimate(self, given: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the tables under a Dirichlet prior; `given` holds the given word of each co-occurrence."""
         totals = np.bincount(given, weights=self.table + alpha)
         table = np.empty(len(self.table) + 1)
-        piece = 1 << 16  # digamma takes a dozen steps, faster where its values stay in the cache
+        piece = 1 << 16  # digamma takes a dozen steps, which are faster within the cache
         log_totals = digamma(totals)
-        for at in range(0, len(self.table), piece):
-            part = slice(at, min(at + piece, len(self.table)))
+        for start in range(0, len(self.table), piece):
+            part = slice(start, min(start + piece, len(self.table)))
             table[part] = np.exp(digamma(self.table[part] + alpha) - log_totals[given[part]])
         table[-1] = UNSEEN
         null = self.null + alpha
@@ -86,7 +88,7 @@ class ExpectedCounts:
 
 
 def digamma(x: np.ndarray) -> np.ndarray:
-    """ψ(x) for x > 0, to 1e-12: its recurrence up to x + 8, its asymptotic series there."""
+    """Compute ψ(x) for x > 0, to 1e-12: its recurrence up to x + 8, its asymptotic series there."""
     x = np.asarray(x, np.float64)
     below = np.zeros_like(x)
     for k in range(8):

@@ -1,11 +1,11 @@
-"""One set of links from the two that a directed aligner gives (Och and Ney 2003; Koehn, Och and Marcu 2003).
+"""Symmetrisation of two directional alignments (Och and Ney 2003; Koehn, Och and Marcu 2003).
 
-The intersection is precise, the union complete. Between them, *grow-diag* starts from the intersection and
-adds links of the union that touch one that is there, side or corner, and link a word not yet linked.
-*final* then adds links wherever they are: those of a word not yet linked, or, *final-and*, of two such words.
+The intersection has high precision, the union high recall. Between them, *grow-diag* starts from the
+intersection and adds links of the union that are adjacent to a link, at a side or corner, and link a word
+without a link. *final* then adds links anywhere: of a word without a link, or, *final-and*, of two such.
 
-What is added early can keep out what comes later, so order matters: candidates are taken by source word, then
-by target word, what was added counts at once, and the final step takes forward links before reverse ones.
+An added link can prevent a later one, so order matters: candidates are tried by source word, then by target
+word, an added link counts at once, and the final step tries forward links before reverse ones.
 """
 
 from collections.abc import Collection, Iterable
@@ -15,7 +15,7 @@ from otalign.alignment import Pairs
 
 Symmetrisation = Literal["intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
 
-AROUND = tuple((di, dj) for di in (-1, 0, 1) for dj in (-1, 0, 1) if di or dj)
+NEIGHBOURS = tuple((di, dj) for di in (-1, 0, 1) for dj in (-1, 0, 1) if di or dj)
 
 
 def symmetrise(
@@ -23,26 +23,44 @@ def symmetrise(
     reverse: Collection[tuple[int, int]],
     how: Symmetrisation = "grow-diag-final-and",
 ) -> Pairs:
-    """The links (source, target) that follow from those of the two directions."""
+    """Combine the links of two directions.
+
+    Args:
+        forward: Links (source, target) of one direction.
+        reverse: Links (source, target) of the other.
+        how: Method.
+
+    Returns:
+        The combined links.
+
+    Raises:
+        ValueError: If the method is unknown.
+
+    Example:
+        >>> from otalign.baselines import symmetrise
+        >>> sorted(symmetrise({(0, 0), (1, 1)}, {(0, 0), (1, 2)}, "intersection"))
+        [(0, 0)]
+    """
     if how not in get_args(Symmetrisation):
         raise ValueError(f"how must be one of {', '.join(get_args(Symmetrisation))}, got {how!r}")
-    one, other = frozenset(forward), frozenset(reverse)
+    directions = frozenset(forward), frozenset(reverse)
+    union, intersection = frozenset.union(*directions), frozenset.intersection(*directions)
     if how == "intersection":
-        return one & other
+        return intersection
     if how == "union":
-        return one | other
-    links = _Links(one & other)
-    links.grow(sorted(one ^ other))
+        return union
+    links = _Links(intersection)
+    links.grow(sorted(union - intersection))
     if how != "grow-diag":
-        for direction in (one, other):
+        for direction in directions:
             links.finish(sorted(direction), both=how == "grow-diag-final-and")
     return frozenset(links.pairs)
 
 
 class _Links:
-    """A growing set of links that knows which words it has reached."""
+    """A growing set of links, with the words that have a link."""
 
-    def __init__(self, pairs: Iterable[tuple[int, int]]):
+    def __init__(self, pairs: Iterable[tuple[int, int]]) -> None:
         self.pairs = set(pairs)
         self.sources = {i for i, _ in self.pairs}
         self.targets = {j for _, j in self.pairs}
@@ -53,15 +71,15 @@ class _Links:
         self.targets.add(j)
 
     def grow(self, candidates: list[tuple[int, int]]) -> None:
-        left, before = candidates, None
-        while left != before:
-            before, left = left, []
+        remaining, before = candidates, None
+        while remaining != before:
+            before, remaining = remaining, []
             for i, j in before:
-                wanted = i not in self.sources or j not in self.targets
-                if wanted and any((i + di, j + dj) in self.pairs for di, dj in AROUND):
+                useful = i not in self.sources or j not in self.targets
+                if useful and any((i + di, j + dj) in self.pairs for di, dj in NEIGHBOURS):
                     self.add(i, j)
                 else:
-                    left.append((i, j))
+                    remaining.append((i, j))
 
     def finish(self, candidates: list[tuple[int, int]], both: bool) -> None:
         for i, j in candidates:

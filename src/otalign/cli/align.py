@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from otalign.aligner import Aligner, Method
+from otalign.aligner import Aligner
 from otalign.alignment import Alignment
 from otalign.cli.aligner_options import AlignerOptions, with_aligner_options
 from otalign.cli.input import InputFormat, Pairs, read_pairs
@@ -26,6 +26,7 @@ from otalign.cli.terminal import bars, with_progress
 from otalign.engines import Folder, OutputFormat
 from otalign.engines.work import SIZE
 from otalign.io import ReaderLimits
+from otalign.method import Method
 
 
 @with_aligner_options

@@ -25,18 +25,8 @@ from otalign.cli.options import (
     expand_parameter,
 )
 from otalign.ot import Entropic, Exact, Problem
-from otalign.settings import (
-    DISTORTION,
-    PARAMETERS,
-    PROBLEMS,
-    SMOOTHING,
-    WHITENING,
-    Cost,
-    Fertility,
-    ProblemName,
-    Settings,
-    build_problem,
-)
+from otalign.problems import PARAMETERS, PROBLEMS, ProblemName, build_problem
+from otalign.settings import DISTORTION, SMOOTHING, WHITENING, Cost, Fertility, Settings
 
 if TYPE_CHECKING:
     MatchingName = str

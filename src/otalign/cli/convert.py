@@ -7,10 +7,11 @@ from typing import Annotated
 
 import typer
 
-from otalign.alignment import Gold, Level
+from otalign.alignment import Level
 from otalign.cli.options import FORMAT_HELP, INPUT, OUTPUT, FormatName, with_limits
 from otalign.cli.output import check_output
 from otalign.cli.terminal import report_bad_lines
+from otalign.gold import Gold
 from otalign.io import FORMATS, Item, ReaderLimits, read, write
 
 

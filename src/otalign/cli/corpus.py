@@ -7,10 +7,11 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from otalign.alignment import Gold, Level
+from otalign.alignment import Level
 from otalign.cli.help import add_command, make_app
 from otalign.cli.options import AsJson, CorpusName, DataFolder
 from otalign.cli.terminal import make_console
+from otalign.gold import Gold
 from otalign.io import CORPORA, load
 from otalign.metrics import count
 

@@ -14,7 +14,7 @@ from otalign.cli.options import INPUT, LIMIT_HELP, OUTPUT
 from otalign.cli.output import open_output
 from otalign.diff import difference
 from otalign.io import ReaderLimits
-from otalign.io.lines import MAX_LINE_BYTES, STDIN, lines
+from otalign.io.lines import MAX_LINE_BYTES, STDIN, read_lines
 from otalign.render.changes import changes
 from otalign.render.changes_page import changes_page
 from otalign.text.sentences import Document, document, split_lines
@@ -99,7 +99,7 @@ def _read(name: str, max_bytes: int) -> str:
     """Read a file whose bytes must be those of a text."""
     check_input(name)
     held, size = [], 0
-    for line in lines(name, max_bytes):
+    for line in read_lines(name, max_bytes):
         size += len(line.raw) + 1
         if line.limit or size > max_bytes + 1:  # the last line may have no end
             raise ValueError(f"{_display_name(name)} has more than {max_bytes:,} bytes; raise --max-bytes")

@@ -1,4 +1,4 @@
-"""The epochs of a run in training, as a command tells of them."""
+"""Reports of a training: files beside its checkpoint, the terminal, and TensorBoard."""
 
 import json
 import os
@@ -12,47 +12,58 @@ from typing import TYPE_CHECKING, Any
 from otalign.cli.terminal import bars
 
 if TYPE_CHECKING:
-    from otalign.training import Epoch
+    from otalign.training import Epoch, RunOptions
 
 
-def is_main() -> bool:
-    """Whether this is the first of the processes that train together, as accelerate numbers them."""
+def is_main_process() -> bool:
+    """Return whether this is the first of the processes that train together, as accelerate numbers them."""
     return os.environ.get("RANK", "0") == "0"
 
 
 @dataclass(frozen=True)
-class Told:
-    """Where the epochs of a run are told: in files beside its checkpoint, on the terminal, to TensorBoard."""
+class EpochLog:
+    """Writes the epochs of one run or several.
 
-    work: Path
+    Attributes:
+        folder: Folder of checkpoints and of the files of epochs.
+    """
+
+    folder: Path
 
     @contextmanager
-    def run(self, name: str, before: str) -> Iterator[dict[str, Any]]:
-        """What training takes to keep one run and to tell of it."""
+    def open(self, name: str, prefix: str, options: "RunOptions") -> Iterator["RunOptions"]:
+        """Yield options with which a run keeps its checkpoint and reports its epochs.
+
+        Args:
+            name: Name of the run, and of its files.
+            prefix: Text in front of each line on the terminal.
+            options: All other options.
+        """
         from otalign.training import Checkpoint
 
-        board = self._board(name)
+        board = self._open_tensorboard(name)
 
-        def heard(epoch: "Epoch") -> None:
-            if not is_main():
+        def write_epoch(epoch: "Epoch") -> None:
+            if not is_main_process():
                 return
-            with (self.work / f"{name}.jsonl").open("a", encoding="utf-8") as file:
+            with (self.folder / f"{name}.jsonl").open("a", encoding="utf-8") as file:
                 file.write(json.dumps({"run": name} | epoch.to_dict(), allow_nan=False) + "\n")
             figures = f"loss {epoch.loss:.4f}   dev F1 {100 * epoch.f1:.2f}   {epoch.seconds:.0f} s"
-            print(f"{before}epoch {epoch.number}   {figures}", file=sys.stderr)
+            print(f"{prefix}epoch {epoch.number}   {figures}", file=sys.stderr)
             if board:
                 board.add_scalar("loss", epoch.loss, epoch.number)
                 board.add_scalar("dev F1", epoch.f1, epoch.number)
 
         with bars() as progress:
-            yield {"checkpoint": Checkpoint(self.work / f"{name}.pt"), "progress": progress, "heard": heard}
+            checkpoint = Checkpoint(self.folder / f"{name}.pt")
+            yield options.replace(checkpoint=checkpoint, progress=progress, on_epoch=write_epoch)
         if board:
             board.close()
 
-    def _board(self, name: str) -> Any:
-        """TensorBoard's, where it is installed."""
+    def _open_tensorboard(self, name: str) -> Any:
+        """Open a log of TensorBoard; None if it is not installed."""
         try:
             from torch.utils.tensorboard import SummaryWriter
         except ImportError:
             return None
-        return SummaryWriter(str(self.work.parent / "tensorboard" / name))
+        return SummaryWriter(str(self.folder.parent / "tensorboard" / name))

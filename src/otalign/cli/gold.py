@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 
-from otalign.alignment import Alignment, Gold, WordlessLinks
+from otalign.alignment import Alignment
+from otalign.gold import Gold, WordlessLinks
 from otalign.io import CORPORA, ReaderLimits, Unaligned, load, read
 from otalign.io.limits import DEFAULT_LIMITS
 

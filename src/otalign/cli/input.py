@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from otalign.io import CORPORA, FORMATS, Item, ReaderLimits, TextPair, load, read
-from otalign.io.items import sentences
+from otalign.io.items import make_sentences
 from otalign.io.limits import DEFAULT_LIMITS
-from otalign.io.lines import PACKED, STDIN, lines
+from otalign.io.lines import PACKED, STDIN, read_lines
 from otalign.io.parquet import Rows
 from otalign.text.words import Sentence
 
@@ -35,7 +35,7 @@ class Pairs:
     rereadable: bool = True  # or else they can be read only once
 
     def __iter__(self) -> Iterator[tuple[Sentence, Sentence]]:
-        return (sentences(item, self.pretokenized) for item in self.items)
+        return (make_sentences(item, self.pretokenized) for item in self.items)
 
 
 def check_input(name: str) -> bool:
@@ -135,7 +135,7 @@ def _guess_format(files: Sequence[str]) -> str:
 
 
 def _check_equal_lengths(files: Sequence[str]) -> None:
-    first, second = (sum(1 for _ in lines(file)) for file in files)
+    first, second = (sum(1 for _ in read_lines(file)) for file in files)
     if first != second:
         raise ValueError(
             f"{files[0]} has {first:,} lines and {files[1]} has {second:,}; "

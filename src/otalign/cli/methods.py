@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from otalign.aligner import Method
 from otalign.baselines import FastAligner, Matching, MaximumMatching, SimAlign, SimAligner
 from otalign.baselines.aligners import MATCHINGS
 from otalign.cli.aligner_options import AlignerOptions
 from otalign.cli.input import Pairs, read_pairs
 from otalign.io import CORPORA
 from otalign.io.lines import STDIN
+from otalign.method import Method
+from otalign.problems import PARAMETERS
 from otalign.progress import Progress
-from otalign.settings import PARAMETERS
 
 ENCODING = ("model", "layer", "pairing", "centring", "device", "batch_size", "threads")
 TRANSPORT = ("problem", *PARAMETERS, "links", "threshold", "cost", "fertility", "epsilon", "exact")

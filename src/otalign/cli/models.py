@@ -31,7 +31,7 @@ def models(
         return
     for one in shipped.names():
         folder = shipped.folder(one)
-        settings, measured = load_settings(folder), shipped.Measured.of(folder)
+        settings, measured = load_settings(folder), shipped.Measured.read(folder)
         assert settings is not None
         size = sum(path.stat().st_size for path in folder.iterdir()) / 1e6
         print(f"{one}: {size:.1f} MB, {settings.encoder} up to layer {settings.layer}, {folder}")

@@ -18,7 +18,7 @@ from rich.console import Console
 from otalign.alignment import Alignment
 from otalign.atomic import open_atomic
 from otalign.io.lines import STDIN, compress
-from otalign.io.parquet import library
+from otalign.io.parquet import import_pyarrow
 from otalign.io.writing import ALIGNMENT_FORMATS, OUTPUT_FORMATS, SUFFIXES, OutputFormat
 from otalign.render.matrix import matrix as grid
 from otalign.render.terminal import draw
@@ -51,7 +51,7 @@ def choose_shard_format(format: str | None, weights: bool, nulls: bool, matrix: 
     if format is not None and format not in SUFFIXES:
         raise ValueError(f"--format must be one of {', '.join(SUFFIXES)} for a folder, got {format!r}")
     if format == "parquet":
-        library()  # without pyarrow it fails, and should before the work
+        import_pyarrow()  # without pyarrow it fails, and should before the work
     return OutputFormat(format or "jsonl", weights, nulls)
 
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from otalign.alignment import Alignment, Gold, Level, WordlessLinks
+from otalign.alignment import Alignment, Level
 from otalign.cli.terminal import report_bad_lines
+from otalign.gold import Gold, WordlessLinks
 from otalign.io import CORPORA, FORMATS, Item, ReaderLimits, Unaligned, load, read
 
 

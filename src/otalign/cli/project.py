@@ -10,7 +10,6 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from otalign.aligner import Method
 from otalign.alignment import Alignment
 from otalign.cli.aligner_options import AlignerOptions, with_aligner_options
 from otalign.cli.input import check_input
@@ -19,9 +18,10 @@ from otalign.cli.options import OUTPUT, with_limits
 from otalign.cli.output import open_output, write_text
 from otalign.cli.terminal import bars
 from otalign.io import ReaderLimits, WordPair
-from otalign.io.lines import BadLine, Line, lines
+from otalign.io.lines import BadLine, Line, read_lines
 from otalign.io.tables import parse_json
-from otalign.projection import Policy, project_tags, projected_spans
+from otalign.method import Method
+from otalign.projection import Policy, project_spans, project_tags
 from otalign.text.words import Sentence, join_words, tokenize
 
 SIDES = ("source", "target")
@@ -80,7 +80,7 @@ def project(
     rereadable = check_input(file)
 
     def records() -> Iterator[ProjectionRecord]:
-        return (_parse_record(line, limits) for line in lines(file, limits.max_line_bytes))
+        return (_parse_record(line, limits) for line in read_lines(file, limits.max_line_bytes))
 
     if rereadable:  # so that bad lines are named before the work
         deque(records(), maxlen=0)
@@ -161,7 +161,7 @@ def _format_record(record: ProjectionRecord, alignment: Alignment, policy: Polic
             data |= {"target_labels": tags.tags, "lost": tags.lost}
         else:
             unit = "characters" if "source_text" in data else "words"
-            found = projected_spans(data["spans"], alignment, policy, unit)
+            found = project_spans(data["spans"], alignment, policy, unit)
             data |= {"projected": found.spans, "lost": found.lost}
         return json.dumps(data, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from otalign import engines, models
-from otalign.aligner import Method
 from otalign.cli.aligner_options import AlignerOptions
 from otalign.cli.input import Pairs
 from otalign.cli.methods import load_method
@@ -23,6 +22,7 @@ from otalign.io.lines import STDIN
 from otalign.io.links import each_line
 from otalign.io.parquet import Rows
 from otalign.io.tables import side_by_side
+from otalign.method import Method
 from otalign.progress import Progress, no_progress
 
 HEAD_BYTES = 1 << 20  # of a file: enough to know it by, with its size
@@ -76,7 +76,7 @@ def align_in_shards(
     if aligner.method == "fast-align":
         raise ValueError("--method fast-align learns from all pairs at once, so not in shards; give -o FILE")
     folder.check(resume=options.resume)
-    before = folder.said or {}
+    before = folder.metadata or {}
     if before:
         with folder.lock():  # another run at work in it is found before the input is read through
             pass
@@ -112,7 +112,7 @@ def _align(
     chosen |= {"progress": progress, "warn": lambda line: print(f"otalign: {line}", file=sys.stderr)}
     if options.engine == "ray":
         pairs, aligner, folder = _make_absolute(pairs, aligner, folder)
-        chosen |= {"threads": threads, "gpus": options.gpus or 0, "address": options.ray_address}
+        chosen["options"] = ray.RayOptions(threads, options.gpus or 0, options.ray_address)
     run = ray.align if options.engine == "ray" else engines.align
     work = ShardWork(folder, partial(_load_method, aligner), pairs.pretokenized, _name_unit(pairs.items))
     run(pairs.items, work, about, **chosen)

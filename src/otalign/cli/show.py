@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from otalign.alignment import Alignment, Gold, Level
+from otalign.alignment import Alignment, Level
 from otalign.cli.gold import read_golds
 from otalign.cli.options import (
     FORMAT_HELP,
@@ -24,6 +24,7 @@ from otalign.cli.options import (
 )
 from otalign.cli.output import check_output, open_output
 from otalign.cli.predictions import read_alignments, read_predictions
+from otalign.gold import Gold
 from otalign.io import CORPORA, ReaderLimits
 from otalign.io.lines import STDIN
 from otalign.metrics import count, per_pair

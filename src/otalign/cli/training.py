@@ -1,69 +1,74 @@
-"""What the options of `otalign train` say: gold to learn from, what is learned, how, and from whom."""
+"""Values that the options of `otalign train` stand for: corpora, problem, teachers, recipe, precision."""
 
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from otalign.aligner import SETTINGS, Aligner, load_settings
+from otalign.aligner import SETTINGS, Aligner
+from otalign.alignment import Level
 from otalign.cli import gold
 from otalign.cli.input import read_pairs
 from otalign.encoders import EXPORTED
 from otalign.io import CORPORA
-from otalign.ot import Balanced, Partial, Problem, Unbalanced
+from otalign.ot import Problem
+from otalign.problems import PARAMETERS, build_problem
 from otalign.settings import Learned
 
 if TYPE_CHECKING:
-    from otalign.training import Augmentation, CorpusSplits, PairTexts, Recipe
+    from otalign.training import Augmentation, CorpusSplits, PairTexts
+
+TrainableProblem = Literal["learned", "bot", "pot", "uot"]
+Precision = Literal["float32", "bfloat16"]
+DEFAULTS = {"tau": 0.4}  # parameters that differ from those of an aligner that is not trained
 
 
-def sources(
+def read_sources(
     names: list[str], devs: list[Path], format: str, data: Path | None, limit: int | None
 ) -> "dict[str, CorpusSplits]":
-    """Each corpus by name, and all files together."""
+    """Read corpora by name, and all files together as one more corpus."""
     from otalign.training import CorpusSplits
 
     files = [Path(name) for name in names if name not in CORPORA]
     if files and not devs:
-        raise ValueError(f"give --dev, gold to choose by, for {files[0]}: training stops by it")
+        raise ValueError(f"--dev is missing: {files[0]} is a file, and training needs a dev set too")
     if devs and not files:
-        raise ValueError("--dev is for files to learn from; a corpus by name has its own")
+        raise ValueError("--dev applies only to files; remove it, since a corpus by name has its own dev set")
     sources = {}
     for name in dict.fromkeys(name for name in names if name in CORPORA):
-        sources[name] = CorpusSplits(
-            *(gold.load_split(name, split, data, limit) for split in ("train", "dev"))
-        )
+        splits = (gold.load_split(name, split, data, limit) for split in ("train", "dev"))
+        sources[name] = CorpusSplits(*splits)
     if files:
-        sources[files[0].stem] = CorpusSplits(
-            *(gold.read_gold_files(paths, format, limit) for paths in (files, devs))
-        )
+        splits = (gold.read_gold_files(paths, format, limit) for paths in (files, devs))
+        sources[files[0].stem] = CorpusSplits(*splits)
     return sources
 
 
-def problem_of(said: str, tau: float, fraction: float) -> Problem | Learned:
-    match said:
-        case "learned":
-            return Learned()
-        case "bot":
-            return Balanced()
-        case "pot":
-            return Partial(fraction)
-        case "uot":
-            return Unbalanced(tau)
-    raise ValueError(f"--problem must be learned, bot, pot or uot, got {said!r}")
+def make_problem(name: TrainableProblem, **parameters: float | None) -> Problem | Learned:
+    """Make the problem to train, given by its name and parameters; None stands for the default."""
+    for parameter, value in parameters.items():
+        owner = PARAMETERS[parameter].name
+        if value is not None and owner != name:
+            raise ValueError(f"--{parameter} applies only to --problem {owner}; remove it or choose {owner}")
+    if name == "learned":
+        return Learned()
+    own = {key: DEFAULTS.get(key) if value is None else value for key, value in parameters.items()}
+    problem = build_problem(name, **{key: own[key] for key in own if PARAMETERS[key].name == name})
+    assert problem is not None
+    return problem
 
 
-def check_given_with_teacher(folders: list[Path] | None, options: dict[str, Any]) -> None:
-    """Raise ValueError where an option needs a teacher and there is none."""
+def check_needs_teacher(folders: list[Path] | None, options: dict[str, Any]) -> None:
+    """Raise ValueError if an option needs a teacher and there is none."""
     for name, value in options.items():
         if value not in (None, []) and not folders:
             raise ValueError(f"--{name} needs a teacher to learn from; give --teacher too")
 
 
 def load_teachers(
-    folders: list[Path], problem: Problem | Learned, device: str | None, bf16: bool
+    folders: list[Path], problem: Problem | Learned, level: Level | None, device: str | None, bf16: bool
 ) -> list[Aligner]:
-    """Load the aligners to learn from, and check that they can teach."""
+    """Load the teachers, and check that the problem can be learned from them."""
     teachers = []
     for folder in folders:
         if not (folder / SETTINGS).is_file():
@@ -72,9 +77,9 @@ def load_teachers(
         precision = "bfloat16" if bf16 and not exported else "float32"
         teachers.append(Aligner.load(folder, device=None if exported else device, precision=precision))
     if teachers:
-        from otalign.training.predictions import check_teachers
+        from otalign.training.objectives import make_objective
 
-        check_teachers(teachers, problem)
+        make_objective(problem, level).check_teachers(teachers)
     return teachers
 
 
@@ -92,12 +97,12 @@ def read_unlabelled_pairs(files: list[Path], limit: int | None) -> "PairTexts":
     return PairTexts.build(islice((pair for pair in words if all(pair)), limit))
 
 
-def augmentation(said: list[str] | None, default: "Augmentation") -> "Augmentation":
-    """The shares of augmented copies: the default ones, changed by KIND=SHARE."""
+def parse_augmentation(shares: list[str] | None, default: "Augmentation") -> "Augmentation":
+    """Parse shares of augmented copies, given as KIND=SHARE; kinds that are not given keep the default."""
     from otalign.training.augmentation import KINDS
 
     changes: dict[str, float] = {}
-    for one in said or ():
+    for one in shares or ():
         kind, _, share = one.partition("=")
         try:
             named = dict.fromkeys(KINDS if kind == "all" else [kind], float(share))
@@ -109,29 +114,20 @@ def augmentation(said: list[str] | None, default: "Augmentation") -> "Augmentati
     return replace(default, **changes)
 
 
-def recipe_for(problem: Problem | Learned, encoder: str) -> "Recipe":
-    """That of what is learned; where it goes on from an aligner that has learned it, the shorter one."""
-    from otalign import training
-
-    before = load_settings(Path(encoder))
-    goes_on = before is not None and isinstance(before.problem, Learned) and isinstance(problem, Learned)
-    return training.FURTHER if goes_on else training.recipe_for(problem)
-
-
-def rates(said: str | None, recipe: "Recipe") -> list[float]:
+def parse_learning_rates(rates: str | None, default: float) -> list[float]:
+    """Parse learning rates that are separated by commas."""
     try:
-        return [float(rate) for rate in said.split(",")] if said else [recipe.learning_rate]
+        return [float(rate) for rate in rates.split(",")] if rates else [default]
     except ValueError:
         raise ValueError(
-            f"--learning-rate must be numbers with commas such as 5e-5,1e-4, got {said!r}"
+            f"--learning-rate must be numbers separated by commas such as 5e-5,1e-4, got {rates!r}"
         ) from None
 
 
-def half(precision: str | None, device: str | None) -> bool:
-    if precision not in (None, "float32", "bfloat16"):
-        raise ValueError(f"--precision must be float32 or bfloat16, got {precision!r}")
-    if precision is None:
-        import torch
+def uses_bf16(precision: Precision | None, device: str | None) -> bool:
+    """Return whether to compute in bfloat16; by default on a GPU."""
+    if precision is not None:
+        return precision == "bfloat16"
+    import torch
 
-        return torch.cuda.is_available() and device != "cpu"
-    return precision == "bfloat16"
+    return torch.cuda.is_available() and device != "cpu"

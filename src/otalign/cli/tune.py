@@ -10,7 +10,7 @@ import typer
 
 from otalign import encoders
 from otalign.aligner import Aligner
-from otalign.alignment import Gold, Level
+from otalign.alignment import Level
 from otalign.cli.aligner_options import MODEL_HELP, AlignerOptions, Epsilon, ExactOption, ProblemOption
 from otalign.cli.gold import load_split, read_gold_files
 from otalign.cli.options import (
@@ -30,8 +30,10 @@ from otalign.cli.output import open_work_folder
 from otalign.cli.terminal import bars, resumable
 from otalign.encoders import Pairing
 from otalign.encoders.whitening import Centre
+from otalign.gold import Gold
 from otalign.io import CORPORA
-from otalign.settings import PARAMETERS, Cost, Fertility, LearnedSettings, Settings
+from otalign.problems import PARAMETERS
+from otalign.settings import Cost, Fertility, LearnedSettings, Settings
 from otalign.tuning import EmbeddingStore, EncoderChoice, Journal, SearchGrid, TuningResult, calibrate
 from otalign.tuning import tune as search
 

@@ -1,4 +1,4 @@
-"""The difference between two versions of a text, by meaning: sentences are matched first, then words.
+"""The semantic difference between two versions of a text: sentences are matched first, then words.
 
 text ─▶ sentences ─▶ vectors ─▶ transport ─▶ matches ─▶ the aligner's links ─▶ pieces ─▶ Difference
         sentences    vectors    matching                aligner                fates     difference

@@ -1,9 +1,10 @@
-"""What a difference between two versions of a text is: which passages say the same, and what changed in them.
+"""The difference between two versions of a text: corresponding passages, and the changes within them.
 
-A `Difference` holds both texts with their sentences, and passages in the order in which they are read. A
-`Passage` is sentences of the old text and those of the new that tell the same, in pieces; either side may be
-empty. A `Piece` is words that share a fate. All are frozen, checked, plain values; places are characters of
-the texts, [start, end), so that spacing is never lost. Every word of either text is in exactly one piece.
+A `Difference` contains both texts with their sentences, and passages in reading order. A `Passage` consists
+of sentences of the old text and the corresponding ones of the new, in pieces; either side may be empty. A
+`Piece` is a group of words with the same fate. All are frozen, validated, plain values. Spans are character
+offsets [start, end) in the texts, so that spacing is never lost. Every word of either text is in exactly one
+piece.
 """
 
 from collections import Counter
@@ -19,10 +20,10 @@ Kind = Literal["same", "edited", "new", "gone"]
 
 
 class Piece(NamedTuple):
-    """Words of the old text, of the new text, or of both, and what became of them.
+    """A group of words of the old text, the new text or both, with their fate.
 
-    What is `kept` is on both sides, what is `added` or `removed` on one. What was `reworded` or `moved` may
-    be on one side too: its other half is the piece of the passage with the same `unit`.
+    A `kept` piece has both sides, an `added` or `removed` one has one. A `reworded` or `moved` piece may have
+    one side too: its counterpart is then the piece of the passage with the same `unit`.
     """
 
     fate: Fate
@@ -31,11 +32,12 @@ class Piece(NamedTuple):
     unit: int | None = None
 
     def side(self, name: Literal["old", "new"]) -> Span | None:
+        """Return the span on a side."""
         return getattr(self, name)
 
 
 class Place(NamedTuple):
-    """A passage where it is read; `left` is where a moved one stood before, and it is only pointed at."""
+    """A position of a passage in reading order; `left` marks the former position of a moved passage."""
 
     number: int
     left: bool
@@ -43,7 +45,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Passage:
-    """Neighbouring sentences of the old text, by number, and those of the new that tell the same."""
+    """Neighbouring sentences of the old text, by index, and the corresponding ones of the new text."""
 
     old: tuple[int, ...]
     new: tuple[int, ...]
@@ -58,6 +60,7 @@ class Passage:
 
     @property
     def kind(self) -> Kind:
+        """Kind of change."""
         if not self.old or not self.new:
             return "new" if self.new else "gone"
         return "same" if all(piece.fate == "kept" for piece in self.pieces) else "edited"
@@ -65,8 +68,15 @@ class Passage:
 
 @dataclass(frozen=True)
 class Difference:
-    """Two versions of a text, and their passages: those of the new text in its order, and those that are gone
-    after what stood before them."""
+    """Two versions of a text with their passages, in reading order.
+
+    Passages of the new text are in its order; removed ones follow the passage that preceded them.
+
+    Attributes:
+        old: The old text in sentences.
+        new: The new text in sentences.
+        passages: Passages; every sentence is in exactly one.
+    """
 
     old: Document
     new: Document
@@ -75,7 +85,7 @@ class Difference:
     def __post_init__(self):
         for side in ("old", "new"):
             text, count = getattr(self, side).text, len(getattr(self, side))
-            if sorted(_numbers(self.passages, side)) != list(range(count)):
+            if sorted(_list_sentences(self.passages, side)) != list(range(count)):
                 raise ValueError(f"each of the {count} {side} sentences must be in one passage")
             ends = [span[1] for passage in self.passages for p in passage.pieces if (span := p.side(side))]
             if max(ends, default=0) > len(text):
@@ -83,67 +93,67 @@ class Difference:
 
     @property
     def same(self) -> bool:
-        """Whether nothing changed: the same sentences in the same order, whatever the blanks."""
+        """True if nothing changed but white space."""
         return all(passage.kind == "same" and not passage.moved for passage in self.passages)
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """How many passages are of each kind, how many moved, and how many were split or joined."""
-        found = Counter[str](passage.kind for passage in self.passages)
+        """Number of passages of each kind, and of those that moved, were split or were joined."""
+        counts = Counter[str](passage.kind for passage in self.passages)
         for passage in self.passages:
-            found["moved"] += passage.moved
-            found["split"] += len(passage.old) == 1 and len(passage.new) > 1
-            found["joined"] += len(passage.new) == 1 and len(passage.old) > 1
-        return {name: found[name] for name in (*get_args(Kind), "moved", "split", "joined")}
+            counts["moved"] += passage.moved
+            counts["split"] += len(passage.old) == 1 and len(passage.new) > 1
+            counts["joined"] += len(passage.new) == 1 and len(passage.old) > 1
+        return {name: counts[name] for name in (*get_args(Kind), "moved", "split", "joined")}
 
     def __iter__(self) -> Iterator[Passage]:
         return iter(self.passages)
 
     @cached_property
     def places(self) -> tuple[Place, ...]:
-        """The passages in reading order, with a pointer where each of the moved ones stood."""
-        leaving: dict[int, list[int]] = {}  # the old sentence before it → moved passages that stood there
+        """Passages in reading order, with a pointer at the former position of each moved one."""
+        leaving: dict[int, list[int]] = {}  # preceding old sentence → moved passages
         for number, passage in enumerate(self.passages):
             if passage.moved:
                 leaving.setdefault(passage.old[0] - 1, []).append(number)
-        made: list[Place] = []
+        places: list[Place] = []
 
         def point_after(sentence: int) -> None:
             for number in leaving.pop(sentence, ()):
-                made.append(Place(number, left=True))
+                places.append(Place(number, left=True))
                 point_after(self.passages[number].old[-1])
 
         point_after(-1)
         for number, passage in enumerate(self.passages):
-            made.append(Place(number, left=False))
+            places.append(Place(number, left=False))
             if passage.old and not passage.moved:
                 point_after(passage.old[-1])
-        return tuple(made)
+        return tuple(places)
 
     def text(self, piece: Piece, side: Literal["old", "new"]) -> str:
-        """What a piece is on a side, "" where it has none."""
+        """Return the text of a piece on a side; "" if it has none."""
         span = piece.side(side)
         return getattr(self, side).text[span[0] : span[1]] if span else ""
 
     def to_dict(self) -> dict[str, Any]:
-        """What JSON can hold: both texts with the places of their sentences, and the passages."""
-        return {side: _document(getattr(self, side)) for side in ("old", "new")} | {
+        """Return a dictionary for JSON: both texts with the offsets of their sentences, and the passages."""
+        return {side: _document_to_dict(getattr(self, side)) for side in ("old", "new")} | {
             "same": self.same,
             "counts": self.counts,
-            "passages": [_passage(passage) for passage in self.passages],
+            "passages": [_passage_to_dict(passage) for passage in self.passages],
         }
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Difference":
-        """What `to_dict` gave. What follows from the rest (same, counts, kinds) may be left out."""
+        """Return the difference that `to_dict` wrote. `same`, `counts` and `kind` may be missing."""
         old, new = (
-            Document(data[side]["text"], tuple(map(_span, data[side]["sentences"])))
+            Document(data[side]["text"], tuple(map(_to_span, data[side]["sentences"])))
             for side in ("old", "new")
         )
-        return cls(old, new, tuple(map(_passage_from, data["passages"])))
+        return cls(old, new, tuple(map(_passage_from_dict, data["passages"])))
 
 
-def _numbers(passages: Sequence[Passage], side: str) -> Iterator[int]:
+def _list_sentences(passages: Sequence[Passage], side: str) -> Iterator[int]:
     for passage in passages:
         yield from getattr(passage, side)
 
@@ -157,11 +167,11 @@ def _check_piece(piece: Piece) -> None:
         raise ValueError(f"a piece that is {piece.fate} cannot have old={piece.old} and new={piece.new}")
 
 
-def _document(document: Document) -> dict[str, Any]:
+def _document_to_dict(document: Document) -> dict[str, Any]:
     return {"text": document.text, "sentences": [list(span) for span in document.spans]}
 
 
-def _passage(passage: Passage) -> dict[str, Any]:
+def _passage_to_dict(passage: Passage) -> dict[str, Any]:
     return {
         "kind": passage.kind,
         "moved": passage.moved,
@@ -178,18 +188,23 @@ def _passage(passage: Passage) -> dict[str, Any]:
     }
 
 
-def _passage_from(data: dict[str, Any]) -> Passage:
+def _passage_from_dict(data: dict[str, Any]) -> Passage:
     pieces = tuple(
-        Piece(piece["fate"], _maybe_span(piece.get("old")), _maybe_span(piece.get("new")), piece.get("unit"))
+        Piece(
+            piece["fate"],
+            _to_optional_span(piece.get("old")),
+            _to_optional_span(piece.get("new")),
+            piece.get("unit"),
+        )
         for piece in data["pieces"]
     )
     return Passage(tuple(data["old"]), tuple(data["new"]), pieces, data["moved"])
 
 
-def _span(span: Sequence[int]) -> Span:
+def _to_span(span: Sequence[int]) -> Span:
     start, end = span
     return start, end
 
 
-def _maybe_span(span: Sequence[int] | None) -> Span | None:
-    return None if span is None else _span(span)
+def _to_optional_span(span: Sequence[int] | None) -> Span | None:
+    return None if span is None else _to_span(span)

@@ -1,9 +1,8 @@
-"""Sentences as vectors: the sum of their words' embeddings, each sentence read alone.
+"""Sentence vectors: weighted sums of word embeddings, each sentence encoded alone.
 
-Embeddings are centred and whitened, as an aligner's are, and a word counts the less the more often it is met:
-a / (a + its share of all words), with a = 0.001.
-
-Sums, and not means: then the vector of two sentences together is the sum of theirs.
+Embeddings are centred and whitened, as in an aligner. Frequent words have less weight: a / (a + share of all
+words), with a = 0.001. Vectors are sums and not means, so that the vector of two sentences is the sum of
+theirs.
 """
 
 from collections import Counter
@@ -17,12 +16,12 @@ from otalign.encoders.whitening import Centre
 from otalign.text.words import Sentence, tokenize
 
 WHITENING = 0.5
-COMMON = 1e-3  # the share of all words at which a word counts half
-SEEN = 1000  # words counted as if seen before, all different: in a short text, twice is not often
-CHUNK = 512  # sentences whose words are held at once
+HALF_WEIGHT_SHARE = 1e-3  # share of all words at which a word has half the weight
+PRIOR_WORDS = 1000  # added to the number of words: in a short text, two occurrences are not frequent
+CHUNK = 512  # sentences in memory at once
 
-# Of a handful of sentences the mean is that of their topic, and around it they would all be strangers. So
-# these are read too: plain sentences of many kinds.
+# The mean of a few sentences is that of their topic, and centring would remove what they share. These plain
+# sentences of many kinds are therefore encoded with them.
 BACKGROUND = (
     "The committee will meet again on Thursday to decide about the budget.",
     "She opened the window because the room had become too warm.",
@@ -52,44 +51,46 @@ BACKGROUND = (
 
 
 def sentence_vectors(sentences: Sequence[str], encoder: Encoder) -> np.ndarray:
-    """A vector for each sentence, (n, D)."""
-    read = [tokenize(text) for text in (*sentences, *BACKGROUND)]
-    weights = _weights(read)
+    """Return a vector for each sentence, (n, D)."""
+    tokenized = [tokenize(text) for text in (*sentences, *BACKGROUND)]
+    weights = _compute_weights(tokenized)
     sums: list[np.ndarray] = []
     masses: list[float] = []
 
-    def parts() -> Iterator[Embeddings]:
-        for start in range(0, len(read), CHUNK):
-            chunk = read[start : start + CHUNK]
-            embeddings = _each_alone(chunk, encoder)
+    def encode_chunks() -> Iterator[Embeddings]:
+        for start in range(0, len(tokenized), CHUNK):
+            chunk = tokenized[start : start + CHUNK]
+            embeddings = _encode_separately(chunk, encoder)
             for k, sentence in enumerate(chunk):
                 counts = np.array([weights[word.casefold()] for word in sentence.words], dtype=np.float32)
                 sums.append(counts @ to_numpy(embeddings[k]) if len(counts) else np.zeros(1))
                 masses.append(float(counts.sum()))
             yield embeddings
 
-    centre = Centre.fit(parts(), WHITENING)
+    centre = Centre.fit(encode_chunks(), WHITENING)
     size = len(centre.mean)
-    made = np.stack([np.broadcast_to(one, size) for one in sums]) - np.outer(masses, centre.mean)
-    return (made if centre.stretch is None else made @ centre.stretch)[: len(sentences)].astype(np.float32)
+    vectors = np.stack([np.broadcast_to(vector, size) for vector in sums]) - np.outer(masses, centre.mean)
+    if centre.stretch is not None:
+        vectors = vectors @ centre.stretch
+    return vectors[: len(sentences)].astype(np.float32)
 
 
-def _weights(sentences: Sequence[Sentence]) -> dict[str, float]:
+def _compute_weights(sentences: Sequence[Sentence]) -> dict[str, float]:
     counts = Counter(word.casefold() for sentence in sentences for word in sentence.words)
-    total = counts.total() + SEEN
-    return {word: COMMON / (COMMON + count / total) for word, count in counts.items()}
+    total = counts.total() + PRIOR_WORDS
+    return {word: HALF_WEIGHT_SHARE / (HALF_WEIGHT_SHARE + count / total) for word, count in counts.items()}
 
 
-def _each_alone(sentences: Sequence[Sentence], encoder: Encoder) -> Embeddings:
-    """An encoder takes pairs; read separately, any two may be one."""
+def _encode_separately(sentences: Sequence[Sentence], encoder: Encoder) -> Embeddings:
+    """Encode each sentence alone. An encoder takes pairs, so any two sentences form one."""
     padded = [*sentences, *[Sentence("", ())] * (len(sentences) % 2)]
     return encoder.embed(list(zip(padded[::2], padded[1::2], strict=True)), "separate")
 
 
 def cosines(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Those of the vectors (n, D) with the vectors (m, D): (n, m). A vector of zeros has a cosine of 0."""
-    return _unit(first) @ _unit(second).T
+    """Return the cosines (n, m) of vectors (n, D) and (m, D); those of a zero vector are 0."""
+    return _normalize(first) @ _normalize(second).T
 
 
-def _unit(vectors: np.ndarray) -> np.ndarray:
+def _normalize(vectors: np.ndarray) -> np.ndarray:
     return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)

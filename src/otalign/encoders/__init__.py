@@ -1,4 +1,4 @@
-"""Sentences → word embeddings: the only part that knows a model library."""
+"""Encoders: sentences → word embeddings. The only package that imports a model library."""
 
 from pathlib import Path
 
@@ -18,7 +18,7 @@ __all__ = [
     "load",
 ]
 
-EXPORTED, HUGGING_FACE = "encoder.onnx", "config.json"  # by which the two kinds of folder are known
+EXPORTED, HUGGING_FACE = "encoder.onnx", "config.json"  # files that identify the two kinds of folder
 
 
 def has_encoder(folder: Path) -> bool:
@@ -29,17 +29,21 @@ def has_encoder(folder: Path) -> bool:
 def list_layers(model: str | Path) -> range:
     """Return the layers at which an encoder can be loaded.
 
-    These are all layers of a Hugging Face model, the last one if training has mixed them, and the only layer
-    of an exported encoder.
+    Args:
+        model: As for `load`.
+
+    Returns:
+        All layers of a Hugging Face model, or its last one if training has mixed layers; the only layer of an
+        exported encoder.
     """
     from otalign.encoders.onnx import Onnx
-    from otalign.encoders.pretrained import depth, mix_in
+    from otalign.encoders.pretrained import read_depth, read_mix
 
     if (Path(model) / EXPORTED).is_file():
         layer = Onnx(model).layer
         return range(layer, layer + 1)
-    last = depth(str(model))
-    return range(0 if mix_in(Path(model)) is None else last, last + 1)
+    last = read_depth(str(model))
+    return range(0 if read_mix(Path(model)) is None else last, last + 1)
 
 
 def load(
@@ -51,10 +55,22 @@ def load(
     batch_size: int | None = None,
     precision: Precision = "float32",
 ) -> Encoder:
-    """The encoder in a folder, exported or of Hugging Face, or of that name on the hub, at a layer.
+    """Load an encoder.
 
-    `batch_size` counts the subwords, padding included, that the model sees at once; None suits the device.
-    `precision` is that in which a model of Hugging Face works, float32 or, faster on a GPU, bfloat16.
+    Args:
+        model: Folder of an exported encoder or of a Hugging Face model, or a model's name on the hub.
+        layer: Layer to use; 0 is the embedding layer, None the default.
+        device: Device of torch; None for the best available.
+        threads: Number of threads; None for all processors.
+        batch_size: Subwords per batch, padding included; None for a size that suits the device.
+        precision: Precision of a Hugging Face model: float32 or, faster on a GPU, bfloat16.
+
+    Returns:
+        The encoder.
+
+    Raises:
+        ValueError: If the model cannot be read, or does not have such options.
+        ImportError: If torch or transformers are needed and missing.
     """
     from otalign.encoders.onnx import Onnx
     from otalign.encoders.transformers import Transformers
@@ -64,7 +80,7 @@ def load(
             str(model), layer, device=device, threads=threads, batch_size=batch_size, precision=precision
         )
     if precision != "float32":
-        raise ValueError(f"precision was chosen when {model} was exported; leave {precision!r} out")
+        raise ValueError(f"precision was chosen when {model} was exported; remove {precision!r}")
     if device not in (None, "cpu"):
         raise ValueError(f"device must be 'cpu' for the exported encoder {model}, got {device!r}")
     encoder = Onnx(model, threads=threads, batch_size=batch_size)

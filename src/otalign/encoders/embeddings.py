@@ -1,4 +1,4 @@
-"""The embeddings of the words of many sentences, in one array of NumPy or torch."""
+"""The word embeddings of many sentences, in one array of NumPy or torch."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,140 +10,171 @@ from otalign.arrays import array_namespace, device, is_numpy_array, to_device_of
 
 Array = Any
 
-STRIP = 4096  # words moved at a time on a CPU: what is made of them takes no new memory, which costs more
+STRIP = 4096  # words to transform at a time on a CPU, so that temporary arrays stay in the cache
 
 
 @dataclass(frozen=True, eq=False)
 class Embeddings:
-    """One sentence after the other: those of sentence k are `vectors[starts[k] : starts[k + 1]]`."""
+    """Word embeddings, sentence by sentence: those of sentence k are `vectors[starts[k] : starts[k + 1]]`.
 
-    vectors: Array  # (words, D)
-    starts: np.ndarray  # (sentences + 1,)
+    Attributes:
+        vectors: Embeddings of all words, (words, D).
+        starts: Index of the first word of each sentence, and the number of words, (sentences + 1,).
+    """
+
+    vectors: Array
+    starts: np.ndarray
 
     @property
     def words(self) -> int:
+        """Number of words."""
         return int(self.starts[-1])
 
     @property
     def shapes(self) -> np.ndarray:
-        """The words of source and target, where the sentences are such, (pairs, 2)."""
+        """Number of source and target words of each pair, for alternating sentences, (pairs, 2)."""
         return np.diff(self.starts).reshape(-1, 2)
 
     def __getitem__(self, sentence: int) -> Array:
-        """Those of one sentence, (its words, D)."""
+        """Return the embeddings of one sentence, (its words, D)."""
         return self.vectors[int(self.starts[sentence]) : int(self.starts[sentence + 1]), ...]
 
     def total(self) -> np.ndarray:
-        """Their sum (D,), in float64."""
+        """Compute the sum of all embeddings (D,), in float64."""
         xp = array_namespace(self.vectors)
         return to_numpy(xp.sum(self.vectors, axis=0, dtype=xp.float64))
 
     def squares(self, mean: np.ndarray) -> np.ndarray:
-        """The sum of their outer products with themselves (D, D), in float64, if this is their mean."""
-        # The mean may be far larger than what is around it; around it, float32 is exact enough.
-        xp, of = array_namespace(self.vectors), self.vectors
-        origin = xp.asarray(mean, dtype=of.dtype, device=device(of))
-        spread = self.words * np.outer(mean, mean)
-        for strip in self._strips():
-            around = strip - origin
-            spread += to_numpy(xp.matrix_transpose(around) @ around)
-        return spread
+        """Compute the sum of outer products of all embeddings (D, D), in float64, given their mean."""
+        # The mean may be far larger than the deviations; for these, float32 is precise enough.
+        xp, vectors = array_namespace(self.vectors), self.vectors
+        origin = xp.asarray(mean, dtype=vectors.dtype, device=device(vectors))
+        total = self.words * np.outer(mean, mean)
+        for strip in self._split_strips():
+            deviations = strip - origin
+            total += to_numpy(xp.matrix_transpose(deviations) @ deviations)
+        return total
 
     def transform(
         self, origin: np.ndarray, stretch: np.ndarray | None = None, *, in_place: bool = False
     ) -> "Embeddings":
-        """Return the embeddings relative to another origin, multiplied with a map (D, D).
+        """Subtract an origin from all embeddings and multiply them with a matrix.
 
-        In place, these embeddings are changed and returned.
+        Args:
+            origin: Vector (D,) to subtract.
+            stretch: Matrix (D, D) to multiply with; None for none.
+            in_place: Whether to change and return these embeddings.
+
+        Returns:
+            The transformed embeddings.
         """
-        xp, of = array_namespace(self.vectors), self.vectors
-        origin = xp.asarray(origin, dtype=of.dtype, device=device(of))
+        xp, vectors = array_namespace(self.vectors), self.vectors
+        origin = xp.asarray(origin, dtype=vectors.dtype, device=device(vectors))
         if stretch is not None:
-            stretch = xp.asarray(stretch, dtype=of.dtype, device=device(of))
-        result = self if in_place else Embeddings(xp.asarray(of, copy=True), self.starts)
-        for strip in result._strips():
+            stretch = xp.asarray(stretch, dtype=vectors.dtype, device=device(vectors))
+        result = self if in_place else Embeddings(xp.asarray(vectors, copy=True), self.starts)
+        for strip in result._split_strips():
             strip -= origin
             if stretch is not None:
                 strip[...] = strip @ stretch
         return result
 
-    def _strips(self) -> Iterator[Array]:
-        """Views of some vectors at a time, or of all on a GPU."""
+    def _split_strips(self) -> Iterator[Array]:
+        """Yield views of some vectors at a time, or of all on a GPU."""
         size = STRIP if str(device(self.vectors)) == "cpu" else max(1, self.words)
         return (self.vectors[first : first + size, ...] for first in range(0, self.words, size))
 
     def pad(self, sentences: Sequence[int] | np.ndarray) -> tuple[Array, Array]:
-        """Return the vectors of several sentences (B, N, D), padded, and the mask (B, N) of their words."""
+        """Pad the embeddings of several sentences.
+
+        Args:
+            sentences: Indices of the sentences.
+
+        Returns:
+            Vectors (B, N, D), and the mask (B, N) of words.
+        """
         xp = array_namespace(self.vectors)
         starts, ends = self.starts[sentences], self.starts[np.add(sentences, 1)]
-        steps = np.arange((ends - starts).max())
-        is_word = steps < (ends - starts)[:, None]
-        rows = np.where(is_word, starts[:, None] + steps, 0)
-        taken = xp.take(self.vectors, to_device_of(rows.reshape(-1), self.vectors), axis=0)
-        return xp.reshape(taken, (*rows.shape, -1)), to_device_of(is_word, self.vectors)
+        positions = np.arange((ends - starts).max())
+        is_word = positions < (ends - starts)[:, None]
+        rows = np.where(is_word, starts[:, None] + positions, 0)
+        vectors = xp.take(self.vectors, to_device_of(rows.reshape(-1), self.vectors), axis=0)
+        return xp.reshape(vectors, (*rows.shape, -1)), to_device_of(is_word, self.vectors)
 
 
 def to_numpy(x: Array) -> np.ndarray:
+    """Convert an array to NumPy."""
     return x.cpu().numpy() if hasattr(x, "cpu") else np.asarray(x)
 
 
-def word_parts(
+def sum_word_parts(
     states: Array, places: np.ndarray, words: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, Array]:
-    """Words, and the sum of weight · state for each (words, D), over places in states (B, L, D) end to end.
-    A word whose places are not one after the other comes more than once."""
+    """Compute weighted sums of the states of each word's subwords.
+
+    Args:
+        states: States (B, L, D).
+        places: Index of each subword in the flattened states (B · L, D).
+        words: Word of each subword.
+        weights: Weight of each subword.
+
+    Returns:
+        Words, and their sums (words, D). A word whose subwords are not consecutive occurs more than once.
+    """
     states = states.reshape(-1, states.shape[-1])
     starts = np.flatnonzero(np.diff(words, prepend=-1))
     if not is_numpy_array(states):
-        return words[starts], _bags(states, places, starts, weights)
+        return words[starts], _sum_bags(states, places, starts, weights)
     lengths = np.diff(starts, append=len(words))
     sums = states[places[starts]]
     sums *= weights[starts, None]
     for k in range(1, lengths.max(initial=0)):
         longer = np.flatnonzero(lengths > k)
-        at = starts[longer] + k
-        sums[longer] += states[places[at]] * weights[at, None]
+        indices = starts[longer] + k
+        sums[longer] += states[places[indices]] * weights[indices, None]
     return words[starts], sums
 
 
-def _bags(states: Array, places: np.ndarray, starts: np.ndarray, weights: np.ndarray) -> Array:
-    """The sums by torch, each in the order of its places: added as they come, they would differ by rounding
-    from run to run on a GPU."""
+def _sum_bags(states: Array, places: np.ndarray, starts: np.ndarray, weights: np.ndarray) -> Array:
+    """Compute the sums by torch, each in the order of its subwords.
+
+    Added in any order, as other operations do on a GPU, they would differ by rounding from run to run.
+    """
     from torch.nn.functional import embedding_bag
 
-    at, first, shares = (to_device_of(one, states) for one in (places, starts, weights))
-    return embedding_bag(at, states, first, mode="sum", per_sample_weights=shares.to(states.dtype))
+    indices, offsets, shares = (to_device_of(array, states) for array in (places, starts, weights))
+    return embedding_bag(indices, states, offsets, mode="sum", per_sample_weights=shares.to(states.dtype))
 
 
 class Sums:
-    """The vectors (words, D) of words, added up from parts."""
+    """The vectors (words, D) of words, accumulated from parts."""
 
-    def __init__(self, words: int, like: Array):
+    def __init__(self, words: int, like: Array) -> None:
         xp = array_namespace(like)
         self.vectors = xp.zeros((words, like.shape[-1]), dtype=like.dtype, device=device(like))
-        self.met = np.zeros(words, dtype=bool)
-        self.last = np.zeros(words, dtype=np.int64)  # of each word, its last place among those given
+        self.seen = np.zeros(words, dtype=bool)
+        self.last = np.zeros(words, dtype=np.int64)  # last index of each word among those added
 
     def add(self, words: np.ndarray, parts: Array) -> None:
-        """A part (D,) to each of these words."""
-        # A row that is named twice is added to once. So the first parts of all words, then the second, …
-        for one in self._apart(words):
-            rows = to_device_of(words[one], parts)
-            if self.met[words[one]].any():
-                self.vectors[rows] += parts[one]
-            else:  # mostly: there are no others without windows
-                self.vectors[rows] = parts[one]
-            self.met[words[one]] = True
+        """Add a part (D,) to each of these words."""
+        # Indexed addition counts a repeated row once, so the first parts of all words are added first, …
+        for indices in self._split_duplicates(words):
+            rows = to_device_of(words[indices], parts)
+            if self.seen[words[indices]].any():
+                self.vectors[rows] += parts[indices]
+            else:  # the usual case, without windows
+                self.vectors[rows] = parts[indices]
+            self.seen[words[indices]] = True
 
-    def _apart(self, words: np.ndarray) -> Iterator[np.ndarray | slice]:
-        """All places of `words`, some at a time, no word twice at a time."""
-        places = np.arange(len(words))
-        self.last[words] = places
-        if np.array_equal(self.last[words], places):  # as it is without windows
+    def _split_duplicates(self, words: np.ndarray) -> Iterator[np.ndarray | slice]:
+        """Yield all indices into `words`, some at a time, such that no word is repeated."""
+        indices = np.arange(len(words))
+        self.last[words] = indices
+        if np.array_equal(self.last[words], indices):  # the usual case, without windows
             yield slice(None)
             return
         order = np.argsort(words, kind="stable")
         first = np.flatnonzero(np.diff(words[order], prepend=-1))
-        rank = places - np.repeat(first, np.diff(first, append=len(words)))
+        rank = indices - np.repeat(first, np.diff(first, append=len(words)))
         for k in range(rank.max(initial=-1) + 1):
             yield order[rank == k]

@@ -1,7 +1,7 @@
-"""What every encoder does: sentence pairs in, an embedding for each word out, whatever the length.
+"""The base class of encoders: sentence pairs in, an embedding for each word out, whatever their length.
 
-Inputs are sorted by length and go to the model in batches under a budget of subwords, padding included.
-A subclass says how a batch becomes hidden states, and nothing else.
+Inputs are sorted by length and go to the model in batches of a limited number of subwords, padding included.
+A subclass only computes the hidden states of a batch.
 """
 
 from abc import ABC, abstractmethod
@@ -13,107 +13,160 @@ from typing import Literal
 import numpy as np
 
 from otalign.arrays import is_finite
-from otalign.encoders.embeddings import Array, Embeddings, Sums, word_parts
+from otalign.encoders.embeddings import Array, Embeddings, Sums, sum_word_parts
 from otalign.encoders.prepared import EncoderBatch, Pairing, PairPreparer, PreparedPairs
 from otalign.encoders.subwords import Subworder
 from otalign.encoders.windows import Input
 from otalign.text.words import Sentence
 
-Precision = Literal["float32", "bfloat16"]  # in which a model works; embeddings are float32 in either
+Precision = Literal["float32", "bfloat16"]  # of the model; embeddings are always float32
 
-# Subwords. On a CPU, states that fit a cache are made faster; a GPU is idle if it is given so few.
+# Subwords per batch. A CPU is faster if the states fit its cache; a GPU needs larger batches.
 CPU_BATCH, GPU_BATCH = 1024, 32_768
-Parts = tuple[np.ndarray, Array]  # words, and vectors to be added to theirs
-INPUTS = ("input_ids", "attention_mask", "token_type_ids")  # the names that models have for theirs
+Parts = tuple[np.ndarray, Array]  # words, and vectors to add to theirs
+INPUTS = ("input_ids", "attention_mask", "token_type_ids")  # names of model inputs
 
 
 class Encoder(ABC):
-    """A pretrained model up to one of its layers, with its tokeniser. Many threads may use it at once."""
+    """A pretrained model up to one of its layers, with its tokenizer. It is thread-safe.
 
-    at_once = 1  # batches that are run side by side
-    size: int | None = None  # of an embedding, where the model says
-    words_at_once: int | None = None  # whose embeddings have room where it runs, if that is a GPU
-    padding = True  # whether inputs of different lengths may share a batch
-    inputs: Sequence[str]  # names of those of `INPUTS` that the model takes
+    Attributes:
+        name: Name of the model.
+        layer: Layer whose states are the embeddings.
+        limit: Maximum number of subwords per input, special ones included.
+        pad: Id of padding.
+        subworder: Its tokenizer.
+        batch_size: Subwords per batch, padding included.
+        at_once: Number of batches that run in parallel.
+        size: Dimension of embeddings, if the model declares it.
+        words_at_once: Number of words whose embeddings fit into the memory of a GPU; None on a CPU.
+        padding: Whether inputs of different lengths may share a batch.
+        inputs: Those of `INPUTS` that the model takes.
+    """
 
-    def __init__(self, name: str, layer: int, limit: int, pad: int, subworder: Subworder, batch_size: int):
+    at_once = 1
+    size: int | None = None
+    words_at_once: int | None = None
+    padding = True
+    inputs: Sequence[str]
+
+    def __init__(
+        self, name: str, layer: int, limit: int, pad: int, subworder: Subworder, batch_size: int
+    ) -> None:
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, got {batch_size}; it counts subwords")
         self.name = name
         self.layer = layer
-        self.limit = limit  # subwords that the model takes at once, special ones included
-        self.pad = pad  # the id that fills a batch
+        self.limit = limit
+        self.pad = pad
         self.subworder = subworder
         self.batch_size = batch_size
 
     @abstractmethod
     def hidden(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> Array:
-        """The layer's states (B, L, D) for ids, a mask that is 1 where there is a subword, types: (B, L)."""
+        """Compute the states of the layer.
+
+        Args:
+            ids: Ids of subwords, (B, L).
+            mask: 1 where there is a subword, (B, L).
+            types: Token types, (B, L).
+
+        Returns:
+            States (B, L, D).
+        """
 
     @abstractmethod
     def save(self, folder: Path) -> None:
-        """Write what `load` needs to make this encoder again."""
+        """Write the files that `load` needs into a folder."""
 
     def files(self) -> list[Path]:
-        """What it was read from; nothing where its name says enough."""
+        """Return the files that it was read from; none if its name identifies it."""
         return []
 
     def hidden_layers(
         self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray, layers: Sequence[int]
     ) -> list[Array]:
-        """The states (B, L, D) of several layers, from one run; here of the encoder's own alone."""
+        """Compute the states of several layers in one run. By default there is only the encoder's own layer.
+
+        Args:
+            ids: Ids of subwords, (B, L).
+            mask: 1 where there is a subword, (B, L).
+            types: Token types, (B, L).
+            layers: The layers.
+
+        Returns:
+            States (B, L, D) of each layer.
+        """
         for layer in layers:
             if layer != self.layer:
                 raise ValueError(f"layer must be {self.layer}, the only one of {self.name}, got {layer}")
         return [self.hidden(ids, mask, types)] * len(layers)
 
     def embed(self, pairs: Sequence[tuple[Sentence, Sentence]], pairing: Pairing) -> Embeddings:
-        """The embeddings of source, target, source, target, …"""
+        """Embed the words of sentence pairs.
+
+        Args:
+            pairs: Pairs of sentences.
+            pairing: Whether the sentences of a pair are encoded jointly or separately.
+
+        Returns:
+            Embeddings of source, target, source, target, …
+        """
         return self.embed_layers(pairs, pairing, [self.layer])[self.layer]
 
     def embed_layers(
         self, pairs: Sequence[tuple[Sentence, Sentence]], pairing: Pairing, layers: Sequence[int]
     ) -> dict[int, Embeddings]:
-        """The embeddings at each of these layers, none above the encoder's own, from one run of the model."""
+        """Embed the words of sentence pairs at several layers, in one run of the model.
+
+        Args:
+            pairs: Pairs of sentences.
+            pairing: Whether the sentences of a pair are encoded jointly or separately.
+            layers: The layers, none above the encoder's own.
+
+        Returns:
+            Embeddings by layer.
+        """
         return self._embed_layers(self.reader.prepare(pairs, pairing), layers)
 
     def embed_batches(self, prepared: PreparedPairs) -> Embeddings:
-        """The embeddings of what this encoder's `reader` has made."""
+        """Embed pairs that were prepared by this encoder's `reader`."""
         return self._embed_layers(prepared, [self.layer])[self.layer]
 
     @property
     def reader(self) -> PairPreparer:
-        """What makes of sentences what the model reads, without the model."""
+        """The part of the encoder that prepares the model's inputs, without the model."""
         return PairPreparer(self.subworder, self.limit, self.pad, self.batch_size, self.padding)
 
     def as_inputs(self, sentences: Sequence[Sentence], pairing: Pairing) -> Iterator[Input]:
+        """Convert sentences into inputs of the model."""
         return self.reader.as_inputs(sentences, pairing)
 
     def _embed_layers(self, prepared: PreparedPairs, layers: Sequence[int]) -> dict[int, Embeddings]:
-        sums: dict[int, Sums] = {}  # made when the first batch says of what library, type and width
-        for found in self._read(prepared.batches, layers):
-            for layer, (words, parts) in zip(layers, found, strict=True):
+        sums: dict[int, Sums] = {}  # created from the first batch, which determines library, type and width
+        for by_layer in self._run(prepared.batches, layers):
+            for layer, (words, parts) in zip(layers, by_layer, strict=True):
                 if layer not in sums:
                     sums[layer] = Sums(prepared.words, parts)
                 sums[layer].add(words, parts)
         for layer in sums:
             if not is_finite(sums[layer].vectors):
                 raise ValueError(
-                    f"the encoder {self.name} gives numbers that are not finite at layer {layer}; "
+                    f"the encoder {self.name} returns numbers that are not finite at layer {layer}; "
                     "its weights are damaged, or too large for its precision"
                 )
-        nothing = Sums(0, np.zeros((0, 1), dtype=np.float32))
-        return {layer: Embeddings(sums.get(layer, nothing).vectors, prepared.starts) for layer in layers}
+        empty = Sums(0, np.zeros((0, 1), dtype=np.float32))
+        return {layer: Embeddings(sums.get(layer, empty).vectors, prepared.starts) for layer in layers}
 
-    def _read(self, these: Sequence[EncoderBatch], layers: Sequence[int]) -> Iterator[list[Parts]]:
-        """Of each batch, what it adds to words at these layers, in order; `at_once` are run side by side."""
+    def _run(self, batches: Sequence[EncoderBatch], layers: Sequence[int]) -> Iterator[list[Parts]]:
+        """Yield the parts of word embeddings at these layers, batch by batch, `at_once` in parallel."""
 
-        def parts(batch: EncoderBatch) -> list[Parts]:
-            found = self.hidden_layers(batch.ids, batch.mask, batch.types, layers)
-            return [word_parts(states, batch.places, batch.words, batch.weights) for states in found]
+        def compute_parts(batch: EncoderBatch) -> list[Parts]:
+            hidden = self.hidden_layers(batch.ids, batch.mask, batch.types, layers)
+            return [sum_word_parts(states, batch.places, batch.words, batch.weights) for states in hidden]
 
-        if self.at_once == 1:  # one by one: a GPU need not hold the states of all
-            yield from map(parts, these)
+        if self.at_once == 1:  # lazily, so that a GPU holds the states of one batch
+            yield from map(compute_parts, batches)
             return
-        with ThreadPoolExecutor(max(1, min(self.at_once, len(these)))) as threads:
-            yield from threads.map(parts, these)
+        with ThreadPoolExecutor(max(1, min(self.at_once, len(batches)))) as threads:
+            yield from threads.map(compute_parts, batches)

@@ -1,10 +1,9 @@
-"""A Hugging Face encoder at a layer → the folder that `Onnx` runs, in float32 or int8, checked.
+"""Export of a Hugging Face encoder at a layer to a folder that `Onnx` runs, in float32 or int8.
 
-What stands in the folder was compared with the original on whole sentences before it was put there.
+The exported encoder is compared with the original on whole sentences before it is moved to its folder.
 """
 
 import logging
-import shutil
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -20,12 +19,12 @@ from otalign.encoders.onnx import MODEL, TOKENIZER, Onnx
 from otalign.encoders.transformers import Transformers
 from otalign.text.words import Text, to_sentence, tokenize
 
-TOLERANCE = 1e-4  # of float32: the largest difference of any number in an embedding
-ALIKE = 0.9  # of int8: the least mean cosine between a word's embedding and the original
+TOLERANCE = 1e-4  # of float32: largest difference of any number in an embedding
+ALIKE = 0.9  # of int8: minimum mean cosine between embeddings and the original's
 
 PAIRINGS: tuple[Pairing, ...] = ("joint", "separate")
 
-# Sentences to compare and to calibrate on: short, long, odd letters, numbers, nothing at all.
+# Sentences to compare and to calibrate on: short, long, unusual letters, numbers, and an empty one.
 TEXTS = (
     "The committee will publish its findings early next week .",
     "Its results are going to be made public by the panel within days .",
@@ -38,11 +37,18 @@ TEXTS = (
 
 
 def check_new(folder: Path) -> None:
-    """That there is nothing at a place where a folder is to be made."""
+    """Check that a folder does not exist yet, or is empty.
+
+    Args:
+        folder: The folder.
+
+    Raises:
+        ValueError: If it is not.
+    """
     if folder.is_file():
-        raise ValueError(f"{folder} is a file; give a new folder")
+        raise ValueError(f"{folder} is a file; choose a new folder")
     if folder.exists() and any(folder.iterdir()):
-        raise ValueError(f"{folder} is there already and not empty; give a new folder")
+        raise ValueError(f"{folder} already exists and is not empty; choose a new folder")
 
 
 def export(
@@ -52,19 +58,31 @@ def export(
     int8: bool = False,
     calibration: Iterable[tuple[Text, Text]] = (),
 ) -> str:
-    """Write the folder, and give what the comparison with the original found, in words.
+    """Export an encoder.
 
-    In int8, the ranges of activations are observed on the sentence pairs of `calibration` and on some of the
-    package's own.
+    Args:
+        original: The encoder.
+        folder: A new folder.
+        int8: Whether to quantise to int8.
+        calibration: Sentence pairs on which the ranges of activations are observed for int8, besides `TEXTS`.
+
+    Returns:
+        The result of the comparison with the original, as text.
+
+    Raises:
+        ValueError: If the folder exists, or the exported encoder differs too much.
+        ImportError: If onnx or onnxscript is missing.
     """
     check_new(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    # Made beside its place and moved there, so that what fails the comparison is never taken for good.
-    with TemporaryDirectory(dir=folder.parent, prefix=".export-") as made:
-        _write(original, Path(made), int8, calibration)
-        said = _compare(original, Onnx(made), int8)
-        shutil.copytree(made, folder, dirs_exist_ok=True)
-    return said
+    # Written to a temporary folder first, so that an encoder that fails the comparison is never used.
+    with TemporaryDirectory(dir=folder.parent, prefix=".export-") as temporary:
+        _write(original, Path(temporary), int8, calibration)
+        exported = Onnx(temporary)
+        result = _compare(original, exported, int8)
+        folder.mkdir(exist_ok=True)
+        exported.save(folder)
+    return result
 
 
 def _write(
@@ -72,7 +90,7 @@ def _write(
 ) -> None:
     try:
         import onnx
-        import onnxscript  # noqa: F401 (torch's exporter needs it, and says so less well)
+        import onnxscript  # noqa: F401 (torch's exporter needs it, and its error is less clear)
     except ImportError as error:
         raise ImportError("exporting needs onnx and onnxscript: pip install 'otalign[export]'") from error
     graph = make_graph(original)
@@ -90,19 +108,19 @@ def _write(
 
 
 def calibration_feeds(encoder: Encoder, pairs: Iterable[tuple[Text, Text]] = ()) -> Iterator[dict[str, Any]]:
-    """Prepare model inputs that show the ranges of activations: sentence pairs and `TEXTS`, not padded."""
+    """Prepare inputs to observe the ranges of activations on: sentence pairs and `TEXTS`, without padding."""
     texts = [tokenize(text) for text in TEXTS]
-    every = [(to_sentence(source), to_sentence(target)) for source, target in pairs]
-    every += [(source, target) for source in texts for target in texts]
+    all_pairs = [(to_sentence(source), to_sentence(target)) for source, target in pairs]
+    all_pairs += [(source, target) for source in texts for target in texts]
     reader = replace(encoder.reader, padding=False)
     for pairing in PAIRINGS:
-        for batch in reader.prepare(every, pairing).batches:
-            given = dict[str, np.ndarray](zip(INPUTS, (batch.ids, batch.mask, batch.types), strict=True))
-            yield {name: given[name] for name in encoder.inputs}
+        for batch in reader.prepare(all_pairs, pairing).batches:
+            arrays = dict[str, np.ndarray](zip(INPUTS, (batch.ids, batch.mask, batch.types), strict=True))
+            yield {name: arrays[name] for name in encoder.inputs}
 
 
 def make_graph(original: Transformers) -> Any:
-    """The model up to its layer, for batches and lengths of any size."""
+    """Convert the model up to its layer to ONNX, for batches and lengths of any size."""
     import torch
 
     names = original.inputs
@@ -123,7 +141,7 @@ def make_graph(original: Transformers) -> Any:
 
 
 def remove_traces(model: Any) -> None:
-    """Remove what torch notes of the export, such as stack traces, which hold paths of this machine."""
+    """Remove metadata of the export such as stack traces, which contain paths of this machine."""
     graph = model.graph
     for part in (graph, *graph.node, *graph.value_info, *graph.input, *graph.output, *graph.initializer):
         part.ClearField("metadata_props")
@@ -131,7 +149,7 @@ def remove_traces(model: Any) -> None:
 
 
 def _approximate_gelu(graph: Any) -> None:
-    """Gelu by tanh instead of erf: a third faster, and what int8 rounds away is far more than they differ."""
+    """Compute Gelu by tanh instead of erf: a third faster, and closer to it than int8 is precise."""
     import onnx
 
     for node in graph.graph.node:
@@ -142,7 +160,7 @@ def _approximate_gelu(graph: Any) -> None:
 
 @contextmanager
 def _plain_attention(model: Any) -> Iterator[None]:
-    """Attention step by step: of torch's own, a graph guards each step against rows without a subword."""
+    """Use eager attention, since the graph of torch's own has extra steps for rows without a subword."""
     before = model.config._attn_implementation
     model.config._attn_implementation = "eager"
     try:
@@ -151,26 +169,26 @@ def _plain_attention(model: Any) -> Iterator[None]:
         model.config._attn_implementation = before
 
 
-def _compare(original: Encoder, made: Encoder, int8: bool) -> str:
-    """How close the two are on `TEXTS`, in words; an error if it is not close enough."""
+def _compare(original: Encoder, exported: Encoder, int8: bool) -> str:
+    """Compare two encoders on `TEXTS`; return the result as text, or raise ValueError."""
     sentences = [tokenize(text) for text in TEXTS]
     pairs = [(source, target) for source in sentences for target in sentences]
     x, y = (
         np.concatenate([encoder.embed(pairs, pairing).vectors for pairing in PAIRINGS])
-        for encoder in (original, made)
+        for encoder in (original, exported)
     )
     worst = float(abs(x - y).max())
     lengths = np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1)
     cosine = float((np.sum(x * y, axis=1) / lengths).mean())
-    said = f"{len(x):,} words compared: largest difference {worst:.1e}, mean cosine {cosine:.6f}"
+    result = f"{len(x):,} words compared: largest difference {worst:.1e}, mean cosine {cosine:.6f}"
     if not (cosine >= ALIKE if int8 else worst <= TOLERANCE):
-        raise ValueError(f"the exported encoder is not the original ({said}); nothing was written")
-    return said
+        raise ValueError(f"the exported encoder differs from the original ({result}); nothing was written")
+    return result
 
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """The exporters tell at length of what they cannot do and do not need to."""
+    """Silence the exporters, which warn at length about things that are not needed."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         before = logging.root.manager.disable

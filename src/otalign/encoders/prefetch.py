@@ -1,36 +1,36 @@
-"""Sentence pairs prepared for an encoder ahead of it, in processes of their own.
+"""Preparation of sentence pairs for an encoder in worker processes, ahead of the model.
 
-Where a GPU aligns tens of thousands of pairs a second, one process can no longer find their words and
-subwords fast enough. Workers get texts and an encoder's `Reader`, and no model. Nor do they get the script
-that asks for them, so it may do without a guard, and load what it likes.
+A GPU that aligns tens of thousands of pairs a second is faster than one process can tokenize them. Workers
+get texts and an encoder's `PairPreparer`, but no model. They do not import the main script, so that it needs
+no guard.
 """
 
 import gc
 import os
 import pickle
-import sys
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
-from multiprocessing import get_context
 
 from otalign.encoders import Pairing, PairPreparer, PreparedPairs
 from otalign.failures import EXPECTED, CapturedError, capture
+from otalign.processes import SPAWN, hide_main_module
 from otalign.text.words import Pair, Text, to_sentence
 
-TASK_PAIRS = 4096  # enough to find some of like length
-AHEAD = 2  # tasks for each worker that are begun before they are asked for
+TASK_PAIRS = 4096  # enough to find inputs of similar length for a batch
+AHEAD = 2  # tasks per worker that are submitted before their results are needed
 
-Done = tuple[bytes, PreparedPairs]  # the sentences pickled
+TaskResult = tuple[bytes, PreparedPairs]  # the pickled sentences, and what was prepared from them
 
 
 @dataclass(frozen=True)
 class Pickled:
-    """Pairs that are made when they come to be asked for, a task at a time: among millions of objects that
-    are kept, Python would search for garbage for longer than it takes to make them."""
+    """Pairs of sentences that are unpickled when they are iterated over, a task at a time.
+
+    With millions of objects in memory, Python's garbage collection would take longer than unpickling.
+    """
 
     tasks: tuple[bytes, ...]
 
@@ -42,44 +42,55 @@ class Pickled:
 def prepare_ahead(
     pairs: Iterable[tuple[Text, Text]], reader: PairPreparer, pairing: Pairing, workers: int, words: int
 ) -> Iterator[tuple["Pickled", PreparedPairs]]:
-    """The pairs as sentences, with what the model reads of them, in order, some `words` words at a time."""
-    held: list[Done] = []
-    for done in _tasks(pairs, reader, pairing, workers):
-        held.append(done)
-        if sum(part.words for _, part in held) >= words:
-            yield _join_tasks(held)
-            held = []
-    if held:
-        yield _join_tasks(held)
+    """Prepare pairs in worker processes.
+
+    Args:
+        pairs: Pairs of texts.
+        reader: The encoder's preparer.
+        pairing: Whether the sentences of a pair are encoded jointly or separately.
+        workers: Number of processes.
+        words: Minimum number of words in a chunk, except for the last.
+
+    Yields:
+        Chunks in order, each the pairs as sentences and the prepared inputs.
+
+    Raises:
+        ChildProcessError: If a worker dies or fails.
+    """
+    chunk: list[TaskResult] = []
+    for result in _run_tasks(pairs, reader, pairing, workers):
+        chunk.append(result)
+        if sum(part.words for _, part in chunk) >= words:
+            yield _join_results(chunk)
+            chunk = []
+    if chunk:
+        yield _join_results(chunk)
 
 
-def _tasks(
+def _run_tasks(
     pairs: Iterable[tuple[Text, Text]], reader: PairPreparer, pairing: Pairing, workers: int
-) -> Iterator[Done]:
-    # Spawned, not forked: a process that uses a GPU or threads must not be copied.
-    with ProcessPoolExecutor(
-        workers, get_context("spawn"), initializer=_begin, initargs=(reader, pairing)
-    ) as pool:
-        begun: deque[Future[Done | CapturedError]] = deque()
+) -> Iterator[TaskResult]:
+    with ProcessPoolExecutor(workers, SPAWN, initializer=_initialize, initargs=(reader, pairing)) as pool:
+        futures: deque[Future[TaskResult | CapturedError]] = deque()
         stream, first = iter(pairs), 0
         try:
-            while some := tuple(islice(stream, TASK_PAIRS)):
-                with _without_main():  # a task may start a worker
-                    begun.append(pool.submit(_run_task, some))
-                if len(begun) > AHEAD * workers:
-                    yield _unwrap(begun.popleft().result(), first)
+            while batch := tuple(islice(stream, TASK_PAIRS)):
+                with hide_main_module():  # submitting a task may start a worker
+                    futures.append(pool.submit(_run_task, batch))
+                if len(futures) > AHEAD * workers:
+                    yield _unwrap(futures.popleft().result(), first)
                     first += TASK_PAIRS
-            while begun:
-                yield _unwrap(begun.popleft().result(), first)
+            while futures:
+                yield _unwrap(futures.popleft().result(), first)
                 first += TASK_PAIRS
         except BrokenExecutor:
             raise ChildProcessError(
-                f"a worker process died while it prepared pairs, after pair {first:,}; with too little "
-                "memory, give fewer workers or none"
+                f"a worker process died while it prepared pairs, after pair {first:,}; if memory "
+                "ran out, use fewer workers or none"
             ) from None
 
 
-def _unwrap(result: Done | CapturedError, first: int) -> Done:
+def _unwrap(result: TaskResult | CapturedError, first: int) -> TaskResult:
     """Return the result of a task that begins with pair `first`, or raise its error."""
     if not isinstance(result, CapturedError):
         return result
@@ -92,45 +103,34 @@ def _unwrap(result: Done | CapturedError, first: int) -> Done:
     ) from result.error
 
 
-@contextmanager
-def _without_main() -> Iterator[None]:
-    """A process that is spawned now does not run the main script once more to know what is in it."""
-    main = sys.modules["__main__"]
-    kept = {name: vars(main).pop(name) for name in ("__spec__", "__file__") if name in vars(main)}
-    main.__spec__ = None
-    try:
-        yield
-    finally:
-        vars(main).update(kept)
-
-
-def _join_tasks(tasks: list[Done]) -> tuple[Pickled, PreparedPairs]:
+def _join_results(tasks: list[TaskResult]) -> tuple[Pickled, PreparedPairs]:
     pickled, parts = zip(*tasks, strict=True)
     return Pickled(pickled), PreparedPairs.concatenate(parts)
 
 
-_of_this_worker: list[tuple[PairPreparer, Pairing]] = []
+_worker_state: list[tuple[PairPreparer, Pairing]] = []
 
 
-def _begin(reader: PairPreparer, pairing: Pairing) -> None:
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # the workers are what runs side by side
-    gc.disable()  # nothing that is made here refers to itself
-    _of_this_worker.append((reader, pairing))
+def _initialize(reader: PairPreparer, pairing: Pairing) -> None:
+    """Set up a worker process."""
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # there are several processes already
+    gc.disable()  # there are no reference cycles to collect
+    _worker_state.append((reader, pairing))
 
 
-def _run_task(pairs: Sequence[tuple[Text, Text]]) -> Done | CapturedError:
+def _run_task(pairs: Sequence[tuple[Text, Text]]) -> TaskResult | CapturedError:
     try:
         return _prepare(pairs)
-    except BaseException as error:  # of any type: one that cannot be pickled would break the pool
-        for place, pair in enumerate(pairs):
+    except BaseException as error:  # an error that cannot be pickled would break the pool
+        for index, pair in enumerate(pairs):
             try:
                 _prepare([pair])
             except BaseException:
-                return capture(error, place)
+                return capture(error, index)
         return capture(error)
 
 
-def _prepare(pairs: Sequence[tuple[Text, Text]]) -> Done:
-    ((reader, pairing),) = _of_this_worker
+def _prepare(pairs: Sequence[tuple[Text, Text]]) -> TaskResult:
+    ((reader, pairing),) = _worker_state
     sentences = [(to_sentence(source), to_sentence(target)) for source, target in pairs]
     return pickle.dumps(sentences, pickle.HIGHEST_PROTOCOL), reader.prepare(sentences, pairing)

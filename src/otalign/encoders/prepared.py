@@ -1,6 +1,6 @@
-"""Sentence pairs as a model reads them, in arrays: all that is done before the model, maybe elsewhere.
+"""Sentence pairs as arrays for a model: everything that is computed before the model runs.
 
-What is prepared holds no model, so that another process can do it ahead; `otalign.encoders.prefetch` does.
+Preparation does not need the model, so that another process can do it ahead (`otalign.encoders.prefetch`).
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -11,39 +11,54 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 
 from otalign.encoders.subwords import Subworder
-from otalign.encoders.windows import Input, InputPiece, inputs
+from otalign.encoders.windows import Input, InputPiece, make_inputs
 from otalign.text.words import Sentence
 
-# How an encoder reads two sentences: together, the source first; each alone; or together in an order of their
-# own, whichever is called the source.
+# How an encoder reads two sentences: together, the source first; each by itself; or together, in an order
+# that does not depend on which one is the source.
 Pairing = Literal["joint", "separate", "canonical"]
 
 
 class EncoderBatch(NamedTuple):
-    """What the model reads at once (B, L), and which of its states are part of which word's embedding."""
+    """A batch of inputs, and how word embeddings are composed of the model's states.
+
+    Attributes:
+        ids: Ids of subwords, (B, L).
+        mask: 1 where there is a subword, (B, L).
+        types: Token types, (B, L).
+        places: Indices into the flattened states (B · L, D).
+        words: Word that each of these states belongs to, numbered through all sentences.
+        weights: Weight of each of these states in the word's embedding.
+    """
 
     ids: np.ndarray
-    mask: np.ndarray  # 1 where there is a subword
+    mask: np.ndarray
     types: np.ndarray
-    places: np.ndarray  # in the states, laid end to end, and for each …
-    words: np.ndarray  # … the word that it is part of, counted through all sentences …
-    weights: np.ndarray  # … and its share in that word's embedding
+    places: np.ndarray
+    words: np.ndarray
+    weights: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
 class PreparedPairs:
-    """The words of sentence k are those from `starts[k]` to `starts[k + 1]`."""
+    """Sentence pairs as batches of inputs.
+
+    Attributes:
+        batches: The batches.
+        starts: Number of the first word of each sentence, and the number of words, (sentences + 1,).
+    """
 
     batches: Sequence[EncoderBatch]
-    starts: np.ndarray  # (sentences + 1,)
+    starts: np.ndarray
 
     @property
     def words(self) -> int:
+        """Number of words."""
         return int(self.starts[-1])
 
     @classmethod
     def concatenate(cls, parts: Sequence["PreparedPairs"]) -> "PreparedPairs":
-        """The sentences of all parts, one part after the other."""
+        """Concatenate the sentences of several parts."""
         before = [0, *accumulate(part.words for part in parts)]
         return cls(
             [
@@ -57,46 +72,72 @@ class PreparedPairs:
 
 @dataclass(frozen=True)
 class PairPreparer:
-    """Makes of sentences what one model reads."""
+    """Converts sentences into the inputs of a model.
+
+    Attributes:
+        subworder: The model's tokenizer.
+        limit: Maximum number of subwords per input, special ones included.
+        pad: Id of padding.
+        batch_size: Subwords per batch, padding included.
+        padding: Whether inputs of different lengths may share a batch.
+    """
 
     subworder: Subworder
-    limit: int  # subwords that the model takes at once, special ones included
-    pad: int  # the id that fills a batch
-    batch_size: int  # subwords of a batch, padding included
-    padding: bool = True  # whether inputs of different lengths may share a batch
+    limit: int
+    pad: int
+    batch_size: int
+    padding: bool = True
 
     def prepare(self, pairs: Sequence[tuple[Sentence, Sentence]], pairing: Pairing) -> PreparedPairs:
-        """Source, target, source, target, … in batches by length."""
+        """Prepare sentence pairs.
+
+        Args:
+            pairs: Pairs of sentences.
+            pairing: Whether the sentences of a pair are encoded jointly or separately.
+
+        Returns:
+            Source, target, source, target, … in batches by length.
+        """
         if pairing not in get_args(Pairing):
             known = ", ".join(map(repr, get_args(Pairing)))
             raise ValueError(f"pairing must be one of {known}, got {pairing!r}")
         sentences = [sentence for pair in pairs for sentence in pair]
         starts = np.array([0, *accumulate(len(sentence.spans) for sentence in sentences)])
-        found = batches(self.as_inputs(sentences, pairing), self.batch_size, self.padding)
-        return PreparedPairs([self._batch(one, starts) for one in found], starts)
+        batches = split_into_batches(self.as_inputs(sentences, pairing), self.batch_size, self.padding)
+        return PreparedPairs([self._make_batch(batch, starts) for batch in batches], starts)
 
     def as_inputs(self, sentences: Sequence[Sentence], pairing: Pairing) -> Iterator[Input]:
-        alone = pairing == "separate"
-        together, frame = (1, self.subworder.single) if alone else (2, self.subworder.pair)
-        subwords = self.subworder(sentences)
-        for first in range(0, len(sentences), together):
-            these = subwords[first : first + together]
-            turned = pairing == "canonical" and _length(sentences[first]) < _length(sentences[first + 1])
-            for one in inputs(these[::-1] if turned else these, first, frame, self.limit):
-                if turned:
-                    one = replace(one, pieces=tuple(_swap_side(piece, 2 * first + 1) for piece in one.pieces))
-                if any(len(piece.words) for piece in one.pieces):  # an empty text may not even have a frame
-                    yield one
+        """Convert sentences into inputs; those without words are left out.
 
-    def _batch(self, these: Sequence[Input], starts: np.ndarray) -> EncoderBatch:
-        longest = max(len(one.ids) for one in these)
-        ids = np.full((len(these), longest), self.pad, dtype=np.int64)
+        Args:
+            sentences: Source, target, source, target, …
+            pairing: Whether the sentences of a pair are encoded jointly or separately.
+
+        Yields:
+            One input for a sentence or pair; several if it is too long for the model.
+        """
+        separate = pairing == "separate"
+        step, frame = (1, self.subworder.single) if separate else (2, self.subworder.pair)
+        subwords = self.subworder(sentences)
+        for first in range(0, len(sentences), step):
+            group = subwords[first : first + step]
+            swap = pairing == "canonical" and _order_key(sentences[first]) < _order_key(sentences[first + 1])
+            for item in make_inputs(group[::-1] if swap else group, first, frame, self.limit):
+                if swap:
+                    pieces = tuple(_swap_side(piece, 2 * first + 1) for piece in item.pieces)
+                    item = replace(item, pieces=pieces)
+                if any(len(piece.words) for piece in item.pieces):  # an empty text may not even have a frame
+                    yield item
+
+    def _make_batch(self, inputs: Sequence[Input], starts: np.ndarray) -> EncoderBatch:
+        longest = max(len(item.ids) for item in inputs)
+        ids = np.full((len(inputs), longest), self.pad, dtype=np.int64)
         mask, types = np.zeros_like(ids), np.zeros_like(ids)
-        for k, one in enumerate(these):
-            ids[k, : len(one.ids)] = one.ids
-            types[k, : len(one.ids)] = one.types
-            mask[k, : len(one.ids)] = 1
-        pieces = [(k * longest, piece) for k, one in enumerate(these) for piece in one.pieces]
+        for k, item in enumerate(inputs):
+            ids[k, : len(item.ids)] = item.ids
+            types[k, : len(item.ids)] = item.types
+            mask[k, : len(item.ids)] = 1
+        pieces = [(k * longest, piece) for k, item in enumerate(inputs) for piece in item.pieces]
         return EncoderBatch(
             ids,
             mask,
@@ -107,26 +148,33 @@ class PairPreparer:
         )
 
 
-def _length(sentence: Sentence) -> tuple[int, str]:
-    """Orders two sentences: the longer one comes first, or of equal ones the later by its text."""
+def _order_key(sentence: Sentence) -> tuple[int, str]:
+    """Return a key that orders two sentences by length, and by text if these are equal."""
     return len(sentence.spans), sentence.text
 
 
-def _swap_side(piece: InputPiece, both: int) -> InputPiece:
-    """The piece as one of the other sentence, where the numbers of both add up to so much."""
-    return replace(piece, sentence=both - piece.sentence)
+def _swap_side(piece: InputPiece, total: int) -> InputPiece:
+    """Assign a piece to the other sentence of its pair; the numbers of both add up to `total`."""
+    return replace(piece, sentence=total - piece.sentence)
 
 
-def batches(inputs: Iterable[Input], size: int, padding: bool = True) -> Iterator[list[Input]]:
-    """Inputs by length, the longest first, so many at once that padded they hold at most `size` subwords.
-    Without padding, those of a batch have the same length."""
+def split_into_batches(inputs: Iterable[Input], size: int, padding: bool = True) -> Iterator[list[Input]]:
+    """Split inputs into batches by length, the longest first.
+
+    Args:
+        inputs: The inputs.
+        size: Maximum number of subwords per batch, padding included.
+        padding: Whether inputs of different lengths may share a batch.
+
+    Yields:
+        Batches; an input longer than `size` has its own.
+    """
     batch: list[Input] = []
-    for one in sorted(inputs, key=lambda one: len(one.ids), reverse=True):
-        if batch and (
-            (len(batch) + 1) * len(batch[0].ids) > size or not (padding or len(one.ids) == len(batch[0].ids))
-        ):
+    for item in sorted(inputs, key=lambda item: len(item.ids), reverse=True):
+        longest = len(batch[0].ids) if batch else 0
+        if batch and ((len(batch) + 1) * longest > size or not (padding or len(item.ids) == longest)):
             yield batch
             batch = []
-        batch.append(one)
+        batch.append(item)
     if batch:
         yield batch

@@ -1,7 +1,7 @@
 """Quantisation of an exported encoder to int8: weights per channel, activations with fixed ranges.
 
-Dynamic quantisation takes the range of an activation from the batch at hand, so that the numbers of a pair
-depend on the pairs beside it. Here the ranges are observed once, on calibration inputs, and become constants
+Dynamic quantisation takes the range of an activation from the current batch, so that the numbers of a pair
+depend on the other pairs. Here the ranges are observed once, on calibration inputs, and become constants
 of the graph: a pair gives the same numbers in every batch.
 """
 
@@ -57,7 +57,7 @@ def observe_ranges(model: Any, activations: Sequence[str], feeds: Iterable[Feed]
     """Run a model and observe the ranges of activations.
 
     Args:
-        model: An `onnx.ModelProto`; it is left as it is.
+        model: An `onnx.ModelProto`; it is not changed.
         activations: The names of values inside its graph.
         feeds: The inputs to run it on, without padding.
 
@@ -91,7 +91,7 @@ def fix_ranges(model: Any, ranges: Mapping[str, Range]) -> Any:
     """Replace dynamic ranges of activations by constants.
 
     Args:
-        model: An `onnx.ModelProto` with `DynamicQuantizeLinear` nodes; it is left as it is.
+        model: An `onnx.ModelProto` with `DynamicQuantizeLinear` nodes; it is not changed.
         ranges: The range of each activation that is quantised, by name.
 
     Returns:
@@ -103,7 +103,7 @@ def fix_ranges(model: Any, ranges: Mapping[str, Range]) -> Any:
     fixed = onnx.ModelProto()
     fixed.CopyFrom(model)
     graph = fixed.graph
-    constants = {one.name: numpy_helper.to_array(one) for one in graph.initializer}
+    constants = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
     nodes: list[Any] = []
 
     def add_constant(name: str, value: np.ndarray) -> None:
@@ -125,7 +125,8 @@ def fix_ranges(model: Any, ranges: Mapping[str, Range]) -> Any:
     del graph.node[:]
     graph.node.extend(nodes)
     used = {name for node in nodes for name in node.input}
-    kept = [one for one in graph.initializer if one.name in used]  # less the factors of folded products
+    # Without the factors of products that became constants.
+    initializers = [tensor for tensor in graph.initializer if tensor.name in used]
     del graph.initializer[:]
-    graph.initializer.extend(kept)
+    graph.initializer.extend(initializers)
     return fixed

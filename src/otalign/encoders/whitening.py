@@ -3,8 +3,8 @@
 Centring subtracts the mean. Whitening also shrinks the directions of large variance: each is divided by its
 variance to the power of whitening / 2, so that 0 changes nothing and 1 makes all variances equal.
 
-The mean is that of the given pairs. Of a stream it is the mean of the first `WORDS` words, which are held
-back until they are known. Four times as many words changed no F1 on a dev set by 0.05.
+The mean is that of the given pairs. For a stream it is the mean of the first `WORDS` words, which are
+buffered until it is known. Four times as many words changed no F1 on a dev set by 0.05.
 """
 
 from collections import deque
@@ -18,29 +18,41 @@ from otalign.encoders import Embeddings
 
 WORDS = 16_384
 
-Kept = TypeVar("Kept")
+Chunk = TypeVar("Chunk")
 
 
 @dataclass(frozen=True, eq=False)
 class Centre:
-    """The mean of embeddings, and the map that whitens them."""
+    """The mean of embeddings, and the matrix that whitens them.
 
-    mean: np.ndarray  # (D,)
-    stretch: np.ndarray | None = None  # (D, D), with whitening
+    Attributes:
+        mean: Mean, (D,).
+        stretch: Matrix (D, D); None without whitening.
+    """
+
+    mean: np.ndarray
+    stretch: np.ndarray | None = None
 
     @classmethod
     def fit(cls, parts: Iterable[Embeddings], whitening: float = 0.0) -> "Centre":
         """Compute the centre of embeddings.
+
+        Args:
+            parts: The embeddings.
+            whitening: Degree of whitening, from 0 (none) to 1.
+
+        Returns:
+            The centre.
 
         Raises:
             ValueError: If they hold no word.
         """
         total, squares, words = np.zeros(1), np.zeros(1), 0
         for embeddings in (part for part in parts if part.words):
-            here = embeddings.total()
-            total, words = total + here, words + embeddings.words
+            subtotal = embeddings.total()
+            total, words = total + subtotal, words + embeddings.words
             if whitening:
-                squares = squares + embeddings.squares(here / embeddings.words)
+                squares = squares + embeddings.squares(subtotal / embeddings.words)
         if not words:
             raise ValueError("pairs must have words to take the mean of, got none")
         mean = total / words
@@ -54,53 +66,63 @@ class Centre:
 
 
 def _compute_stretch(covariance: np.ndarray, words: int, whitening: float) -> np.ndarray:
-    """Compute the symmetric map (D, D) that divides each direction by its variance^(whitening / 2).
+    """Compute the symmetric matrix (D, D) that divides each direction by its variance^(whitening / 2).
 
     Few words vary in few directions, by chance. So the covariance is shrunk as if D more words of equal
     variance in all directions had been seen; a single pair is hardly whitened.
     """
     size = len(covariance)
     typical = np.trace(covariance) / size
-    if typical <= 0:  # all vectors are one
+    if typical <= 0:  # all vectors are equal
         return np.eye(size)
-    least = size * typical / (words + size)  # of any direction, but for rounding
+    least = size * typical / (words + size)  # variance of any direction, except for rounding
     variances, directions = np.linalg.eigh(covariance * words / (words + size) + least * np.eye(size))
     return (directions * (np.maximum(variances, least) / typical) ** (-whitening / 2)) @ directions.T
 
 
 def centre_stream(
-    stream: Iterator[tuple[Kept, Embeddings]], centre: Centre | None = None, whitening: float = 0.0
-) -> Iterator[tuple[Kept, Embeddings]]:
+    stream: Iterator[tuple[Chunk, Embeddings]], centre: Centre | None = None, whitening: float = 0.0
+) -> Iterator[tuple[Chunk, Embeddings]]:
     """Centre a stream of embeddings, in place.
 
     Args:
-        stream: Chunks, each something with its embeddings.
+        stream: Chunks, each any value with its embeddings.
         centre: Centre to use; None for that of the stream's first words.
-        whitening: Whitening of a centre that is computed.
+        whitening: Degree of whitening of a centre that is computed.
+
+    Yields:
+        The chunks.
     """
     if centre is not None:
-        for kept, embeddings in stream:
-            yield kept, centre.apply(embeddings, in_place=True)
+        for chunk, embeddings in stream:
+            yield chunk, centre.apply(embeddings, in_place=True)
         return
-    held, words = hold_first(stream)
+    buffer, words = read_first(stream)
     if not words:  # a stream of texts without words
-        yield from held
+        yield from buffer
         return
-    centre = Centre.fit((embeddings for _, embeddings in held), whitening)
-    while held:  # given away one by one: the stream may be long
-        kept, embeddings = held.popleft()
-        yield kept, centre.apply(embeddings, in_place=True)
-    for kept, embeddings in stream:
-        yield kept, centre.apply(embeddings, in_place=True)
+    centre = Centre.fit((embeddings for _, embeddings in buffer), whitening)
+    while buffer:  # freed one by one, to save memory
+        chunk, embeddings = buffer.popleft()
+        yield chunk, centre.apply(embeddings, in_place=True)
+    for chunk, embeddings in stream:
+        yield chunk, centre.apply(embeddings, in_place=True)
 
 
-def hold_first(stream: Iterator[tuple[Kept, Embeddings]]) -> tuple[deque[tuple[Kept, Embeddings]], int]:
-    """Return the beginning of a stream, from which its centre is computed, and its number of words."""
-    held: deque[tuple[Kept, Embeddings]] = deque()
+def read_first(stream: Iterator[tuple[Chunk, Embeddings]]) -> tuple[deque[tuple[Chunk, Embeddings]], int]:
+    """Read the beginning of a stream, from which its centre is computed.
+
+    Args:
+        stream: Chunks, each any value with its embeddings.
+
+    Returns:
+        The first chunks, with at least `WORDS` words if there are as many, and their number of words.
+    """
+    buffer: deque[tuple[Chunk, Embeddings]] = deque()
     words = 0
-    for kept, embeddings in stream:
-        held.append((kept, embeddings))
+    for chunk, embeddings in stream:
+        buffer.append((chunk, embeddings))
         words += embeddings.words
         if words >= WORDS:
             break
-    return held, words
+    return buffer, words

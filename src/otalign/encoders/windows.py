@@ -1,9 +1,9 @@
-"""Inputs of the length that a model takes: a sentence or two in one, or in several that overlap.
+"""Inputs of the length that a model takes: one for a sentence or pair, or several that overlap.
 
-Where the sentences are too long together, windows of both move along them side by side, each over half
-of the one before, so that a window holds what stands at the same share of either text. A sentence that
-fits into half a window is in all of them. A subword seen more than once is a mean of what was seen,
-weighted by how far it stood from the nearest cut, since context is missing there.
+If the sentences are too long together, windows over both move along in parallel, each by half its length, so
+that a window holds the corresponding parts of the two texts. A sentence that fits into half a window is in
+all of them. The embedding of a subword in several windows is the mean over them, weighted by the distance to
+the nearest cut, where context is missing.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,47 +17,82 @@ from otalign.encoders.subwords import Frame, Subwords
 
 @dataclass(frozen=True)
 class InputPiece:
-    """Subwords of one sentence in an input, as parts of its words."""
+    """The subwords of one sentence in an input.
 
-    sentence: int  # its number among all sentences
-    places: np.ndarray  # in the input, and for each …
-    words: np.ndarray  # … the word of the sentence that it is part of …
-    weights: np.ndarray  # … and its share in that word's embedding
+    Attributes:
+        sentence: Number of the sentence.
+        places: Indices into the input.
+        words: Word of the sentence that each of these belongs to.
+        weights: Weight of each of these in the word's embedding.
+    """
+
+    sentence: int
+    places: np.ndarray
+    words: np.ndarray
+    weights: np.ndarray
 
 
 @dataclass(frozen=True)
 class Input:
-    """What the model reads at once, and what it tells of."""
+    """An input of the model.
+
+    Attributes:
+        ids: Ids of subwords.
+        types: Token types.
+        pieces: The sentences in it.
+    """
 
     ids: list[int]
     types: list[int]
     pieces: tuple[InputPiece, ...]
 
 
-def inputs(sentences: Sequence[Subwords], first: int, frame: Frame, limit: int) -> Iterator[Input]:
-    """One input for sentences that fit into `limit` with their frame, else several; `first` is the number
-    of the first sentence. The weights of a word, over all its pieces, add up to one."""
+def make_inputs(sentences: Sequence[Subwords], first: int, frame: Frame, limit: int) -> Iterator[Input]:
+    """Make one input of sentences that fit the model, or several.
+
+    Args:
+        sentences: One or two sentences.
+        first: Number of the first one.
+        frame: Special tokens.
+        limit: Maximum number of subwords per input, special ones included.
+
+    Yields:
+        Inputs. The weights of a word, over all of them, add up to one.
+    """
     lengths = [len(sentence.ids) for sentence in sentences]
-    cuts = windows(lengths, limit - frame.size)
+    cuts = make_windows(lengths, limit - frame.size)
     several = len(cuts) > 1
-    shares = [_shares(length, [window[k] for window in cuts]) for k, length in enumerate(lengths) if several]
+    shares = [
+        _compute_shares(length, [window[k] for window in cuts]) for k, length in enumerate(lengths) if several
+    ]
     for number, window in enumerate(cuts):
         ids, types, pieces = list(frame.ids[0]), list(frame.types[0]), []
         for k, (sentence, part) in enumerate(zip(sentences, window, strict=True)):
             share = shares[k][number] if several else None
-            pieces.append(_piece(first + k, sentence, part, len(ids), share))
+            pieces.append(_make_piece(first + k, sentence, part, len(ids), share))
             ids += chain(sentence.ids[part.start : part.stop], frame.ids[k + 1])
             types += [frame.sentence_types[k]] * len(part)
             types += frame.types[k + 1]
         yield Input(ids, types, tuple(pieces))
 
 
-def windows(lengths: Sequence[int], room: int) -> list[tuple[range, ...]]:
-    """Ranges over each of the lengths, together `room` at a time, that overlap and leave nothing out."""
+def make_windows(lengths: Sequence[int], room: int) -> list[tuple[range, ...]]:
+    """Divide texts into windows that overlap and leave nothing out.
+
+    Args:
+        lengths: Lengths of the texts.
+        room: Maximum length of a window over all texts.
+
+    Returns:
+        For each window, a range of each text.
+
+    Raises:
+        ValueError: If there is too little room.
+    """
     if sum(lengths) <= room:
         return [tuple(map(range, lengths))]
     if room < 2 * len(lengths):
-        raise ValueError(f"a model that takes {room} subwords beside the special ones is too small for this")
+        raise ValueError(f"the model is too small: it takes only {room} subwords besides the special ones")
     sizes = [min(length, room // len(lengths)) for length in lengths]
     longest = lengths.index(max(lengths))
     sizes[longest] = min(lengths[longest], room - sum(sizes) + sizes[longest])
@@ -73,29 +108,29 @@ def _shift_window(length: int, size: int, share: float) -> range:
     return range(start, start + size)
 
 
-def _shares(length: int, parts: Sequence[range]) -> list[np.ndarray]:
-    """For each part, the share of its subwords in the mean over all parts."""
-    weights = [_distance_from_cuts(length, part) for part in parts]
+def _compute_shares(length: int, parts: Sequence[range]) -> list[np.ndarray]:
+    """Return the weights of each part's subwords in the mean over all parts."""
+    weights = [_compute_cut_distance(length, part) for part in parts]
     total = np.zeros(length)
     for part, weight in zip(parts, weights, strict=True):
         total[part.start : part.stop] += weight
     return [weight / total[part.start : part.stop] for part, weight in zip(parts, weights, strict=True)]
 
 
-def _distance_from_cuts(length: int, part: range) -> np.ndarray:
-    """1 beside a cut and one more with each step; the ends of the text are no cuts."""
+def _compute_cut_distance(length: int, part: range) -> np.ndarray:
+    """Return distances to the nearest cut, from 1; the ends of the text are no cuts."""
     steps = np.arange(1, len(part) + 1)
     left = steps if part.start > 0 else np.full(len(part), len(part))
     right = steps[::-1] if part.stop < length else np.full(len(part), len(part))
     return np.minimum(left, right).astype(float)
 
 
-def _piece(
-    number: int, sentence: Subwords, part: range, before: int, of_window: np.ndarray | None
+def _make_piece(
+    number: int, sentence: Subwords, part: range, offset: int, window_share: np.ndarray | None
 ) -> InputPiece:
     at, word, share = sentence.at, sentence.word, sentence.share
-    if of_window is not None:
+    if window_share is not None:
         inside = (at >= part.start) & (at < part.stop)
         at, word = at[inside] - part.start, word[inside]
-        share = share[inside] * of_window[at]
-    return InputPiece(number, at + before, word, share)
+        share = share[inside] * window_share[at]
+    return InputPiece(number, at + offset, word, share)

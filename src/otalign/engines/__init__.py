@@ -1,4 +1,12 @@
-"""Running over a corpus of any size: shards of it aligned alike, by processes of one machine or by Ray."""
+"""Alignment of corpora of any size, in shards, by processes of one machine or by Ray.
+
+Example:
+    >>> from otalign.engines import split_into_shards
+    >>> from otalign.io import TextPair
+    >>> pairs = [TextPair("yes", "ja"), TextPair("no", "nein"), TextPair("well", "nun")]
+    >>> [(shard.number, len(shard.items)) for shard in split_into_shards(pairs, size=2)]
+    [(0, 2), (1, 1)]
+"""
 
 from otalign.engines.folder import Folder
 from otalign.engines.local import align

@@ -1,8 +1,8 @@
-"""The folder of a run: shards that are whole or not there, and `run.json`, which says what the run is.
+"""The output folder of a run: complete shards, and `run.json`, which describes the run.
 
-A file gets its name once all of it is on the disk. So a run that was killed at any moment goes on with the
-shards that are missing; whatever has another name (`.part-…`) is a leftover. Size and digest of each file
-are recorded (`otalign.engines.records`), and a file that no longer matches counts as missing.
+A file gets its name once all of it is on the disk, so that a run that was killed at any time can continue
+with the missing shards; files with other names (`.part-…`) are leftovers. The size and digest of each file
+are recorded (`otalign.engines.records`), and a file that no longer matches its record counts as missing.
 """
 
 import json
@@ -25,25 +25,46 @@ from otalign.io.writing import OutputFormat
 from otalign.untrusted import read_json
 
 RUN, CENTRE, LEFTOVER = "run.json", "centre.npz", TEMPORARY
-ATTEMPTS = ".attempts"  # a mark for each process at its work; one that dies leaves it behind
-TRIES = 3  # of a shard, in one run
-COUNTS = ("pairs", "shards", "files")  # of the run: what came of it, not what it is
+ATTEMPTS = ".attempts"  # a file for each running attempt; a process that dies leaves it behind
+TRIES = 3  # attempts per shard, in one run
+COUNTS = (
+    "pairs",
+    "shards",
+    "files",
+)  # results in `run.json`, which do not identify the run
 
 
 @dataclass(frozen=True)
 class Folder:
+    """The output folder of a run.
+
+    Attributes:
+        path: The folder.
+        form: Format of the shards.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from otalign.engines import Folder, OutputFormat
+        >>> Folder(Path("out"), OutputFormat("jsonl.gz")).part(12).name
+        'part-000012.jsonl.gz'
+    """
+
     path: Path
     form: OutputFormat
 
     def part(self, number: int) -> Path:
-        """The place of a shard. Six digits keep names in order up to a million shards."""
+        """Return the path of a shard. Six digits keep names in order up to a million shards."""
         return self.path / f"part-{number:06d}{self.form.suffix}"
 
     def write(self, number: int, alignments: Iterable[Alignment]) -> FileRecord:
         """Write a shard.
 
+        Args:
+            number: Number of the shard.
+            alignments: Its alignments.
+
         Returns:
-            Size and digest of what was written; the run is to `record` them.
+            Size and digest of the file, to be passed to `record`.
         """
         with open_atomic(self.part(number)) as file:
             hashing = HashingWriter(file)
@@ -52,10 +73,10 @@ class Folder:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Make the folder and keep other runs out of it.
+        """Create the folder and keep other runs out of it.
 
         Raises:
-            ValueError: Another run is at work in it, or it cannot be written into.
+            ValueError: If another run is writing into it, or it cannot be written to.
         """
         try:
             self.path.mkdir(parents=True, exist_ok=True)
@@ -67,15 +88,18 @@ class Folder:
 
     @contextmanager
     def attempt(self, name: str) -> Iterator[int]:
-        """Mark that a process is at some work, where nobody sees it die.
+        """Mark an attempt, so that attempts of processes that died can be counted.
+
+        Args:
+            name: Name of the task.
 
         Yields:
-            How many others have begun the same work and not ended it, the dead among them.
+            The number of other attempts at the task that have not ended, including those of dead processes.
         """
-        marks = self.path / ATTEMPTS
-        marks.mkdir(exist_ok=True)
-        others = len(list(marks.glob(f"{name}-*")))
-        mark = marks / f"{name}-{secrets.token_hex(4)}"
+        folder = self.path / ATTEMPTS
+        folder.mkdir(exist_ok=True)
+        others = len(list(folder.glob(f"{name}-*")))
+        mark = folder / f"{name}-{secrets.token_hex(4)}"
         mark.touch()
         try:
             yield others
@@ -83,98 +107,128 @@ class Folder:
             mark.unlink(missing_ok=True)
 
     @property
-    def said(self) -> dict[str, Any] | None:
-        """What the run in the folder says of itself; None where there is none."""
+    def metadata(self) -> dict[str, Any] | None:
+        """Content of `run.json`; None if there is none."""
         try:
-            said = read_json(self.path / RUN)
-            if "shard_size" not in said:
+            metadata = read_json(self.path / RUN)
+            if "shard_size" not in metadata:
                 raise ValueError("it has no shard_size")
         except (FileNotFoundError, NotADirectoryError):
             return None
         except ValueError as error:
             raise ValueError(
-                f"{self.path / RUN} is not what a run writes: {error}; give a new folder"
+                f"{self.path / RUN} does not describe a run: {error}; choose a new folder"
             ) from error
-        return said
+        return metadata
 
     def check(self, *, resume: bool) -> None:
-        """See that a run may be begun here or, if so wanted, gone on with."""
-        if not self.path.exists() or (resume and self.said is not None):
+        """Check that a run may start in the folder or, with `resume`, continue there.
+
+        Args:
+            resume: Whether to continue the run in the folder.
+
+        Raises:
+            ValueError: If it may not.
+        """
+        if not self.path.exists() or (resume and self.metadata is not None):
             return
         if not self.path.is_dir():
-            raise ValueError(f"{self.path} is a file; give a folder")
+            raise ValueError(f"{self.path} is a file; choose a folder")
         if all(file.name.startswith((LEFTOVER, LOCK)) for file in self.path.iterdir()):
-            return  # killed before it said what it is
+            return  # a run that was killed before it wrote run.json
         if resume:
-            raise ValueError(f"--resume found no {RUN} in {self.path}, so no run; give the folder of a run")
+            raise ValueError(f"--resume found no {RUN} in {self.path}; choose the folder of a run")
         raise ValueError(
-            f"{self.path} is there already and not empty; --resume goes on with a run, "
-            "another run needs a new folder"
+            f"{self.path} already exists and is not empty; use --resume to continue a run, "
+            "or choose a new folder"
         )
 
-    def begin(self, about: Mapping[str, Any], *, resume: bool) -> "Kept":
-        """Make the folder one of this run, or see that it is: another run in it is refused.
+    def begin(self, about: Mapping[str, Any], *, resume: bool) -> "PreviousFiles":
+        """Write `run.json`, or check that it describes the same run.
+
+        Args:
+            about: Description of the run.
+            resume: Whether to continue the run in the folder.
 
         Returns:
-            What an earlier run has left that is as it was written, and what is not.
+            The files of an earlier run, intact or damaged.
+
+        Raises:
+            ValueError: If the folder holds another run, or cannot be written to.
         """
         self.check(resume=resume)
-        before = self.said
+        before = self.metadata
         if before is None:
             try:
-                self._say(about)
+                self._write_metadata(about)
             except OSError as error:
                 raise ValueError(f"cannot write into {self.path}: {error.strerror}") from error
             before = dict(about)
         for name in sorted((before.keys() | about.keys()) - set(COUNTS)):
             if before.get(name) != about.get(name):
                 raise ValueError(
-                    f"{self.path} holds another run: its {name} is {_shown(before.get(name))}, "
-                    f"and now {_shown(about.get(name))}; go on as it was begun, or give a new folder"
+                    f"{self.path} holds another run: its {name} is {_shorten(before.get(name))}, "
+                    f"and now {_shorten(about.get(name))}; use the same options, or choose a new folder"
                 )
         self._clear()
         return self._verify()
 
-    def _verify(self) -> "Kept":
-        """Compare every file with its record. The journal keeps the records of those that match."""
+    def _verify(self) -> "PreviousFiles":
+        """Compare every file with its record, and keep only the records of intact files in the journal."""
         records = self.records
         damage = {name: record.find_damage(self.path / name) for name, record in records.items()}
         for file in (*self.path.glob("part-*"), *self.path.glob(CENTRE)):
-            damage.setdefault(file.name, "there is no record of it")
-        whole = sorted(name for name, found in damage.items() if found is None)
+            damage.setdefault(file.name, "not recorded")
+        intact = sorted(name for name, problem in damage.items() if problem is None)
         with open_atomic(self.path / JOURNAL) as journal:
-            journal.writelines(to_line(name, records[name]) for name in whole)
-        if CENTRE not in whole:
+            journal.writelines(to_line(name, records[name]) for name in intact)
+        if CENTRE not in intact:
             (self.path / CENTRE).unlink(missing_ok=True)
-        damaged = sorted(f"{name}: {found}" for name, found in damage.items() if found)
-        return Kept(frozenset(whole), tuple(damaged))
+        damaged = sorted(f"{name}: {problem}" for name, problem in damage.items() if problem)
+        return PreviousFiles(frozenset(intact), tuple(damaged))
 
     @property
     def records(self) -> dict[str, FileRecord]:
-        """Records of all finished files by name. The journal is newer than `run.json`."""
-        said = self.said or {}
-        return dict(parse_records(said.get("files", {}))) | dict(read_journal(self.path / JOURNAL))
+        """Records of all finished files by name; the journal is newer than `run.json`."""
+        metadata = self.metadata or {}
+        return dict(parse_records(metadata.get("files", {}))) | dict(read_journal(self.path / JOURNAL))
 
     def record(self, name: str, record: FileRecord) -> None:
-        """Add a finished file to the journal. One process alone may do so, that which holds the lock."""
+        """Add a finished file to the journal. Only the process that holds the lock may do so.
+
+        Args:
+            name: Name of the file.
+            record: Its size and digest.
+        """
         with (self.path / JOURNAL).open("ab") as journal:
             journal.write(to_line(name, record))
 
     def finish(self, about: Mapping[str, Any], pairs: int, size: int) -> None:
-        """Say what came of the run. Processes that died in it may have left something over."""
+        """Write the results of the run into `run.json`, and remove leftovers of processes that died.
+
+        Args:
+            about: Description of the run.
+            pairs: Number of pairs.
+            size: Pairs per shard.
+
+        Raises:
+            OSError: If a shard is missing, or there is a shard of another run.
+        """
         records, shards = self.records, -(-pairs // size)
         names = [self.part(number).name for number in range(shards)]
         for name in names:
             if name not in records or not (self.path / name).exists():
-                raise OSError(f"{self.path / name} was written and is gone; --resume writes it again")
+                raise OSError(
+                    f"{self.path / name} was written but is missing; use --resume to write it again"
+                )
         if extra := sorted({file.name for file in self.path.glob("part-*")} - set(names)):
             raise OSError(
-                f"{self.path / extra[0]} is not of this run, which has {shards:,} shards; remove it, then "
-                "--resume"
+                f"{self.path / extra[0]} does not belong to this run of {shards:,} shards; remove it, then "
+                "use --resume"
             )
         files = {name: records[name]._asdict() for name in (CENTRE, *names) if name in records}
         self._clear()
-        self._say({**about, "pairs": pairs, "shards": shards, "files": files})
+        self._write_metadata({**about, "pairs": pairs, "shards": shards, "files": files})
         (self.path / JOURNAL).unlink(missing_ok=True)
 
     def _clear(self) -> None:
@@ -182,20 +236,20 @@ class Folder:
             leftover.unlink(missing_ok=True)
         shutil.rmtree(self.path / ATTEMPTS, ignore_errors=True)
 
-    def _say(self, about: Mapping[str, Any]) -> None:
+    def _write_metadata(self, about: Mapping[str, Any]) -> None:
         with open_atomic(self.path / RUN) as file:
             file.write(json.dumps(about, indent=2, ensure_ascii=False, allow_nan=False).encode() + b"\n")
 
     @property
     def centre(self) -> Centre | None:
-        """What all shards are centred on, if it was kept."""
+        """The centre of all shards, if it was written."""
         if not (self.path / CENTRE).is_file():
             return None
-        with np.load(self.path / CENTRE, allow_pickle=False) as kept:
-            return Centre(kept["mean"], kept.get("stretch"))
+        with np.load(self.path / CENTRE, allow_pickle=False) as arrays:
+            return Centre(arrays["mean"], arrays.get("stretch"))
 
-    def keep(self, centre: Centre) -> FileRecord:
-        """Write the centre; what it returns is to be recorded, as of a shard."""
+    def write_centre(self, centre: Centre) -> FileRecord:
+        """Write the centre; return size and digest of the file, to be passed to `record`."""
         arrays = {"mean": centre.mean} | ({} if centre.stretch is None else {"stretch": centre.stretch})
         with open_atomic(self.path / CENTRE) as file:
             hashing = HashingWriter(file)
@@ -203,19 +257,24 @@ class Folder:
         return hashing.record
 
 
-class Kept(NamedTuple):
-    """Files of an earlier run that a resumed run finds."""
+class PreviousFiles(NamedTuple):
+    """Files of an earlier run in the folder of a resumed run.
 
-    whole: frozenset[str]  # names of files that match their records
-    damaged: tuple[str, ...]  # `name: what is wrong`, of those that are to be made anew
+    Attributes:
+        intact: Names of files that match their records.
+        damaged: `name: problem` of files that will be written again.
+    """
+
+    intact: frozenset[str]
+    damaged: tuple[str, ...]
 
     def warn(self, warn: Callable[[str], Any]) -> None:
-        """Tell of files that are made anew, in one line, if there are any."""
+        """Warn about damaged files in one line, if there are any."""
         if self.damaged:
             files = "1 file is" if len(self.damaged) == 1 else f"{len(self.damaged):,} files are"
-            warn(f"{files} damaged or not recorded, and made anew; the first: {self.damaged[0]}")
+            warn(f"{files} damaged or not recorded, and will be written again; the first: {self.damaged[0]}")
 
 
-def _shown(value: object) -> str:
+def _shorten(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 200 else text[:200] + "…"

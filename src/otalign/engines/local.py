@@ -1,6 +1,6 @@
-"""A corpus aligned shard by shard by processes of this machine, in memory that does not grow with it.
+"""Alignment of a corpus, shard by shard, by processes of this machine, in constant memory.
 
-One reader hands a shard to each process that is free, so no more of the input is held than is being aligned.
+A shard is read when a process is free, so that only the shards that are being aligned are in memory.
 """
 
 import warnings
@@ -9,8 +9,17 @@ from itertools import chain, islice
 from typing import Any
 
 from otalign.engines.folder import Folder
-from otalign.engines.work import HEAD, SIZE, CorpusHead, OnAligned, Shard, ShardWork, Warn, split_into_shards
-from otalign.engines.workers import Crew
+from otalign.engines.work import (
+    HEAD,
+    SIZE,
+    CorpusHead,
+    OnAligned,
+    Shard,
+    ShardWork,
+    Warn,
+    split_into_shards,
+)
+from otalign.engines.workers import WorkerPool
 from otalign.io.items import Item
 from otalign.progress import Progress, no_progress
 
@@ -26,8 +35,28 @@ def align(
     progress: Progress = no_progress,
     warn: Warn = warnings.warn,
 ) -> None:
-    """Align all items into the folder of the work. `about` says what the run is, the aligner aside, and must
-    not have changed when it is resumed. `warn` is told of files that are found damaged and made anew."""
+    """Align all items into a folder.
+
+    Args:
+        items: The corpus.
+        work: The aligner and the output folder.
+        about: Description of the run, without the aligner. It must be the same when the run is resumed.
+        size: Pairs per shard.
+        processes: Number of processes, with an aligner each.
+        resume: Whether to continue the run in the folder.
+        progress: Function that is called with the number of pairs that were aligned.
+        warn: Function that is called with a line about damaged files that are written again.
+
+    Raises:
+        ValueError: If the folder holds another run, or is in use.
+        ChildProcessError: If a shard cannot be aligned.
+
+    Example:
+        A run of two processes, from a corpus in two parallel files:
+
+            work = ShardWork(Folder(Path("out"), OutputFormat("jsonl")), load=Aligner.load)
+            align(read(("a.txt", "b.txt"), "parallel"), work, {"input": "a.txt b.txt"}, processes=2)
+    """
     pairs = 0
 
     def count(more: int) -> None:
@@ -35,24 +64,25 @@ def align(
         pairs += more
         progress("aligning", pairs, about.get("pairs"))
 
-    with Crew(work, processes) as crew, work.folder.lock():
-        about = {**about, "shard_size": size, "aligner": crew.signature}
-        kept = work.folder.begin(about, resume=resume)
-        kept.warn(warn)
+    with WorkerPool(work, processes) as pool, work.folder.lock():
+        about = {**about, "shard_size": size, "aligner": pool.method.signature}
+        previous = work.folder.begin(about, resume=resume)
+        previous.warn(warn)
         stream = iter(items)
-        if crew.centres and work.folder.centre is None:
-            head, stream = ahead(stream)
-            crew.keep_centre(head)
-        for more in crew.written(_missing(split_into_shards(stream, size), work.folder, kept.whole, count)):
+        if pool.method.centres and work.folder.centre is None:
+            head, stream = read_head(stream)
+            pool.write_centre(head)
+        shards = _find_missing(split_into_shards(stream, size), work.folder, previous.intact, count)
+        for more in pool.write_shards(shards):
             count(more)
         work.folder.finish(about, pairs, size)
 
 
-def ahead(items: Iterator[Item]) -> tuple[CorpusHead, Iterator[Item]]:
-    """The first items, and all of them still to come. An error among the first comes where it was met."""
+def read_head(items: Iterator[Item]) -> tuple[CorpusHead, Iterator[Item]]:
+    """Return the first items, and a stream of all items; an error among the first is raised in its place."""
     head: list[Item] = []
     try:
-        head.extend(islice(items, HEAD))  # keeps those before an error
+        head.extend(islice(items, HEAD))  # keeps the items before an error
     except ValueError as error:
         return CorpusHead(head), chain(head, _raise_later(error))
     return CorpusHead(head), chain(head, items)
@@ -60,15 +90,15 @@ def ahead(items: Iterator[Item]) -> tuple[CorpusHead, Iterator[Item]]:
 
 def _raise_later(error: Exception) -> Iterator[Item]:
     raise error
-    yield  # that it is raised when it is asked for
+    yield  # makes this a generator, which raises when it is iterated over
 
 
-def _missing(
-    every: Iterable[Shard], folder: Folder, whole: Container[str], count: OnAligned
+def _find_missing(
+    shards: Iterable[Shard], folder: Folder, finished: Container[str], progress: OnAligned
 ) -> Iterator[Shard]:
-    """The shards that are not written yet; of the others it is told that they are done."""
-    for shard in every:
-        if folder.part(shard.number).name in whole:
-            count(len(shard.items))
+    """Yield the shards that are not written yet, and report the pairs of the others."""
+    for shard in shards:
+        if folder.part(shard.number).name in finished:
+            progress(len(shard.items))
         else:
             yield shard

@@ -1,4 +1,4 @@
-"""One run at a time in a folder, by a lock that the system releases however the process ends."""
+"""A lock that admits one run at a time to a folder; the system releases it however the process ends."""
 
 import errno
 import os
@@ -6,26 +6,29 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-LOCK = ".lock"  # stays behind, empty: to remove it would let a run lock a file that another no longer sees
-NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)  # of a file system that has none
+LOCK = ".lock"  # never removed: another run could still hold the lock of a removed file
+NO_LOCKS = (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP)  # errors of file systems without locks
 
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder that exists.
+    """Hold the lock of a folder.
 
-    On NFS, Linux asks the server for it, so it holds between machines. On a file system without locks (some
-    FUSE mounts, Lustre without `flock`) the run goes on without one. Windows locks a byte of the file.
+    On NFS, Linux requests it from the server, so that it works between machines. On a file system without
+    locks (some FUSE mounts, Lustre without `flock`) the run continues without one. Windows locks a byte.
+
+    Args:
+        folder: A folder that exists.
 
     Raises:
-        ValueError: Another process holds it.
+        ValueError: If another process holds it.
     """
     with (folder / LOCK).open("ab") as file:
         try:
             _lock(file.fileno())
         except (BlockingIOError, PermissionError):
             raise ValueError(
-                f"another run is writing into {folder}; wait until it has ended, or give another folder"
+                f"another run is writing into {folder}; wait until it has ended, or choose another folder"
             ) from None
         except OSError as error:
             if error.errno not in NO_LOCKS:

@@ -1,7 +1,7 @@
-"""The same shards by Ray Data: a task reads them one by one, a pool of actors aligns them, an aligner each.
+"""Alignment of the same shards by Ray Data: a task reads them, and a pool of actors aligns them.
 
-Actors write shards themselves, into a folder that all machines see. A shard that is aligned again, since its
-actor or machine was lost, is written again, the same bytes under the same name: nothing is lost or doubled.
+Actors write shards themselves, into a folder that all machines share. A shard that is aligned again because
+its actor or machine was lost is written again, with the same bytes and name: nothing is lost or duplicated.
 It needs Ray, the extra `ray`.
 """
 
@@ -11,6 +11,7 @@ import pickle
 import warnings
 from collections.abc import Container, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -25,13 +26,12 @@ from otalign.engines.faults import (
     report_death,
 )
 from otalign.engines.folder import CENTRE, TRIES
-from otalign.engines.local import ahead
+from otalign.engines.local import read_head
 from otalign.engines.records import FileRecord
 from otalign.engines.work import (
-    ONE_THREAD,
     SIZE,
     CorpusHead,
-    Ready,
+    MethodInfo,
     Shard,
     ShardWork,
     Warn,
@@ -40,7 +40,31 @@ from otalign.engines.work import (
 )
 from otalign.failures import EXPECTED, CapturedError, capture, describe
 from otalign.io.items import Item
+from otalign.processes import ONE_THREAD
 from otalign.progress import Progress, no_progress
+
+
+@dataclass(frozen=True)
+class RayOptions:
+    """Resources of an actor, and the cluster that it runs on.
+
+    Attributes:
+        threads: Threads per actor.
+        gpus: Share of a GPU per actor.
+        address: Address of a Ray cluster; None to start one on this machine.
+    """
+
+    threads: int = 1
+    gpus: float = 0
+    address: str | None = None
+
+    @property
+    def resources(self) -> dict[str, float]:
+        """Resources of an actor, by Ray's names."""
+        return {"num_cpus": self.threads, "num_gpus": self.gpus}
+
+
+DEFAULT_OPTIONS = RayOptions()
 
 
 def align(
@@ -50,50 +74,64 @@ def align(
     *,
     size: int = SIZE,
     processes: int = 1,
-    threads: int = 1,
-    gpus: float = 0,
-    address: str | None = None,
+    options: RayOptions = DEFAULT_OPTIONS,
     resume: bool = False,
     progress: Progress = no_progress,
     warn: Warn = warnings.warn,
 ) -> None:
-    """What `otalign.engines.align` does, by `processes` actors with so many threads and such a share of a GPU
-    each, on the cluster at an address or else on one that is started here for the time."""
-    share = {"num_cpus": threads, "num_gpus": gpus}
-    with cluster(address, processes * threads + 1) as ray:  # one for the reader
-        _check_gpus(ray, gpus, address)
-        there = ray.remote(max_retries=TRIES - 1, **share)
-        signature, centres = _result(ray, there(_ready).remote(work))
+    """Align all items into a folder, like `otalign.engines.align`, by Ray.
+
+    Args:
+        items: The corpus.
+        work: The aligner and the output folder.
+        about: Description of the run, without the aligner. It must be the same when the run is resumed.
+        size: Pairs per shard.
+        processes: Number of actors, with an aligner each.
+        options: Resources of the actors, and the cluster.
+        resume: Whether to continue the run in the folder.
+        progress: Function that is called with the number of pairs that were aligned.
+        warn: Function that is called with a line about damaged files that are written again.
+
+    Raises:
+        ValueError: If the folder holds another run or is in use, or there are too few GPUs.
+        ChildProcessError: If a shard cannot be aligned.
+        OSError: If Ray fails.
+    """
+    processors = processes * options.threads + 1  # one for the reader
+    with start_cluster(options.address, processors) as ray:
+        _check_gpus(ray, options.gpus, options.address)
+        remote = ray.remote(max_retries=TRIES - 1, **options.resources)
+        signature, centres = _get_result(ray, remote(_load_info).remote(work))
         with work.folder.lock():
             about = {**about, "shard_size": size, "aligner": signature}
-            kept = work.folder.begin(about, resume=resume)
-            kept.warn(warn)
+            previous = work.folder.begin(about, resume=resume)
+            previous.warn(warn)
             if centres and work.folder.centre is None:
-                head, _ = ahead(iter(items))
-                if record := _result(ray, there(_keep_centre).remote(work, head)):
+                head, _ = read_head(iter(items))
+                if record := _get_result(ray, remote(_write_centre).remote(work, head)):
                     work.folder.record(CENTRE, record)
-            written = (
-                _data()
+            rows = (
+                _configure_data()
                 .range(1)
-                .flat_map(partial(_rows, items, work, size, kept.whole))
+                .flat_map(partial(_make_rows, items, work, size, previous.intact))
                 .map_batches(
                     Actor,
                     fn_constructor_args=(work,),
-                    batch_size=1,  # a shard; it also keeps the reader out of the actors
+                    batch_size=1,  # one shard; it also keeps the reader out of the actors
                     compute=ray.data.ActorPoolStrategy(size=processes),
-                    **share,
+                    **options.resources,
                 )
             )
             pairs = 0
-            for row in written.iter_rows():
+            for row in rows.iter_rows():
                 _record(work, row)
                 pairs += row["pairs"]
                 progress("aligning", pairs, about.get("pairs"))
             work.folder.finish(about, pairs, size)
 
 
-def _result(ray: Any, task: Any) -> Any:
-    """Wait for a task that loads the aligner; an error that it returns is raised."""
+def _get_result(ray: Any, task: Any) -> Any:
+    """Wait for a task that loads the aligner; raise the error that it returns, if any."""
     try:
         result = ray.get(task)
     except ray.exceptions.WorkerCrashedError:
@@ -112,15 +150,15 @@ def _record(work: ShardWork, row: dict[str, Any]) -> None:
 
 
 class Actor:
-    """Aligns and writes shards, a row each, and gives back their records, or what went wrong.
+    """An actor that aligns and writes shards, a row each, and returns their records or errors.
 
-    An actor that dies is started again by Ray, without end, to do again what it died of, and nobody is told.
-    So each attempt leaves a mark in the folder until it has ended, and three marks of the dead end the run.
+    Ray restarts an actor that dies, without limit and without notice, to repeat what it died of. So each
+    attempt leaves a mark in the folder until it has ended, and the marks of three dead actors end the run.
     """
 
-    def __init__(self, work: ShardWork):
+    def __init__(self, work: ShardWork) -> None:
         self.work = work
-        actor = import_module("ray").get_runtime_context().get_actor_id()  # the same when it is restarted
+        actor = import_module("ray").get_runtime_context().get_actor_id()  # stays the same after a restart
         try:
             with work.folder.attempt(f"loading-{actor}") as others:
                 died = others >= TRIES
@@ -129,6 +167,7 @@ class Actor:
             self.method = error
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
+        """Align a shard, given as a batch of one row."""
         (number,), (pickled,), (first,) = batch["number"], batch["items"], batch["first"]
         result = pickle.loads(pickled)
         if isinstance(self.method, Exception):
@@ -137,7 +176,7 @@ class Actor:
             shard = Shard(int(number), result, int(first))
             try:
                 result = self._write(shard)
-            except OSError as error:  # from the mark of the attempt
+            except OSError as error:  # from marking the attempt
                 result = explain_shard(capture(error), 1, shard, self.work)
         return {"number": batch["number"], "pairs": batch["pairs"], "result": [pickle.dumps(result)]}
 
@@ -153,18 +192,20 @@ class Actor:
             return result
 
 
-def _rows(
-    items: Iterable[Item], work: ShardWork, size: int, whole: Container[str], _: object
+def _make_rows(
+    items: Iterable[Item], work: ShardWork, size: int, finished: Container[str], _: object
 ) -> Iterator[dict[str, Any]]:
-    """A row for each shard, without items where it is written already, and one for an error. If the reader
-    is lost, Ray has it begin again and takes up after the rows that it got: so none may be left out."""
+    """Yield a row for each shard, without items if it is written already, and a row for an error.
+
+    If the reader is lost, Ray restarts it and skips the rows that it has received, so none may be left out.
+    """
     try:
-        for number, held, first in split_into_shards(items, size):
-            to_do = None if work.folder.part(number).name in whole else held
-            yield {"number": number, "items": pickle.dumps(to_do), "pairs": len(held), "first": first}
+        for number, batch, first in split_into_shards(items, size):
+            remaining = None if work.folder.part(number).name in finished else batch
+            yield {"number": number, "items": pickle.dumps(remaining), "pairs": len(batch), "first": first}
     except Exception as error:
-        said = explain_read_failure(capture(error))
-        yield {"number": -1, "items": pickle.dumps(said), "pairs": 0, "first": 0}
+        failure = explain_read_failure(capture(error))
+        yield {"number": -1, "items": pickle.dumps(failure), "pairs": 0, "first": 0}
 
 
 def _load(work: ShardWork) -> Any:
@@ -175,73 +216,80 @@ def _load(work: ShardWork) -> Any:
         return explain_load_failure(capture(error), 1)
 
 
-def _ready(work: ShardWork) -> Ready | Exception:
+def _load_info(work: ShardWork) -> MethodInfo | Exception:
     method = _load(work)
     return method if isinstance(method, Exception) else describe_method(method)
 
 
-def _keep_centre(work: ShardWork, head: CorpusHead) -> FileRecord | Exception | None:
+def _write_centre(work: ShardWork, head: CorpusHead) -> FileRecord | Exception | None:
     method = _load(work)
-    result = method if isinstance(method, Exception) else work.keep_centre(head, method)
+    result = method if isinstance(method, Exception) else work.write_centre(head, method)
     return explain_shard(result, 1, head, work) if isinstance(result, CapturedError) else result
 
 
 @contextmanager
-def cluster(address: str | None, processors: int) -> Iterator[Any]:
-    """Ray, started unless it is running, and silent but of processes that die: the caller tells of the
-    progress."""
+def start_cluster(address: str | None, processors: int) -> Iterator[Any]:
+    """Connect to Ray, or start it, with no output of its own except from processes that die.
+
+    Args:
+        address: Address of a cluster; None to start one on this machine.
+        processors: Number of CPUs of a cluster that is started.
+
+    Yields:
+        The module `ray`.
+    """
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
-    if not address:  # else Ray asks for a way out to find the address of this machine, and listens there
+    if not address:  # else Ray looks for the address of this machine in the network, and listens there
         os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
     try:
         ray: Any = import_module("ray")
-        import_module("ray.data")  # which needs more than Ray does
+        import_module("ray.data")  # which has further dependencies
     except ImportError:
         raise ImportError("--engine ray needs Ray; pip install 'otalign[ray]'") from None
     started = not ray.is_initialized()
     if started:
-        here = {} if address else {"num_cpus": processors, **_private_node()}
+        local = {} if address else {"num_cpus": processors, **_get_private_options()}
         try:
             ray.init(
                 address=address or "local",
                 runtime_env={"env_vars": ONE_THREAD},
                 log_to_driver=False,
                 logging_level=logging.CRITICAL,
-                **here,
+                **local,
             )
         except EXPECTED:
             raise
-        except Exception as error:  # its very class, if a node is not there after 30 seconds
-            raise OSError(f"Ray cannot start, try again when the machine has less to do: {error}") from error
+        except Exception as error:  # Ray raises Exception itself if a node does not start in 30 seconds
+            raise OSError(f"Ray cannot start; try again when the machine is less busy: {error}") from error
     try:
         yield ray
     except ray.exceptions.RayError as error:
-        cause = describe(getattr(error, "cause", error))  # of a task, what was raised there
-        raise OSError(f"Ray gave up, --resume goes on: {cause}") from error
+        cause = describe(getattr(error, "cause", error))  # of a failed task: the error in it
+        raise OSError(f"Ray failed; use --resume to continue: {cause}") from error
     finally:
         if started:
             ray.shutdown()
 
 
-def _private_node() -> dict[str, Any]:
-    """Return the options of `ray.init` for a node that keeps to this machine, its files and its network."""
+def _get_private_options() -> dict[str, Any]:
+    """Return options of `ray.init` for a node that uses only this machine, its files and its network."""
     # Without a token in the environment, Ray writes one below the home folder.
     if "RAY_AUTH_TOKEN_PATH" not in os.environ and not Path("~/.ray/auth_token").expanduser().exists():
         os.environ.setdefault("RAY_AUTH_TOKEN", token_hex())
-    # The process of the dashboard asks for the cloud that it runs in, even with usage statistics off and when
-    # it is not wanted. A port that does not exist is how Ray goes on without that process.
+    # The dashboard process queries the cloud provider, even if usage statistics and the dashboard are off.
+    # With an invalid port, Ray starts without that process.
     return {"include_dashboard": False, "dashboard_port": 65536}
 
 
 def _check_gpus(ray: Any, gpus: float, address: str | None) -> None:
-    """A cluster may grow; this machine does not, and Ray would wait."""
-    there = ray.cluster_resources().get("GPU", 0)
-    if gpus > there and not address:
-        raise ValueError(f"--gpus must be at most what is here, {there:g}, got {gpus:g}")
+    """Raise ValueError if this machine has too few GPUs, for which Ray would wait; a cluster may grow."""
+    available = ray.cluster_resources().get("GPU", 0)
+    if gpus > available and not address:
+        raise ValueError(f"--gpus must be at most {available:g}, the number on this machine, got {gpus:g}")
 
 
-def _data() -> Any:
-    """Ray Data, set so that each row is handed on as soon as it is there, to whichever actor is free."""
+def _configure_data() -> Any:
+    """Import Ray Data, configured so that each row goes to an idle actor as soon as it is available."""
     data: Any = import_module("ray.data")
     logging.getLogger("ray.data").setLevel(logging.CRITICAL)
     context = data.DataContext.get_current()

@@ -1,8 +1,8 @@
-"""Size and SHA-256 of every file that a run has finished, so that damage to one is found.
+"""Size and SHA-256 of every finished file of a run, by which damaged files are found.
 
-While a run works, its records are lines of a journal, `.shards.jsonl`: a finished shard costs one line,
-however many there are. A finished run has them all in `run.json`. A file without a record, since the run was
-killed between the two, is made anew, and has the same bytes. So is one whose record is damaged.
+During a run, records are lines of a journal, `.shards.jsonl`, so that a finished shard costs one line however
+many there are. A finished run has all of them in `run.json`. A file without a record, because the run was
+killed between the two, or with a damaged one is written again, with the same bytes.
 """
 
 import json
@@ -12,7 +12,7 @@ from io import BufferedIOBase
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
-JOURNAL = ".shards.jsonl"  # hidden, so that readers of a folder of Parquet pass over it
+JOURNAL = ".shards.jsonl"  # hidden, so that Parquet readers of the folder ignore it
 
 
 class FileRecord(NamedTuple):
@@ -22,7 +22,14 @@ class FileRecord(NamedTuple):
     sha256: str
 
     def find_damage(self, file: Path) -> str | None:
-        """Return what is wrong with a file, or None if it is as it was written."""
+        """Compare a file with the record.
+
+        Args:
+            file: The file.
+
+        Returns:
+            What is wrong with it, or None if it is intact.
+        """
         try:
             size = file.stat().st_size
             if size != self.bytes:
@@ -31,37 +38,42 @@ class FileRecord(NamedTuple):
                 same = file_digest(stream, "sha256").hexdigest() == self.sha256
         except OSError as error:
             return (error.strerror or str(error)).lower()
-        return None if same else "other bytes than were written"
+        return None if same else "its content has changed"
 
 
 class HashingWriter(BufferedIOBase):
-    """A binary file to write to that keeps the record of what passes through."""
+    """A binary file to write to that computes the record of its content."""
 
-    def __init__(self, file: BinaryIO):
+    def __init__(self, file: BinaryIO) -> None:
         self.file, self.size, self.hash = file, 0, sha256()
 
     def writable(self) -> bool:
+        """Return True: it is a file to write to."""
         return True
 
     def write(self, data: Any, /) -> int:
+        """Write bytes, and add them to the digest."""
         self.hash.update(data)
         self.size += memoryview(data).nbytes
         return self.file.write(data)
 
     def tell(self) -> int:
+        """Return the number of bytes written."""
         return self.size
 
     @property
     def record(self) -> FileRecord:
+        """Size and digest of what was written so far."""
         return FileRecord(self.size, self.hash.hexdigest())
 
 
 def to_line(name: str, record: FileRecord) -> bytes:
+    """Format a record as a line of the journal."""
     return json.dumps({"name": name, **record._asdict()}).encode() + b"\n"
 
 
 def read_journal(file: Path) -> Iterator[tuple[str, FileRecord]]:
-    """Read names and records. A line that is no record, such as half of one after a power cut, is skipped."""
+    """Read names and records, skipping invalid lines such as an incomplete one after a power cut."""
     if not file.exists():
         return
     with file.open("rb") as lines:
@@ -75,7 +87,7 @@ def read_journal(file: Path) -> Iterator[tuple[str, FileRecord]]:
 
 
 def parse_records(files: object) -> Iterator[tuple[str, FileRecord]]:
-    """Read records by name, as in `run.json`; what is no record is skipped."""
+    """Parse records by name, as in `run.json`, skipping invalid ones."""
     for name, data in files.items() if isinstance(files, dict) else ():
         match name, data:
             case str(), {"bytes": int(size), "sha256": str(digest)}:

@@ -1,8 +1,8 @@
-"""What is done to a shard: so many consecutive pairs, aligned by themselves and written to a file.
+"""The work on a shard: consecutive pairs that are aligned by themselves and written to a file.
 
-An encoder's numbers depend a little on what is batched together. So the shards depend on the input alone,
-and each is aligned by its own call: whoever aligns it, and how often, its bytes are the same. What they are
-all centred on, if the aligner has no centre of its own, is found once and kept in the folder of the run.
+The embeddings of a pair depend slightly on the batch that it is in. Shards depend on the input alone, and
+each is aligned by a call of its own, so that its bytes are the same whichever process aligns it, and how
+often. If the aligner has no centre, that of the corpus is computed once and written into the folder.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -11,124 +11,174 @@ from io import BytesIO
 from itertools import count, islice
 from typing import Any, NamedTuple
 
-from otalign.aligner import Aligner, Method, embed_pairs
+from otalign.aligner import Aligner
 from otalign.baselines import SimAligner
-from otalign.encoders.whitening import Centre, hold_first
+from otalign.encoders.chunks import embed_pairs
+from otalign.encoders.whitening import Centre, read_first
 from otalign.engines.folder import Folder
 from otalign.engines.records import FileRecord
 from otalign.failures import CapturedError, capture
-from otalign.io.items import Item, sentences
+from otalign.io.items import Item, make_sentences
+from otalign.method import Method
 from otalign.text.words import Pair
 
-SIZE = 8192  # pairs of a shard: a minute or two of work
-REPORTED = 512  # pairs after which progress is reported
-HEAD = 65_536  # pairs at most among which the centre of a corpus is sought
+SIZE = 8192  # pairs per shard: a minute or two of work
+PROGRESS_INTERVAL = 512  # pairs between reports of progress
+HEAD = 65_536  # maximum number of pairs to compute the centre of a corpus from
 
-# With more threads, sums of the same numbers may be rounded otherwise, and bytes must not depend on that.
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-
-OnAligned = Callable[[int], Any]  # called with the number of further pairs that are aligned
-Warn = Callable[[str], Any]  # told, in a line, what the user should know though the run goes on
+OnAligned = Callable[[int], Any]  # called with the number of pairs that were finished
+Warn = Callable[[str], Any]  # called with a line for the user; the run continues
 
 
 class Shard(NamedTuple):
+    """Consecutive items of a corpus.
+
+    Attributes:
+        number: Number of the shard, from 0.
+        items: The items.
+        first: Index of the first item in the input.
+    """
+
     number: int
     items: Sequence[Item]
-    first: int = 0  # index of its first item in the input
+    first: int = 0
 
 
 class CorpusHead(NamedTuple):
-    """The first items of a corpus, to find its centre."""
+    """The first items of a corpus, from which its centre is computed."""
 
     items: Sequence[Item]
 
 
-class Ready(NamedTuple):
-    """What an engine must know of the method before it begins."""
+class MethodInfo(NamedTuple):
+    """Properties of an aligner that an engine needs.
+
+    Attributes:
+        signature: Its signature.
+        centres: Whether it centres embeddings on the given pairs, and so needs a centre for all shards.
+    """
 
     signature: str
-    centres: bool  # on the pairs at hand, unless it is given a centre
+    centres: bool
 
 
 @dataclass(frozen=True)
 class ShardWork:
-    """The same for every shard. It can be pickled if `load` can; then each process has its own aligner."""
+    """The work on every shard. It can be pickled if `load` can; then each process has its own aligner.
+
+    Attributes:
+        folder: The output folder.
+        load: Function that loads the aligner.
+        pretokenized: Whether the words of a text are separated by blanks.
+        unit: Name of an item in error messages, such as `line` where each line of the input is an item.
+    """
 
     folder: Folder
     load: Callable[[], Method]
     pretokenized: bool = False
-    unit: str = "pair"  # what errors call an item: a line, where each line of the input is one
+    unit: str = "pair"
 
     def write(
         self, shard: Shard, method: Method, on_aligned: OnAligned = lambda pairs: None
     ) -> FileRecord | CapturedError:
-        """Align a shard and write it; told from time to time how many pairs more are aligned.
+        """Align a shard and write it.
+
+        Args:
+            shard: The shard.
+            method: The aligner.
+            on_aligned: Function that is called from time to time with the number of pairs that were aligned.
 
         Returns:
-            Size and digest of its file; or what went wrong, whatever it was, and with which pair if one alone
-            is enough for it.
+            Size and digest of the file; or the failure, with the index of the item if it alone causes it.
         """
         read = done = 0
 
         def pairs() -> Iterator[Pair]:
             nonlocal read
             for read, item in enumerate(shard.items, 1):  # noqa: B007
-                yield sentences(item, self.pretokenized)
+                yield make_sentences(item, self.pretokenized)
 
-        def report() -> Iterator[Any]:
+        def align() -> Iterator[Any]:
             nonlocal done
             for alignment in method.align_many(pairs()):
                 yield alignment
                 done += 1
-                if done % REPORTED == 0:
-                    on_aligned(REPORTED)
-            on_aligned(done % REPORTED)
+                if done % PROGRESS_INTERVAL == 0:
+                    on_aligned(PROGRESS_INTERVAL)
+            on_aligned(done % PROGRESS_INTERVAL)
 
         try:
-            method = _around(method, self.folder.centre)
-            return self.folder.write(shard.number, report())
-        except BaseException as error:  # SystemExit and panics of Rust, too, must not end the process unheard
+            method = _with_centre(method, self.folder.centre)
+            return self.folder.write(shard.number, align())
+        except BaseException as error:  # SystemExit and Rust panics, too, must be reported
             if isinstance(error, OSError | MemoryError | ImportError):
                 return capture(error)
             return capture(error, self._find_failure(shard.items, method, range(done, read)))
 
-    def _find_failure(self, items: Sequence[Item], method: Method, among: Iterable[int]) -> int | None:
+    def _find_failure(self, items: Sequence[Item], method: Method, candidates: Iterable[int]) -> int | None:
         """Return the index of the first item that cannot be aligned and written by itself."""
-        for place in among:
+        for index in candidates:
             try:
-                pair = sentences(items[place], self.pretokenized)
+                pair = make_sentences(items[index], self.pretokenized)
                 self.folder.form.write([method.align(*pair)], BytesIO())
             except BaseException:
-                return place
+                return index
         return None
 
-    def keep_centre(self, head: CorpusHead, method: Method) -> FileRecord | CapturedError | None:
-        """Keep what a stream that begins so is centred on; nothing if it has no words."""
+    def write_centre(self, head: CorpusHead, method: Method) -> FileRecord | CapturedError | None:
+        """Compute the centre of a corpus and write it.
+
+        Args:
+            head: The first items of the corpus.
+            method: The aligner.
+
+        Returns:
+            Size and digest of the file, None if there are no words, or the failure.
+        """
         assert isinstance(method, Aligner | SimAligner)
         whitening = method.settings.whitening if isinstance(method, Aligner) else 0.0
         pairing = method.settings.pairing if isinstance(method, Aligner) else method.pairing
         try:
-            held, words = hold_first(embed_pairs(self._pairs(head.items), method.encoder, pairing))
-            return self.folder.keep(Centre.fit((part for _, part in held), whitening)) if words else None
+            chunks, words = read_first(embed_pairs(self._make_pairs(head.items), method.encoder, pairing))
+            centre = Centre.fit((part for _, part in chunks), whitening) if words else None
+            return self.folder.write_centre(centre) if centre else None
         except BaseException as error:
             return capture(error)
 
-    def _pairs(self, items: Iterable[Item]) -> Iterator[Pair]:
-        return (sentences(item, self.pretokenized) for item in items)
+    def _make_pairs(self, items: Iterable[Item]) -> Iterator[Pair]:
+        return (make_sentences(item, self.pretokenized) for item in items)
 
 
 def split_into_shards(items: Iterable[Item], size: int = SIZE) -> Iterator[Shard]:
-    """Consecutive items, so many at a time, numbered from 0."""
+    """Split a corpus into shards of consecutive items.
+
+    Args:
+        items: The corpus.
+        size: Items per shard.
+
+    Yields:
+        Shards, numbered from 0.
+
+    Raises:
+        ValueError: If `size` is less than 1.
+
+    Example:
+        >>> from otalign.engines import split_into_shards
+        >>> from otalign.io import TextPair
+        >>> [shard.first for shard in split_into_shards([TextPair("a", "b")] * 5, size=2)]
+        [0, 2, 4]
+    """
     if size < 1:
         raise ValueError(f"size of a shard must be at least 1, got {size}; it counts pairs")
     items = iter(items)
     for number in count():
-        if not (held := list(islice(items, size))):
+        if not (batch := list(islice(items, size))):
             return
-        yield Shard(number, held, number * size)
+        yield Shard(number, batch, number * size)
 
 
-def describe_method(method: Method) -> Ready:
+def describe_method(method: Method) -> MethodInfo:
+    """Return the properties of an aligner that an engine needs."""
     match method:
         case Aligner():
             centres = method.settings.centring and method.centre is None
@@ -136,11 +186,11 @@ def describe_method(method: Method) -> Ready:
             centres = method.centring and method.centre is None
         case _:
             centres = False
-    return Ready(method.signature, centres)
+    return MethodInfo(method.signature, centres)
 
 
-def _around(method: Method, centre: Centre | None) -> Method:
-    """The method with a centre kept."""
+def _with_centre(method: Method, centre: Centre | None) -> Method:
+    """Return the method with a given centre."""
     if centre is None or not isinstance(method, Aligner | SimAligner):
         return method
     return replace(method, centre=centre)

@@ -1,68 +1,72 @@
-"""Processes that align shards, an aligner each. One that dies or fails costs nothing but the time: its shard
-goes to another, until three have failed at it."""
+"""A pool of processes that align shards, with an aligner each.
 
-import os
-import signal
+If a process dies or fails, another one gets its shard, until three attempts at the shard have failed.
+"""
+
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from multiprocessing import get_context, parent_process
+from contextlib import suppress
 from multiprocessing.connection import Connection, wait
-from threading import Thread, current_thread, main_thread
 from typing import Any, Self
 
 from otalign.engines.faults import ends_the_run, explain_load_failure, explain_shard, report_death
 from otalign.engines.folder import CENTRE
 from otalign.engines.records import FileRecord
-from otalign.engines.work import ONE_THREAD, CorpusHead, Ready, Shard, ShardWork, describe_method
+from otalign.engines.work import CorpusHead, MethodInfo, Shard, ShardWork, describe_method
 from otalign.failures import EXPECTED, CapturedError, capture
+from otalign.processes import ONE_THREAD, SPAWN, exit_with_parent, ignore_interrupts, set_environment
 
 
 class Worker:
-    """A process, and the task that it is at."""
+    """A process, and its current task."""
 
-    def __init__(self, work: ShardWork):
-        context = get_context("spawn")
+    def __init__(self, work: ShardWork) -> None:
         self.task: Shard | CorpusHead | None = None
-        self.told = 0  # pairs of it that are aligned
-        self.ends, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs, work), daemon=True)
-        with _deaf(), _environment(ONE_THREAD):  # read when their libraries are loaded
+        self.reported = 0  # pairs of the task that were reported as aligned
+        self.connection, other_end = SPAWN.Pipe()
+        self.process = SPAWN.Process(target=_serve, args=(other_end, work), daemon=True)
+        with ignore_interrupts(), set_environment(ONE_THREAD):
             self.process.start()
-        theirs.close()  # so that its death is heard
+        other_end.close()  # so that `receive` fails when the process ends
 
-    def take(self, task: Shard | CorpusHead) -> None:
-        self.task, self.told = task, 0
-        with suppress(ConnectionError):  # if it has died, that is heard where it is waited for
-            self.ends.send(task)
+    def submit(self, task: Shard | CorpusHead) -> None:
+        """Give the process a task."""
+        self.task, self.reported = task, 0
+        with suppress(ConnectionError):  # if it has died, `receive` reports that
+            self.connection.send(task)
 
-    def hear(self) -> Any:
-        """Wait for what it says next. Death is a failure like others."""
+    def receive(self) -> Any:
+        """Wait for the next message of the process; its death is a failure."""
         try:
-            return self.ends.recv()
-        except (EOFError, OSError):  # the second, if it was killed in the middle of a message
+            return self.connection.recv()
+        except (EOFError, OSError):  # the second, if it was killed while it sent a message
             self.process.join()
             return report_death(self.process.exitcode)
 
     def stop(self) -> None:
+        """End the process."""
         self.process.terminate()
         self.process.join()
-        self.ends.close()
+        self.connection.close()
 
 
-class Crew:
-    """Some processes for one run, ended with it."""
+class WorkerPool:
+    """The processes of one run, which end with it.
 
-    def __init__(self, work: ShardWork, processes: int):
+    Attributes:
+        method: Properties of the aligner that the processes have loaded.
+    """
+
+    def __init__(self, work: ShardWork, processes: int) -> None:
         if processes < 1:
             raise ValueError(f"processes must be at least 1, got {processes}")
         self.work = work
-        self.again: list[Shard] = []  # given to processes that failed
-        self.failures: Counter[int] = Counter()  # of each shard, by number
+        self.retries: list[Shard] = []
+        self.failures: Counter[int] = Counter()  # by number of the shard
         self.workers: list[Worker] = []
         try:
             self.workers += [Worker(work) for _ in range(processes)]
-            (self.signature, self.centres), *_ = [self._wait_until_ready(place) for place in range(processes)]
+            self.method, *_ = [self._wait_until_ready(index) for index in range(processes)]
         except BaseException:
             self.__exit__()
             raise
@@ -74,126 +78,102 @@ class Crew:
         for worker in self.workers:
             worker.stop()
 
-    def keep_centre(self, head: CorpusHead) -> None:
-        """Have a worker find the centre of the corpus, and record it."""
-        self.workers[0].take(head)
-        while isinstance(said := self.workers[0].hear(), CapturedError):
-            self._fail(0, said)
-            self.workers[0].take(head)
-        if said is not None:  # with no words there is no centre
-            self.work.folder.record(CENTRE, said)
+    def write_centre(self, head: CorpusHead) -> None:
+        """Have a worker compute the centre of the corpus, and record its file."""
+        self.workers[0].submit(head)
+        while isinstance(result := self.workers[0].receive(), CapturedError):
+            self._fail(0, result)
+            self.workers[0].submit(head)
+        if result is not None:  # without words there is no centre
+            self.work.folder.record(CENTRE, result)
         self.workers[0].task = None
 
-    def written(self, shards: Iterator[Shard]) -> Iterator[int]:
-        """Numbers of pairs that were aligned, as they are told, until all shards are written. What goes wrong
-        with the reading is raised when the shards before it are."""
-        wrong: list[Exception] = []
-        readable = _until_wrong(shards, wrong)
-        while busy := self._busy(readable):
-            for ends in wait(list(busy)):
-                place, shard = busy[ends]
-                worker = self.workers[place]
-                match worker.hear():
+    def write_shards(self, shards: Iterator[Shard]) -> Iterator[int]:
+        """Align and write all shards.
+
+        Args:
+            shards: The shards. An error in reading them is raised once the shards before it are written.
+
+        Yields:
+            Numbers of pairs that were aligned; a negative number takes back those of a failed attempt.
+        """
+        errors: list[Exception] = []
+        readable = _stop_at_error(shards, errors)
+        while busy := self._assign(readable):
+            for connection in wait(list(busy)):
+                index, shard = busy[connection]
+                worker = self.workers[index]
+                match worker.receive():
                     case CapturedError() as failure:
-                        yield -worker.told
-                        self._fail(place, failure)
-                        self.again.append(shard)
+                        yield -worker.reported
+                        self._fail(index, failure)
+                        self.retries.append(shard)
                     case FileRecord() as record:
                         self.work.folder.record(self.work.folder.part(shard.number).name, record)
                         worker.task = None
-                    case more:
-                        worker.told += more
-                        yield more
-        if wrong:
-            raise wrong[0]
+                    case pairs:
+                        worker.reported += pairs
+                        yield pairs
+        if errors:
+            raise errors[0]
 
-    def _busy(self, shards: Iterator[Shard]) -> dict[Any, tuple[int, Shard]]:
-        """Those at work, by what they are heard from; each that was free is given a shard before."""
+    def _assign(self, shards: Iterator[Shard]) -> dict[Any, tuple[int, Shard]]:
+        """Give each idle worker a shard; return index and shard of the busy workers by connection."""
         for worker in self.workers:
-            if worker.task is None and (shard := self.again.pop() if self.again else next(shards, None)):
-                worker.take(shard)
-        tasks = [(place, worker.ends, worker.task) for place, worker in enumerate(self.workers)]
-        return {ends: (place, task) for place, ends, task in tasks if isinstance(task, Shard)}
+            if worker.task is None and (shard := self.retries.pop() if self.retries else next(shards, None)):
+                worker.submit(shard)
+        tasks = [(index, worker.connection, worker.task) for index, worker in enumerate(self.workers)]
+        return {connection: (index, task) for index, connection, task in tasks if isinstance(task, Shard)}
 
-    def _fail(self, place: int, failure: CapturedError) -> None:
-        """Count a failure, and put another worker in the place unless the run is to end."""
-        task = self.workers[place].task
+    def _fail(self, index: int, failure: CapturedError) -> None:
+        """Count a failure, and replace the worker unless the run is to end."""
+        task = self.workers[index].task
         assert task is not None
         number = task.number if isinstance(task, Shard) else -1
         self.failures[number] += 1
         if ends_the_run(failure, self.failures[number]):
             raise explain_shard(failure, self.failures[number], task, self.work)
-        self._replace(place)
-        self._wait_until_ready(place)
+        self._replace(index)
+        self._wait_until_ready(index)
 
-    def _replace(self, place: int) -> None:
-        # Also one that lives: what failed, such as a GPU, may be of no more use to it.
-        self.workers[place].stop()
-        self.workers[place] = Worker(self.work)
+    def _replace(self, index: int) -> None:
+        # Even if the process is alive: its GPU, for example, may be unusable after a failure.
+        self.workers[index].stop()
+        self.workers[index] = Worker(self.work)
 
-    def _wait_until_ready(self, place: int) -> Ready:
-        """Wait until a worker has loaded the aligner. One that fails is replaced, until three have."""
-        times = 0
-        while isinstance(said := self.workers[place].hear(), CapturedError):
-            times += 1
-            if ends_the_run(said, times):
-                raise explain_load_failure(said, times)
-            self._replace(place)
-        return said
+    def _wait_until_ready(self, index: int) -> MethodInfo:
+        """Wait until a worker has loaded the aligner. It is replaced if that fails, up to three times."""
+        failures = 0
+        while isinstance(result := self.workers[index].receive(), CapturedError):
+            failures += 1
+            if ends_the_run(result, failures):
+                raise explain_load_failure(result, failures)
+            self._replace(index)
+        return result
 
 
-def _until_wrong(shards: Iterator[Shard], wrong: list[Exception]) -> Iterator[Shard]:
+def _stop_at_error(shards: Iterator[Shard], errors: list[Exception]) -> Iterator[Shard]:
+    """Yield shards until one cannot be read; add the error to a list."""
     try:
         yield from shards
     except EXPECTED as error:
-        wrong.append(error)
+        errors.append(error)
 
 
-@contextmanager
-def _environment(wanted: dict[str, str]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in wanted}
-    os.environ.update(wanted)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            os.environ.pop(name) if value is None else os.environ.update({name: value})
-
-
-@contextmanager
-def _deaf() -> Iterator[None]:
-    """A process that is started now does not hear an interrupt. The parent does, and ends it."""
-    if current_thread() is not main_thread():  # which alone may say so
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def _serve(ends: Connection, work: ShardWork) -> None:
-    """The life of a process: shards in, files written, until one fails."""
-    Thread(target=_end_with_the_parent, daemon=True).start()
+def _serve(connection: Connection, work: ShardWork) -> None:
+    """Receive tasks and send their results, until one fails."""
+    exit_with_parent()
     try:
         method = work.load()
-        said: Any = describe_method(method)
-        while not isinstance(said, CapturedError):
-            ends.send(said)
-            match ends.recv():
+        result: Any = describe_method(method)
+        while not isinstance(result, CapturedError):
+            connection.send(result)
+            match connection.recv():
                 case CorpusHead() as head:
-                    said = work.keep_centre(head, method)
+                    result = work.write_centre(head, method)
                 case shard:
-                    said = work.write(shard, method, ends.send)
+                    result = work.write(shard, method, connection.send)
     except BaseException as error:
-        said = capture(error)
-    with suppress(OSError):  # the parent has gone
-        ends.send(said)
-
-
-def _end_with_the_parent() -> None:
-    """Killed, it could not stop its workers, and they would go on beside those of the run that goes on."""
-    if parent := parent_process():
-        parent.join()
-        os._exit(1)
+        result = capture(error)
+    with suppress(OSError):  # the parent has ended
+        connection.send(result)

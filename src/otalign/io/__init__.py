@@ -1,4 +1,17 @@
-"""Files of words and links: readers and writers for the formats of the field, and the gold corpora."""
+r"""Readers and writers of files of words and links, and the gold corpora.
+
+Example:
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from otalign.io import read, write
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     links = Path(folder) / "links.txt"
+    ...     _ = links.write_text("0-0 1p2")
+    ...     [item] = read(links, "pharaoh")
+    ...     number = write([item], Path(folder) / "links.talp", "talp")
+    ...     number, (Path(folder) / "links.talp").read_text()
+    (1, '1-1 2p3\n')
+"""
 
 from otalign.io.corpora import CORPORA, Corpus, load
 from otalign.io.formats import FORMATS, Format, Reading, read, write

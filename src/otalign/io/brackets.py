@@ -1,11 +1,11 @@
-"""Formats of three lines a pair, the last of words with positions in brackets: GIZA's A3, and MSR-RTE's.
+"""Formats of three lines per pair, the last with positions in brackets: GIZA's A3 and that of MSR-RTE.
 
     # Sentence pair (1) source length 2 target length 3 alignment score : 1
     das kleine Haus
     NULL ({ 1 }) little ({ 2 }) house ({ 3 })
 
-The words of the last line are the source of A3 but the target of MSR-RTE, where the brackets hold possible
-positions too, `({ 2 p3 / / })`. Positions count from 1; those of NULL are left out.
+The last line holds the source in A3, but the target in MSR-RTE, where the brackets hold possible positions
+too, `({ 2 p3 / / })`. Positions count from 1; those of NULL are ignored.
 """
 
 import re
@@ -13,9 +13,19 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 
-from otalign.alignment import Alignment, Gold, Pairs
-from otalign.io.items import Item, LineTally, alignment, gold, levels_of, links_of, make_links, words_of
-from otalign.io.lines import BadLine, FileSection, Line, join_words, split
+from otalign.alignment import Alignment, Pairs
+from otalign.gold import Gold
+from otalign.io.items import (
+    Item,
+    LineTally,
+    get_levels,
+    get_links,
+    get_words,
+    make_alignment,
+    make_gold,
+    make_links,
+)
+from otalign.io.lines import BadLine, FileSection, Line, join_words, split_words
 
 HEADER = re.compile(rb"# *sentence pair\b", re.IGNORECASE)
 A3_WORD = re.compile(r"([^ \t]+) \(\{ ((?:[0-9]{1,9} )*)\}\)[ \t]*")
@@ -25,7 +35,7 @@ BOM = "\ufeff".encode()
 
 
 def split_at_headers(lines: Iterator[Line]) -> Iterator[list[Line]]:
-    """The lines from each header to the next."""
+    """Group lines, from each header to the next."""
     group = FileSection()
     for line in lines:
         if HEADER.match(line.raw) and group:
@@ -37,35 +47,40 @@ def split_at_headers(lines: Iterator[Line]) -> Iterator[list[Line]]:
 
 
 def by_annotator(*files: Iterator[Line]) -> Iterator[tuple[list[Line], ...]]:
-    """The lines of a pair from each annotator. MSR-RTE has byte order marks anywhere; all are dropped."""
+    """Group the lines of each pair by annotator. MSR-RTE has byte order marks anywhere; they are dropped."""
     clean = ((line._replace(raw=line.raw.replace(BOM, b"")) for line in file) for file in files)
     return zip_longest(*map(split_at_headers, clean), fillvalue=[])
 
 
 def a3(record: list[Line], merged: LineTally) -> Alignment:
-    target, words, positions = _parts(record, A3_WORD, "NULL ({ 2 }) word ({ 1 3 }) …")
+    """Parse a pair in GIZA's A3 format."""
+    target, words, positions = _parse_record(record, A3_WORD, "NULL ({ 2 }) word ({ 1 3 }) …")
     pairs = [(i, int(j) - 1) for i, tokens in enumerate(positions) for j in tokens]
-    return alignment(record[2], (words, target), pairs, merged)
+    return make_alignment(record[2], (words, target), pairs, merged)
 
 
 def a3_lines(item: Item, number: int) -> str:
-    (source, target), links = words_of(item), links_of(item)
+    """Format a pair in GIZA's A3 format."""
+    (source, target), links = get_words(item), get_links(item)
     linked = {j for _, j in links}
     positions = [[j for j in range(len(target)) if j not in linked]]
     positions += [[j for j in range(len(target)) if (i, j) in links] for i in range(len(source))]
     header = f"# Sentence pair ({number}) source length {len(source)} target length {len(target)}"
     marked = [[str(j + 1) for j in places] for places in positions]
-    return _lines(f"{header} alignment score : 1", target, source, marked)
+    return _format_record(f"{header} alignment score : 1", target, source, marked)
 
 
 def msr_rte(record: Sequence[list[Line]], merged: LineTally) -> Gold:
-    """A link is gold where more than half of the annotators have it: surely, or surely or possibly."""
-    annotators = [_one_annotator(lines, record, merged) for lines in record]
-    # Words may differ, as spellings do in the published files; headers and lengths tell a shifted file.
-    kinds = [_kind(*each) for each in zip(record, annotators, strict=True)]
-    for lines, kind in zip(record, kinds, strict=True):
-        if kind != kinds[0]:
-            raise BadLine(lines[0], kind, f"{kinds[0]}, as in {record[0][0].path}")
+    """Merge the annotations of a pair: a link is gold if more than half of the annotators have it.
+
+    It is sure if they agree that it is sure, and possible if they agree that it is sure or possible.
+    """
+    annotators = [_parse_annotator(lines, record, merged) for lines in record]
+    # Spellings differ in the published files, so only headers and lengths show that a file is shifted.
+    descriptions = [_describe_pair(*each) for each in zip(record, annotators, strict=True)]
+    for lines, description in zip(record, descriptions, strict=True):
+        if description != descriptions[0]:
+            raise BadLine(lines[0], description, f"{descriptions[0]}, as in {record[0][0].path}")
 
     def majority(sets: Sequence[Pairs]) -> Pairs:
         votes = Counter(pair for pairs in sets for pair in pairs)
@@ -76,36 +91,41 @@ def msr_rte(record: Sequence[list[Line]], merged: LineTally) -> Gold:
 
 
 def msr_rte_lines(item: Item, number: int) -> str:
-    (source, target), (sure, possible) = words_of(item), levels_of(item)
+    """Format a pair as one annotator's part of an MSR-RTE file."""
+    (source, target), (sure, possible) = get_words(item), get_levels(item)
     marked = [
         [str(i + 1) for i in range(len(source)) if (i, j) in sure]
         + [f"p{i + 1}" for i in range(len(source)) if (i, j) in possible]
         for j in range(len(target))
     ]
     ends = ["/", "/"]
-    return _lines(f"# sentence pair {number}", source, target, [ends, *(places + ends for places in marked)])
+    return _format_record(
+        f"# sentence pair {number}", source, target, [ends, *(places + ends for places in marked)]
+    )
 
 
-def _one_annotator(lines: list[Line], record: Sequence[list[Line]], merged: LineTally) -> Gold:
+def _parse_annotator(lines: list[Line], record: Sequence[list[Line]], merged: LineTally) -> Gold:
     if not lines:
         last = next(lines for lines in record if lines)[0]
         raise BadLine(last, "no such pair in another annotator's file", "the same pairs in every file")
-    source, words, positions = _parts(lines, MSR_WORD, "NULL ({ / / }) word ({ 1 p3 / / }) …")
+    source, words, positions = _parse_record(lines, MSR_WORD, "NULL ({ / / }) word ({ 1 p3 / / }) …")
     levels: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
     for j, tokens in enumerate(positions):
         for token in tokens:
             levels[token[0] != "p"].append((int(token.lstrip("p")) - 1, j))
-    return gold(lines[2], (source, words), make_links(lines[2], levels[True], levels[False], merged))
+    return make_gold(lines[2], (source, words), make_links(lines[2], levels[True], levels[False], merged))
 
 
-def _kind(lines: list[Line], gold: Gold) -> str:
+def _describe_pair(lines: list[Line], gold: Gold) -> str:
     n, m = gold.shape
     return f"{lines[0].text.strip()!r} of {n} and {m} words"
 
 
-def _parts(record: list[Line], word: re.Pattern[str], expected: str):
-    """The words of the text, the words below, and the positions that stand behind each of these."""
-    while len(record) > 3 and not record[-1].raw.strip():  # blank lines after a pair are no matter
+def _parse_record(
+    record: list[Line], word: re.Pattern[str], expected: str
+) -> tuple[tuple[str, ...], tuple[str, ...], list[list[str]]]:
+    """Return the words of the text, the words of the last line, and the positions after each of these."""
+    while len(record) > 3 and not record[-1].raw.strip():  # blank lines after a pair have no meaning
         record.pop()
     if not HEADER.match(record[0].raw):
         raise BadLine(record[0], repr(record[0].text), "a header such as # sentence pair 1")
@@ -122,11 +142,11 @@ def _parts(record: list[Line], word: re.Pattern[str], expected: str):
         end = match.end()
     if words[:1] != ["NULL"]:
         raise BadLine(record[2], repr(text), expected)
-    return split(record[1].text), tuple(words[1:]), positions[1:]
+    return split_words(record[1].text), tuple(words[1:]), positions[1:]
 
 
-def _lines(header: str, text: Sequence[str], below: Sequence[str], positions: list[list[str]]) -> str:
-    """The three lines of a pair; `positions` are those of NULL, then of each word below."""
+def _format_record(header: str, text: Sequence[str], below: Sequence[str], positions: list[list[str]]) -> str:
+    """Format the three lines of a pair; `positions` are those of NULL, then of each word below."""
     line = join_words(text)
     if HEADER.match(line.encode()):
         raise ValueError(f"the sentence {line!r} would be taken for a header; write jsonl")

@@ -1,8 +1,8 @@
-"""Every format by name: `read` a file as a stream of items, `write` items as a file, in constant memory.
+"""Every format by name: `read` a file as a stream of items, `write` items to a file, in constant memory.
 
 for item in read("gold.tsv", "multimwa"): ...                          # Gold
 for item in read(("a.txt", "b.txt"), "parallel"): ...                  # TextPair
-for item in read("links.txt", "pharaoh"): ...                          # Links: the words are elsewhere
+for item in read("links.txt", "pharaoh"): ...                          # WordlessLinks
 for item in read("links.txt", "pharaoh", words=read("gold.tsv", "multimwa")): ...     # Gold
 write(items, "out.jsonl.gz", "jsonl")
 """
@@ -13,17 +13,17 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Any
 
-from otalign.alignment import Gold, WordlessLinks
 from otalign.atomic import open_atomic
+from otalign.gold import Gold, WordlessLinks
 from otalign.io import brackets, ists, links, tables
-from otalign.io.items import Item, LineTally, gold, words_of
+from otalign.io.items import Item, LineTally, get_words, make_gold
 from otalign.io.limits import DEFAULT_LIMITS, ReaderLimits
-from otalign.io.lines import BadLine, Line, Path, compress, lines
+from otalign.io.lines import BadLine, Line, Path, compress, read_lines
 
 
 @dataclass(frozen=True)
 class Format:
-    """A file format: how it is split into records, what a record means, and how items are written."""
+    """A file format: how files are split into records, how a record is parsed, and how it is written."""
 
     about: str
     records: Callable[..., Iterator[Any]]  # an iterator of lines for each file → records
@@ -112,7 +112,18 @@ FORMATS = {
 
 @dataclass
 class Reading:
-    """The items of a file, read anew each time they are asked for, and what was met the last time."""
+    """The items of a file. Each iteration reads the file again, and counts its bad and repeated lines anew.
+
+    Attributes:
+        paths: The files.
+        format: Their format.
+        words: Items whose words belong to the links, for a format without words.
+        skip_bad: Whether bad lines are skipped and counted instead of raised.
+        limits: The largest line and sentence to accept.
+        pretokenized: Whether the words of a text are separated by blanks.
+        skipped: Bad lines of the last iteration.
+        merged: Lines of the last iteration that give a link twice.
+    """
 
     paths: tuple[Path, ...]
     format: Format
@@ -127,14 +138,16 @@ class Reading:
         self.skipped, self.merged = LineTally(), LineTally()
         words = None if self.words is None else iter(self.words)
         count = 0
-        for record in self.format.records(*(lines(path, self.limits.max_line_bytes) for path in self.paths)):
+        for record in self.format.records(
+            *(read_lines(path, self.limits.max_line_bytes) for path in self.paths)
+        ):
             count += 1
             # Taken before the record is parsed: a bad line must not shift the words.
             beside = None if words is None else _beside(record[0], words)
             try:
                 item = self.format.parse(record, self.merged)
                 if beside is not None and isinstance(item, WordlessLinks):
-                    item = gold(record[0], words_of(beside), item)
+                    item = make_gold(record[0], get_words(beside), item)
                 if excess := self.limits.find_excess(item, self.pretokenized):
                     raise BadLine(_first_line(record), *excess)
             except BadLine as bad:
@@ -147,12 +160,12 @@ class Reading:
             yield from self._rest(words, count + 1)
 
     def _rest(self, words: Iterator[Item], number: int) -> Iterator[Gold]:
-        """Pairs after the last line: without links if the format leaves such out, else too many."""
+        """Yield pairs after the last line, without links; an error unless the format omits such pairs."""
         for beside in words:
             if not self.format.sparse:
                 end = Line(str(self.paths[0]), number, b"")
                 raise BadLine(end, "the end of the file", "a line for each pair of words")
-            yield Gold(*words_of(beside), frozenset())
+            yield Gold(*get_words(beside), frozenset())
 
 
 def read(
@@ -164,11 +177,32 @@ def read(
     limits: ReaderLimits = DEFAULT_LIMITS,
     pretokenized: bool = False,
 ) -> Reading:
-    """The items of a file in a format of `FORMATS`, or of several beside each other.
+    """Read the items of a file, or of several that belong together.
 
-    `words` are items with words for a format that has none: then it gives `Gold`, and links are checked
-    against the lengths. A bad line raises `BadLine`, or with `skip_bad` is left out and counted. So is a line
-    beyond the `limits`, for which a text's words are those between blanks if it is `pretokenized`.
+    Args:
+        paths: The file; a tuple or list for a format of several files.
+        format: One of `FORMATS`.
+        words: Items with words, for a format without words: the items are then `Gold`, and links are checked
+            against the lengths of the sentences.
+        skip_bad: Whether to skip and count bad lines instead of raising `BadLine`.
+        limits: The largest line and sentence to accept; a larger one is a bad line.
+        pretokenized: Whether the words of a text are separated by blanks, which matters for `limits` alone.
+
+    Returns:
+        The items, read each time they are iterated over.
+
+    Raises:
+        ValueError: If the format is unknown, does not suit the number of files, or has words of its own.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from otalign.io import read
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "pairs.txt"
+        ...     _ = path.write_text("a small house ||| ein kleines Haus")
+        ...     list(read(path, "bars"))
+        [TextPair(source='a small house', target='ein kleines Haus')]
     """
     form = get_format(format)
     if words is not None and not form.wordless:
@@ -180,9 +214,32 @@ def read(
 
 
 def write(items: Iterable[Item], paths: Path | Sequence[Path], format: str) -> int:
-    """The number of items written. What the format cannot hold is refused, but weights may be lost.
+    r"""Write items to a file.
 
-    Files are replaced once all items are written; an error leaves them as they were.
+    An existing file is replaced once all items are written; an error leaves it as it was.
+
+    Args:
+        items: The items. Weights are lost where a format has none.
+        paths: The file, compressed if its suffix is .gz or .zst; a tuple or list for several files.
+        format: One of `FORMATS`.
+
+    Returns:
+        The number of items.
+
+    Raises:
+        ValueError: If an item holds something that the format cannot represent.
+        OSError: If a file cannot be written.
+
+    Example:
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from otalign import Alignment, Link
+        >>> from otalign.io import write
+        >>> item = Alignment(("a", "house"), ("ein", "Haus"), (Link(0, 0), Link(1, 1)))
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = Path(folder) / "links.txt"
+        ...     write([item], path, "pharaoh"), path.read_text()
+        (1, '0-0 1-1\n')
     """
     form, number = get_format(format), 0
     count = len(form.write)
@@ -207,6 +264,7 @@ def write(items: Iterable[Item], paths: Path | Sequence[Path], format: str) -> i
 
 
 def get_format(format: str) -> Format:
+    """Return the format of a name, or raise ValueError."""
     if format not in FORMATS:
         raise ValueError(f"format must be one of {', '.join(FORMATS)}, got {format!r}")
     return FORMATS[format]

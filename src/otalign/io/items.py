@@ -1,20 +1,21 @@
-"""What a line of a file can hold, and what a writer asks of it: words, text, links of one or two levels.
+"""The content of a line or record of a file, and what writers need of it: words, text and links.
 
 A format gives `Gold` if it has words and two levels of links, `Alignment` if it has words and one level,
-`Links` if its words are elsewhere, and `TextPair` or `WordPair` if it has no links.
+`WordlessLinks` if it has links without words, and `TextPair` or `WordPair` if it has no links.
 """
 
 from typing import NamedTuple
 
-from otalign.alignment import Alignment, Gold, Link, Pairs, WordlessLinks
-from otalign.io.lines import NO_LINE, BadLine, Line, join_words, split
+from otalign.alignment import Alignment, Link, Pairs
+from otalign.gold import Gold, WordlessLinks
+from otalign.io.lines import NO_LINE, BadLine, Line, join_words, split_words
 from otalign.text.words import Sentence, tokenize
 from otalign.text.words import join_words as sentence_of
 from otalign.text.words import split as split_at_blanks
 
 
 class TextPair(NamedTuple):
-    """Two sentences as they were written, not yet aligned."""
+    """Two sentences as text, not yet aligned."""
 
     source: str
     target: str
@@ -34,48 +35,58 @@ Pair = tuple[int, int]
 
 
 class LineTally:
-    """How often something was met, and where it was met first."""
+    """A count of lines, with a message about the first of them."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.count = 0
         self.first: str | None = None
 
     def note(self, message: str) -> None:
+        """Count a line."""
         self.count += 1
         self.first = self.first or message
 
 
-def words_of(item: Item) -> tuple[Words, Words]:
+def get_words(item: Item) -> tuple[Words, Words]:
+    """Return the words of both sentences; texts are split at blanks."""
     match item:
         case TextPair(source, target):
-            return split(source), split(target)
+            return split_words(source), split_words(target)
         case WordlessLinks():
-            raise ValueError("these links have no words; give words= where they are read")
+            raise ValueError("these links have no words; pass words= to read")
     return item.source, item.target
 
 
-def sentences(item: Item, pretokenized: bool = False) -> tuple[Sentence, Sentence]:
-    """Both sentences, to be aligned. Texts are split, if `pretokenized` at blanks alone; words stay words."""
+def make_sentences(item: Item, pretokenized: bool = False) -> tuple[Sentence, Sentence]:
+    """Convert an item into the two sentences to align.
+
+    Args:
+        item: The item.
+        pretokenized: Whether the words of a text are separated by blanks; else texts are tokenised.
+
+    Returns:
+        Source and target.
+    """
     if isinstance(item, TextPair):
-        made = split_at_blanks if pretokenized else tokenize
-        return made(item.source), made(item.target)
-    source, target = words_of(item)
+        divide = split_at_blanks if pretokenized else tokenize
+        return divide(item.source), divide(item.target)
+    source, target = get_words(item)
     return sentence_of(source), sentence_of(target)
 
 
-def text_of(item: Item) -> TextPair:
-    """Both sentences as lines of text."""
+def get_texts(item: Item) -> TextPair:
+    """Return both sentences as text of one line each."""
     if not isinstance(item, TextPair):
-        source, target = words_of(item)
+        source, target = get_words(item)
         return TextPair(join_words(source), join_words(target))
     for text in item:
         if NO_LINE.search(text):
-            raise ValueError(f"the text {text!r} holds a line end or byte order mark; replace it")
+            raise ValueError(f"the text {text!r} contains a line end or byte order mark; replace it")
     return item
 
 
-def levels_of(item: Item) -> tuple[Pairs, Pairs]:
-    """The sure and the possible links; those of an `Alignment` are sure."""
+def get_levels(item: Item) -> tuple[Pairs, Pairs]:
+    """Return the sure and the possible links; those of an `Alignment` are sure."""
     match item:
         case TextPair() | WordPair():
             raise ValueError("this is text without links; align it first")
@@ -84,9 +95,9 @@ def levels_of(item: Item) -> tuple[Pairs, Pairs]:
     return item.sure, item.possible
 
 
-def links_of(item: Item) -> Pairs:
-    """The links of an item of one level, for formats that have no more."""
-    sure, possible = levels_of(item)
+def get_links(item: Item) -> Pairs:
+    """Return the links of an item that has no possible links, for formats of one level."""
+    sure, possible = get_levels(item)
     if possible:
         raise ValueError(
             "the format has no possible links; choose a level first, with alignment('sure') or "
@@ -95,33 +106,34 @@ def links_of(item: Item) -> Pairs:
     return sure
 
 
-def gold(line: Line, words: tuple[Words, Words], links: WordlessLinks) -> Gold:
-    """The links with their words; the line they came from is bad if they do not fit."""
+def make_gold(line: Line, words: tuple[Words, Words], links: WordlessLinks) -> Gold:
+    """Combine links with their words; raise BadLine if they do not fit."""
     try:
         return Gold(*words, links.sure, links.possible)
     except ValueError as error:
         raise BadLine(line, str(error), "links between words of the two sentences") from None
 
 
-def alignment(
+def make_alignment(
     line: Line,
     words: tuple[Words, Words],
     pairs: list[Pair],
     merged: LineTally,
     weights: list[float] | None = None,
 ) -> Alignment:
-    """The same for links of one level, which weigh 1 unless their weights are given."""
+    """Combine links of one level with their words, and perhaps weights; raise BadLine if they do not fit."""
     try:
         weighted = zip(pairs, weights or [1.0] * len(pairs), strict=True)
-        made = Alignment(*words, tuple(Link(*pair, weight) for pair, weight in weighted))
+        result = Alignment(*words, tuple(Link(*pair, weight) for pair, weight in weighted))
     except ValueError as error:
         raise BadLine(line, str(error), "links between words of the two sentences") from None
-    if len(made.links) < len(pairs):
+    if len(result.links) < len(pairs):
         record_duplicate(line, merged)
-    return made
+    return result
 
 
 def make_links(line: Line, sure: list[Pair], possible: list[Pair], merged: LineTally) -> WordlessLinks:
+    """Combine links of two levels, counting the line if it gives a link twice."""
     links = WordlessLinks(frozenset(sure), frozenset(possible))
     if len(links.sure) + len(links.possible) < len(sure) + len(possible):
         record_duplicate(line, merged)
@@ -129,4 +141,5 @@ def make_links(line: Line, sure: list[Pair], possible: list[Pair], merged: LineT
 
 
 def record_duplicate(line: Line, merged: LineTally) -> None:
+    """Count a line that gives a link twice."""
     merged.note(f"{line.path}, line {line.number}: a link is given twice")

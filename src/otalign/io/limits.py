@@ -1,9 +1,9 @@
-"""How much of a file the readers take at once, so that no single line can exhaust the memory."""
+"""Limits on what the readers accept, so that no single line can exhaust the memory."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 
-from otalign.alignment import WordlessLinks
+from otalign.gold import WordlessLinks
 from otalign.io.items import Item, TextPair
 from otalign.io.lines import MAX_LINE_BYTES
 from otalign.text.words import split, tokenize
@@ -11,10 +11,10 @@ from otalign.text.words import split, tokenize
 
 @dataclass(frozen=True)
 class ReaderLimits:
-    """The largest line and the largest sentence that the readers accept; what exceeds them is a bad line.
+    """The largest line and the largest sentence that the readers accept; a larger one is a bad line.
 
     Aligning two sentences of `max_words` words takes about 1 GB of memory. `Aligner.align` and `align_many`
-    have no limits: a program that calls them decides for itself.
+    have no limits of their own.
 
     Attributes:
         max_line_bytes: Bytes of a line, after decompression.
@@ -26,7 +26,7 @@ class ReaderLimits:
     max_words: int = 4_000
     max_characters: int = 100_000
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for field in fields(self):
             if getattr(self, field.name) < 1:
                 raise ValueError(f"{field.name} must be at least 1, got {getattr(self, field.name)}")
@@ -35,21 +35,21 @@ class ReaderLimits:
         """Compare the sentences of an item with the limits.
 
         Args:
-            item: What a line holds.
-            pretokenized: Whether the words of a text are what stands between blanks.
+            item: The item that was read.
+            pretokenized: Whether the words of a text are separated by blanks.
 
         Returns:
-            What was found and what was expected, or None if the item is within the limits.
+            The actual and the permitted size in words, or None if the item is within the limits.
         """
-        for side, words, characters in self._sizes(item, pretokenized):
+        for side, words, characters in self._measure(item, pretokenized):
             if characters > self.max_characters:
-                found = f"{characters:,} characters in the {side}"
-                return found, f"at most {self.max_characters:,} (max_characters)"
+                actual = f"{characters:,} characters in the {side}"
+                return actual, f"at most {self.max_characters:,} (max_characters)"
             if words > self.max_words:
                 return f"{words:,} words in the {side}", f"at most {self.max_words:,} (max_words)"
         return None
 
-    def _sizes(self, item: Item, pretokenized: bool) -> Iterator[tuple[str, int, int]]:
+    def _measure(self, item: Item, pretokenized: bool) -> Iterator[tuple[str, int, int]]:
         if isinstance(item, WordlessLinks):
             return
         for side, content in (("source", item.source), ("target", item.target)):

@@ -1,9 +1,9 @@
-"""Files as numbered lines, plain or packed (.gz, .zst by suffix), and words as text.
+"""Files as numbered lines, plain or compressed (.gz, .zst by suffix), and words as text.
 
-A line ends at LF and nowhere else, so that files beside each other keep their places: a lone CR, U+2028 and
-their like are letters. The CR of a CRLF and a byte order mark at the start of a file are dropped; a missing
-last line end is no matter. Bytes that are not UTF-8 are met when the line is used, and spoil that line alone.
-Words are what stands between spaces and tabs; a no-break space is a letter.
+A line ends at LF only, so that the lines of parallel files correspond: a lone CR, U+2028 and the like are
+letters. The CR of a CRLF and a byte order mark at the start of a file are dropped, and the last line need not
+end with LF. Bytes are decoded when the text of a line is used, so that invalid UTF-8 affects that line only.
+Words are separated by spaces and tabs; a no-break space is a letter.
 """
 
 import gzip
@@ -19,11 +19,11 @@ from typing import Any, BinaryIO, NamedTuple, cast
 
 Path = str | PathLike[str]
 
-STDIN = "-"  # the name by which standard input is read
+STDIN = "-"  # name of standard input
 PACKED = (".gz", ".zst")
 MAX_LINE_BYTES = 1 << 24
-SHOWN = 100  # letters of a bad line that its message shows
-BLOCK = 1 << 20  # bytes at a time of what is passed over
+SHOWN = 100  # characters of a bad line in its message
+BLOCK = 1 << 20  # bytes to skip at a time
 RECORD_BYTES = 1 << 26
 LINE_OVERHEAD = 200  # bytes that a line takes in memory besides its own
 NO_WORD = re.compile("[ \t\r\n\ufeff]|^$")
@@ -31,7 +31,14 @@ NO_LINE = re.compile("[\r\n\ufeff]")
 
 
 class Line(NamedTuple):
-    """A line of a file, counted from 1. One beyond a limit names it and holds its start alone."""
+    """A line of a file.
+
+    Attributes:
+        path: Name of the file.
+        number: Number of the line, from 1.
+        raw: Its bytes, without the line end; the first ones only if it exceeds a limit.
+        limit: The limit that it exceeds, if any.
+    """
 
     path: str
     number: int
@@ -40,6 +47,7 @@ class Line(NamedTuple):
 
     @property
     def text(self) -> str:
+        """The line as text; BadLine if it exceeds a limit or is not UTF-8."""
         if self.limit:
             raise BadLine(self, "more", f"at most {self.limit}")
         try:
@@ -50,11 +58,12 @@ class Line(NamedTuple):
 
 
 class FileSection(list[Line]):
-    """The lines of one pair. They may be many, so no more than `RECORD_BYTES` of them are kept."""
+    """The lines of one pair, at most `RECORD_BYTES` of them; a further line is marked as beyond the limit."""
 
     size = 0
 
     def add(self, line: Line) -> None:
+        """Append a line, unless the limit is reached."""
         self.size += len(line.raw) + LINE_OVERHEAD
         if self.size <= RECORD_BYTES:
             self.append(line)
@@ -64,9 +73,15 @@ class FileSection(list[Line]):
 
 
 class BadLine(ValueError):
-    """A line that is not what its format says: where, what was found, what was expected."""
+    """An error in a line of a file.
 
-    def __init__(self, line: Line, found: str, expected: str):
+    Attributes:
+        line: The line.
+        found: What it holds.
+        expected: What the format requires.
+    """
+
+    def __init__(self, line: Line, found: str, expected: str) -> None:
         super().__init__(line, found, expected)
         self.line, self.found, self.expected = line, found, expected
 
@@ -75,12 +90,12 @@ class BadLine(ValueError):
         return f"{self.line.path}, line {self.line.number}: found {found}, expected {self.expected}"
 
 
-def lines(path: Path, max_bytes: int = MAX_LINE_BYTES) -> Iterator[Line]:
+def read_lines(path: Path, max_bytes: int = MAX_LINE_BYTES) -> Iterator[Line]:
     """Read a file line by line, in constant memory.
 
     Args:
         path: The file, or `-` for standard input.
-        max_bytes: The longest line that is read; a longer one is bad when its text is asked for.
+        max_bytes: Bytes of the longest line to read; the text of a longer one raises BadLine.
 
     Yields:
         The lines.
@@ -95,7 +110,7 @@ def lines(path: Path, max_bytes: int = MAX_LINE_BYTES) -> Iterator[Line]:
                 number += 1
                 if number == 1:
                     raw = raw.removeprefix(BOM_UTF8)
-                    if not raw:  # the mark was all there is: an empty file
+                    if not raw:  # an empty file with a byte order mark
                         return
                 if len(raw) > max_bytes and not raw.endswith(b"\n"):
                     yield Line(name, number, raw[:SHOWN], f"{max_bytes:,} bytes a line (max_line_bytes)")
@@ -105,19 +120,26 @@ def lines(path: Path, max_bytes: int = MAX_LINE_BYTES) -> Iterator[Line]:
                     yield Line(name, number, raw.removesuffix(b"\n").removesuffix(b"\r"))
         except EOFError:
             end = Line(name, number + 1, b"")
-            raise BadLine(end, "the end of a packed file that is cut short", "all of it") from None
-        except _errors_of_damage(path) as error:
+            raise BadLine(end, "the end of a truncated compressed file", "the complete file") from None
+        except _list_damage_errors(path) as error:
             end = Line(name, number + 1, b"")
-            raise BadLine(end, f"a damaged packed file ({error})", "one that can be unpacked") from None
+            raise BadLine(end, f"a damaged compressed file ({error})", "an intact file") from None
 
 
 @contextmanager
 def open_input(path: Path) -> Iterator[BinaryIO]:
-    """Open a file to read its bytes, decompressed as its suffix says; `-` is standard input."""
+    """Open a file to read its bytes, decompressed according to its suffix.
+
+    Args:
+        path: The file, or `-` for standard input.
+
+    Yields:
+        The open file.
+    """
     name = str(path)
     if name == STDIN:
         if sys.stdin is None:
-            raise ValueError("standard input is closed; give a file, or open it")
+            raise ValueError("standard input is closed; open it, or name a file")
         yield sys.stdin.buffer
         return
     with ExitStack() as stack:
@@ -125,48 +147,57 @@ def open_input(path: Path) -> Iterator[BinaryIO]:
         if name.endswith(".gz"):
             file = stack.enter_context(gzip.GzipFile(fileobj=file))
         elif name.endswith(".zst"):
-            file = stack.enter_context(_zstd(path).ZstdFile(file))
+            file = stack.enter_context(_import_zstd(path).ZstdFile(file))
         yield file
 
 
 @contextmanager
 def compress(file: BinaryIO, name: str) -> Iterator[BinaryIO]:
-    """Wrap an open file so that what is written is compressed as the suffix of `name` says."""
-    if name.endswith(".gz"):  # without the name and the time that gzip would put in front
-        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
-            yield cast(BinaryIO, packed)
+    """Wrap an open file so that its content is compressed according to the suffix of a name.
+
+    Args:
+        file: The file to write to.
+        name: Name with the suffix .gz, .zst or any other, which means no compression.
+
+    Yields:
+        The file to write uncompressed bytes to.
+    """
+    if name.endswith(".gz"):  # without name and time in the header, so that the bytes are reproducible
+        with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as compressed:
+            yield cast(BinaryIO, compressed)
     elif name.endswith(".zst"):
-        zstd = _zstd(name)
-        checked = {zstd.CompressionParameter.checksum_flag: 1}  # as the program zstd does, and gzip always
-        with zstd.ZstdFile(file, "wb", options=checked) as packed:
-            yield packed
+        zstd = _import_zstd(name)
+        options = {zstd.CompressionParameter.checksum_flag: 1}  # as the program zstd and gzip do
+        with zstd.ZstdFile(file, "wb", options=options) as compressed:
+            yield compressed
     else:
         yield file
 
 
-def _zstd(path: Path) -> Any:
-    """Python's module for .zst, or the package that brings it to versions before 3.14."""
+def _import_zstd(path: Path) -> Any:
+    """Import Python's module for .zst, or the package that brings it to versions before 3.14."""
     for name in ("compression.zstd", "backports.zstd"):
         with suppress(ImportError):
             return import_module(name)
     raise ImportError(
         f"{path} needs zstd, which comes with Python 3.14 or the package backports.zstd; "
-        "pip install 'otalign[zst]', or unpack the file"
+        "pip install 'otalign[zst]', or decompress the file"
     )
 
 
-def _errors_of_damage(path: Path) -> tuple[type[Exception], ...]:
-    zst = (_zstd(path).ZstdError,) if str(path).endswith(".zst") else ()
+def _list_damage_errors(path: Path) -> tuple[type[Exception], ...]:
+    zst = (_import_zstd(path).ZstdError,) if str(path).endswith(".zst") else ()
     return gzip.BadGzipFile, zlib.error, *zst
 
 
-def split(text: str) -> tuple[str, ...]:
+def split_words(text: str) -> tuple[str, ...]:
+    """Split a text at spaces and tabs."""
     return tuple(filter(None, text.replace("\t", " ").split(" ")))
 
 
 def join_words(words: Sequence[str]) -> str:
-    """The words as a line that `split` takes apart into the same words."""
+    """Join words to a line that `split_words` splits into the same words."""
     for word in words:
         if NO_WORD.search(word):
-            raise ValueError(f"the word {word!r} is empty or holds a blank or line end; write jsonl")
+            raise ValueError(f"the word {word!r} is empty or contains a blank or line end; write jsonl")
     return " ".join(words)

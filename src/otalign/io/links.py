@@ -1,24 +1,24 @@
-"""Links without words: Pharaoh (`0-0 1p2`), TALP (the same from 1), NAACL (a line a link)."""
+"""Links without words: Pharaoh (`0-0 1p2`), TALP (the same, counted from 1) and NAACL (a link per line)."""
 
 import re
 from collections.abc import Callable, Iterator
 
-from otalign.alignment import WordlessLinks
-from otalign.io.items import Item, LineTally, Pair, levels_of, make_links
+from otalign.gold import WordlessLinks
+from otalign.io.items import Item, LineTally, Pair, get_levels, make_links
 from otalign.io.lines import BadLine, FileSection, Line
 
-GAP = 100_000  # sentences without a link in a row; a larger jump of the number is a mistake
+GAP = 100_000  # consecutive sentences without a link; a larger jump of the number is an error
+CACHE_SIZE = 1 << 16  # tokens; a corpus has a few thousand different ones
 NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?(e-?[0-9]+)?")
-KEPT = 1 << 16  # tokens whose meaning is kept; a corpus has a few thousand different ones
 NAACL_LINE = re.compile(
     r"\s*(0*[1-9][0-9]{0,8})\s+([0-9]{1,9})\s+([0-9]{1,9})(?:\s+([SP]))?(?:\s+[0-9.eE+-]+)?\s*"
 )
 
 
 class Tokens(dict[str, Pair]):
-    """The pair that a token such as `3-4` stands for. Looking up is ten times as fast as parsing."""
+    """A cache of the pairs that tokens such as `3-4` denote; a lookup is ten times as fast as parsing."""
 
-    def __init__(self, marks: str, first: int = 0):
+    def __init__(self, marks: str, first: int = 0) -> None:
         self.pattern = re.compile(f"([0-9]{{1,9}})[{re.escape(marks)}]([0-9]{{1,9}})")
         self.first = first
         shown = " or ".join(f"{first}{mark}{first + 1}" for mark in marks)
@@ -29,12 +29,13 @@ class Tokens(dict[str, Pair]):
         pair = (int(match[1]) - self.first, int(match[2]) - self.first) if match else (-1, -1)
         if min(pair) < 0:
             raise KeyError(token)
-        if len(self) >= KEPT:
+        if len(self) >= CACHE_SIZE:
             self.clear()
         self[token] = pair
         return pair
 
-    def pairs(self, line: Line, tokens: list[str]) -> list[Pair]:
+    def parse(self, line: Line, tokens: list[str]) -> list[Pair]:
+        """Parse the tokens of a line."""
         try:
             return list(map(self.__getitem__, tokens))
         except KeyError as error:
@@ -45,18 +46,21 @@ PLAIN, PHARAOH, TALP = Tokens("-"), Tokens("-p?"), Tokens("-p", first=1)
 
 
 def each_line(lines: Iterator[Line]) -> Iterator[list[Line]]:
+    """Make each line a record."""
     return ([line] for line in lines)
 
 
 def reader(meaning: Tokens) -> Callable[[list[Line], LineTally], WordlessLinks]:
+    """Return a function that parses a line of links."""
+
     def links(record: list[Line], merged: LineTally) -> WordlessLinks:
         (line,) = record
         text = _drop_numbers(line.text)
         tokens = text.split()
         if text.count("-") == len(tokens):
-            return make_links(line, meaning.pairs(line, tokens), [], merged)
-        sure = meaning.pairs(line, [token for token in tokens if "-" in token])
-        possible = meaning.pairs(line, [token for token in tokens if "-" not in token])
+            return make_links(line, meaning.parse(line, tokens), [], merged)
+        sure = meaning.parse(line, [token for token in tokens if "-" in token])
+        possible = meaning.parse(line, [token for token in tokens if "-" not in token])
         return make_links(line, sure, possible, merged)
 
     return links
@@ -69,9 +73,11 @@ def _drop_numbers(text: str) -> str:
 
 
 def writer(first: int) -> Callable[[Item, int], str]:
+    """Return a function that formats links on a line, counted from `first`."""
+
     def line(item: Item, number: int) -> str:
-        sure, possible = levels_of(item)
-        if not possible:  # as nearly always; twice as fast
+        sure, possible = get_levels(item)
+        if not possible:  # the usual case, twice as fast
             return " ".join([f"{i + first}-{j + first}" for i, j in sorted(sure)]) + "\n"
         marks = {**dict.fromkeys(possible, "p"), **dict.fromkeys(sure, "-")}
         return " ".join(f"{i + first}{mark}{j + first}" for (i, j), mark in sorted(marks.items())) + "\n"
@@ -80,14 +86,15 @@ def writer(first: int) -> Callable[[Item, int], str]:
 
 
 def by_sentence(lines: Iterator[Line]) -> Iterator[list[Line]]:
-    """The lines of each sentence number, from 1; a blank line for a sentence that has none.
+    """Group lines by sentence number, from 1; a sentence without lines gets a blank one.
 
-    Lines that say no number, or one past or far ahead, stay with the sentence before, where they are bad.
+    Lines without a number, or with one that is too low or too high, stay with the sentence before, where they
+    raise BadLine.
     """
     current, group = 1, FileSection()
     for line in lines:
         words = line.raw.split(maxsplit=1)
-        if not words:  # numbers keep the places, so blank lines mean nothing
+        if not words:  # sentences are numbered, so blank lines have no meaning
             continue
         number = int(words[0]) if words[0].isdigit() and len(words[0]) < 10 else current
         if current < number <= current + GAP:
@@ -101,6 +108,7 @@ def by_sentence(lines: Iterator[Line]) -> Iterator[list[Line]]:
 
 
 def naacl_links(record: list[Line], merged: LineTally) -> WordlessLinks:
+    """Parse the lines of a sentence."""
     levels, numbers = {"S": [], "P": []}, set()
     for line in record:
         if not line.raw:
@@ -119,8 +127,8 @@ def naacl_links(record: list[Line], merged: LineTally) -> WordlessLinks:
 
 
 def naacl_lines(item: Item, number: int) -> str:
-    """A line a link; for a pair without links a null one, which keeps its place."""
-    sure, possible = levels_of(item)
+    """Format a link per line; a pair without links gets a null link, which keeps its place."""
+    sure, possible = get_levels(item)
     links = (
         f"{number} {i + 1} {j + 1} {'S' if (i, j) in sure else 'P'}\n" for i, j in sorted(sure | possible)
     )

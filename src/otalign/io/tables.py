@@ -1,26 +1,27 @@
-"""One line a pair: MultiMWA's table, two or three columns, JSON, `source ||| target`, parallel files."""
+"""Formats with a pair per line: MultiMWA's table, columns, JSON, `source ||| target`, and parallel files."""
 
 import json
 from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
 
-from otalign.alignment import Alignment, Gold, Pairs, WordlessLinks
+from otalign.alignment import Alignment, Pairs
+from otalign.gold import Gold, WordlessLinks
 from otalign.io.items import (
     Item,
     LineTally,
     TextPair,
     Unaligned,
     WordPair,
-    alignment,
-    gold,
-    levels_of,
-    links_of,
+    get_levels,
+    get_links,
+    get_texts,
+    make_alignment,
+    make_gold,
     make_links,
     record_duplicate,
-    text_of,
 )
-from otalign.io.lines import BadLine, Line, split
+from otalign.io.lines import BadLine, Line, split_words
 from otalign.io.links import PLAIN
 from otalign.text.words import check_unicode
 
@@ -29,17 +30,21 @@ OBJECT = 'an object with "source" and "target", and "links", "sure" and "possibl
 
 
 def multimwa(record: list[Line], merged: LineTally) -> Gold:
+    """Parse a row of MultiMWA's table."""
     (line,) = record
     cells = line.text.split("\t")
     if len(cells) < 9:
         expected = "sentences in columns 1 and 3, sure and possible links in 7 and 8, counted from 0"
-        raise BadLine(line, _columns(cells), expected)
-    sure, possible = (PLAIN.pairs(line, cell.split()) for cell in cells[7:9])
-    return gold(line, (split(cells[1]), split(cells[3])), make_links(line, sure, possible, merged))
+        raise BadLine(line, _describe_columns(cells), expected)
+    sure, possible = (PLAIN.parse(line, cell.split()) for cell in cells[7:9])
+    return make_gold(
+        line, (split_words(cells[1]), split_words(cells[3])), make_links(line, sure, possible, merged)
+    )
 
 
 def multimwa_line(item: Item, number: int) -> str:
-    (source, target), (sure, possible) = text_of(item), map(_tokens, levels_of(item))
+    """Format a row of MultiMWA's table."""
+    (source, target), (sure, possible) = get_texts(item), map(_format_links, get_levels(item))
     cells = (f"{number - 1}:0", source, "N/A", target, "N/A", "1", "1", sure, possible, "")
     return "\t".join(cells) + "\n"
 
@@ -49,13 +54,15 @@ def columns(record: list[Line], merged: LineTally) -> Alignment:
     (line,) = record
     cells = line.text.split("\t")
     if not 3 <= len(cells) <= 6:
-        raise BadLine(line, _columns(cells), "three: source, target, links; with a tab before no links too")
-    pairs = PLAIN.pairs(line, cells[2].split())
-    weights = _weights(line, cells[3], len(pairs)) if len(cells) in (4, 6) else None
-    return alignment(line, (split(cells[0]), split(cells[1])), pairs, merged, weights)
+        raise BadLine(
+            line, _describe_columns(cells), "three: source, target, links; with a tab before no links too"
+        )
+    pairs = PLAIN.parse(line, cells[2].split())
+    weights = _parse_weights(line, cells[3], len(pairs)) if len(cells) in (4, 6) else None
+    return make_alignment(line, (split_words(cells[0]), split_words(cells[1])), pairs, merged, weights)
 
 
-def _weights(line: Line, cell: str, count: int) -> list[float]:
+def _parse_weights(line: Line, cell: str, count: int) -> list[float]:
     try:
         weights = [float(weight) for weight in cell.split()]
     except ValueError:
@@ -66,42 +73,45 @@ def _weights(line: Line, cell: str, count: int) -> list[float]:
 
 
 def columns_line(item: Item, number: int) -> str:
-    return "\t".join((*text_of(item), _tokens(links_of(item)))) + "\n"
+    """Format `source TAB target TAB links`."""
+    return "\t".join((*get_texts(item), _format_links(get_links(item)))) + "\n"
 
 
 def two_columns(record: list[Line], merged: LineTally) -> TextPair:
-    """`source TAB target`; a blank line is an empty pair, so that places are kept."""
+    """Parse `source TAB target`; a blank line is an empty pair, so that line numbers stay pair numbers."""
     (line,) = record
     cells = line.text.split("\t") if line.raw else ["", ""]
     if len(cells) != 2:
-        raise BadLine(line, _columns(cells), "two: source, target; the format with links is columns")
+        raise BadLine(line, _describe_columns(cells), "two: source, target; the format with links is columns")
     return TextPair(*cells)
 
 
 def two_columns_line(item: Item, number: int) -> str:
-    pair = text_of(item)
+    """Format `source TAB target`."""
+    pair = get_texts(item)
     for text in pair:
         if "\t" in text:
-            raise ValueError(f"the text {text!r} holds a tab; write two parallel files instead")
+            raise ValueError(f"the text {text!r} contains a tab; write two parallel files instead")
     return f"{pair.source}\t{pair.target}\n"
 
 
 def json_object(record: list[Line], merged: LineTally) -> Alignment | Gold | Unaligned:
+    """Parse a JSON object: gold, an alignment, or a pair without links."""
     (line,) = record
     try:
         data = parse_json(line)
         if not data.keys() & {"links", "sure"}:
-            return _make_unaligned(data["source"], data["target"])
-        made = Gold.from_dict(data) if "sure" in data else Alignment.from_dict(data)
+            return _parse_pair(data["source"], data["target"])
+        item = Gold.from_dict(data) if "sure" in data else Alignment.from_dict(data)
     except BadLine:
         raise
     except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
         raise BadLine(line, repr(error), OBJECT) from None
-    kept = made.links if isinstance(made, Alignment) else made.sure | made.possible
-    levels = ("links",) if isinstance(made, Alignment) else ("sure", "possible")
-    if len(kept) < sum(len(data[name]) for name in levels):
+    links = item.links if isinstance(item, Alignment) else item.sure | item.possible
+    levels = ("links",) if isinstance(item, Alignment) else ("sure", "possible")
+    if len(links) < sum(len(data[name]) for name in levels):
         record_duplicate(line, merged)
-    return made
+    return item
 
 
 def parse_json(line: Line, expected: str = OBJECT) -> Any:
@@ -112,10 +122,10 @@ def parse_json(line: Line, expected: str = OBJECT) -> Any:
         expected: What it should hold, for the message.
 
     Returns:
-        The value that it holds.
+        Its value.
 
     Raises:
-        BadLine: The line is no JSON, is nested too deeply, or holds a lone surrogate or NaN.
+        BadLine: If the line is not JSON, is nested too deeply, or holds a lone surrogate or NaN.
     """
     text = line.text
     try:
@@ -138,25 +148,26 @@ def _refuse_constant(name: str) -> float:
 DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
-def _make_unaligned(source: Any, target: Any) -> Unaligned:
+def _parse_pair(source: Any, target: Any) -> Unaligned:
     match source, target:
         case str(), str():
             return TextPair(source, target)
         case [*_], [*_]:
-            checked = Alignment(tuple(source), tuple(target), ())  # that these are words
+            checked = Alignment(tuple(source), tuple(target), ())  # checks the words
             return WordPair(checked.source, checked.target)
     raise TypeError("source and target must be two texts, or two lists of words")
 
 
 def json_line(item: Item, number: int) -> str:
+    """Format an item as a JSON object."""
     if isinstance(item, WordlessLinks):
-        raise ValueError("jsonl holds sentences, and these are links without words")
+        raise ValueError("jsonl holds sentences, but these links have no words; pass words= to read")
     data = item._asdict() if isinstance(item, Unaligned) else item.to_dict()
     return json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def parse_bars(record: list[Line], merged: LineTally) -> TextPair:
-    """`source ||| target`; a blank line is an empty pair, so that places are kept."""
+    """Parse `source ||| target`; a blank line is an empty pair, so that line numbers stay pair numbers."""
     (line,) = record
     parts = line.text.split(BARS) if line.text.strip(" \t") else ["", ""]
     if len(parts) != 2:
@@ -165,18 +176,21 @@ def parse_bars(record: list[Line], merged: LineTally) -> TextPair:
 
 
 def barred_line(item: Item, number: int) -> str:
-    pair = text_of(item)
+    """Format `source ||| target`."""
+    pair = get_texts(item)
     for text in pair:
         if BARS in text:
-            raise ValueError(f"the text {text!r} holds {BARS}; write two parallel files instead")
+            raise ValueError(f"the text {text!r} contains {BARS}; write two parallel files instead")
     return f"{pair.source} {BARS} {pair.target}\n"
 
 
 def side_by_side(source: Iterator[Line], target: Iterator[Line]) -> Iterator[list[Line | None]]:
+    """Combine the lines of two files into records."""
     return (list(pair) for pair in zip_longest(source, target))
 
 
 def parallel(record: list[Line | None], merged: LineTally) -> TextPair:
+    """Parse a line of each of two parallel files."""
     source, target = record
     line = source or target
     if not source or not target:
@@ -186,18 +200,20 @@ def parallel(record: list[Line | None], merged: LineTally) -> TextPair:
 
 
 def source_line(item: Item, number: int) -> str:
-    return text_of(item).source + "\n"
+    """Format the source of a pair."""
+    return get_texts(item).source + "\n"
 
 
 def target_line(item: Item, number: int) -> str:
-    return text_of(item).target + "\n"
+    """Format the target of a pair."""
+    return get_texts(item).target + "\n"
 
 
-def _tokens(pairs: Pairs) -> str:
+def _format_links(pairs: Pairs) -> str:
     return " ".join(f"{i}-{j}" for i, j in sorted(pairs))
 
 
-def _columns(cells: list[str]) -> str:
+def _describe_columns(cells: list[str]) -> str:
     if not any(cells):
         return "a blank line"
     return f"{len(cells)} column{'s' if len(cells) > 1 else ''} between tabs"

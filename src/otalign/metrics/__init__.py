@@ -1,13 +1,19 @@
-"""How well a prediction agrees with the gold: what is counted in each sentence pair, and what follows.
+"""Evaluation of predicted alignments against gold: counts of each sentence pair, and scores from them.
 
-Counting is the only step that sees alignments. Every score is a function of means over pairs of what
-was counted, so intervals and tests resample those rows and never look at a sentence again.
-Scores are shares from 0 to 1.
+Counting is the only step that sees alignments. Every score is a function of means over pairs of these counts,
+so that confidence intervals and significance tests resample the counts. Scores are shares from 0 to 1.
+
+Example:
+    >>> from otalign.metrics import count_pair, scores
+    >>> counts = count_pair(predicted=[(0, 0), (1, 1)], gold=[(0, 0)], n=2, m=2)
+    >>> round(scores(counts, ["links_precision"])["links_precision"], 2)
+    0.5
 """
 
 from otalign.metrics.bins import Bin, Grouping, breakdown
 from otalign.metrics.counting import count, count_pair
 from otalign.metrics.counts import Counted, Counts, Tally
+from otalign.metrics.evaluation import evaluate
 from otalign.metrics.measures import MEASURES, Measure, per_pair, scores
 from otalign.metrics.resampling import Comparison, Interval, Resampling, compare, intervals
 from otalign.metrics.signature import signature
@@ -27,6 +33,7 @@ __all__ = [
     "compare",
     "count",
     "count_pair",
+    "evaluate",
     "intervals",
     "per_pair",
     "scores",

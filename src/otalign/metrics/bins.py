@@ -1,7 +1,7 @@
-"""A corpus broken down by a property of its pairs, in bins of equal count as far as ties allow.
+"""A corpus divided by a property of its pairs, into bins of equal count as far as ties allow.
 
-Pairs of equal value are never parted, so that a bin is a range of values and not an accident of order:
-where many share one value (most pairs have no phrase at all), bins are fewer and that one is larger.
+Pairs of equal value are never divided, so that a bin is a range of values. Where many pairs share a value
+(most have no phrase at all), there are fewer bins, and the one with that value is larger.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,13 @@ Grouping = Literal["null_rate", "length", "phrase_share"]
 
 @dataclass(frozen=True, eq=False)
 class Bin:
-    """The pairs whose value lies from low to high, both included."""
+    """The pairs whose value lies in a range.
+
+    Attributes:
+        low: Lowest value.
+        high: Highest value, included.
+        counts: Counts of these pairs.
+    """
 
     low: float
     high: float
@@ -24,15 +30,33 @@ class Bin:
 
 
 def breakdown(counts: Counts, by: Grouping, bins: int = 5) -> tuple[Bin, ...]:
-    """At most `bins` bins, none empty, by ascending value; the same for every prediction of one gold."""
+    """Divide pairs into bins by a property of their gold.
+
+    Args:
+        counts: Counts of the pairs.
+        by: Property: `null_rate`, `length` or `phrase_share`.
+        bins: Maximum number of bins.
+
+    Returns:
+        Bins by ascending value, none of them empty. They are the same for all predictions of one gold.
+
+    Raises:
+        ValueError: If the property is unknown, or `bins` less than 1.
+
+    Example:
+        >>> from otalign.metrics import Counts, breakdown, count_pair
+        >>> pairs = [count_pair([(0, 0)], [(0, 0)], n=n, m=n) for n in (1, 2, 8, 9)]
+        >>> [(bin.low, bin.high) for bin in breakdown(Counts.concatenate(pairs), "length", bins=2)]
+        [(2.0, 4.0), (16.0, 18.0)]
+    """
     if by not in get_args(Grouping):
         raise ValueError(f"by must be one of {', '.join(get_args(Grouping))}; got {by!r}")
     if bins < 1:
         raise ValueError(f"bins must be at least 1, got {bins}")
     values = getattr(counts, by)
     ordered = np.sort(values)
-    # Each bin begins at the value that stands where equal counts would begin it.
+    # A bin starts at the value at which it would start if all counts were equal.
     starts = np.unique(ordered[np.arange(bins) * len(values) // bins]) if len(values) else ordered
-    number = np.searchsorted(starts, values, side="right") - 1
-    groups = [number == k for k in range(len(starts))]
-    return tuple(Bin(float(values[at].min()), float(values[at].max()), counts[at]) for at in groups)
+    indices = np.searchsorted(starts, values, side="right") - 1
+    groups = [indices == k for k in range(len(starts))]
+    return tuple(Bin(float(values[mask].min()), float(values[mask].max()), counts[mask]) for mask in groups)

@@ -1,7 +1,7 @@
-"""Counting: from two sets of links and two lengths to the numbers of a sentence pair.
+"""Counting: from two sets of links and two lengths to the counts of a sentence pair.
 
-A word without a link is null, so nothing else needs to be known of the sentences. A prediction and a
-gold that are not of the same words are refused, since their links would not mean the same.
+A word without a link is null, so that nothing else about the sentences matters. A prediction and a gold with
+different words are refused, since their links would not mean the same.
 """
 
 from collections import Counter
@@ -10,7 +10,8 @@ from itertools import zip_longest
 
 import numpy as np
 
-from otalign.alignment import Alignment, Gold, Level
+from otalign.alignment import Alignment, Level
+from otalign.gold import Gold
 from otalign.metrics.counts import COLUMNS, Counts, check_level
 
 Pairs = Collection[tuple[int, int]]
@@ -19,45 +20,82 @@ Pairs = Collection[tuple[int, int]]
 def count_pair(
     predicted: Pairs, gold: Pairs, n: int, m: int, *, possible: Pairs = (), level: Level = "sure"
 ) -> Counts:
-    """The counts of one pair of n and m words; `gold` are its sure links if it has `possible` ones too."""
+    """Count the links and nulls of one pair.
+
+    Args:
+        predicted: Predicted links.
+        gold: Gold links; the sure ones if there are `possible` ones.
+        n: Number of source words.
+        m: Number of target words.
+        possible: Possible links of the gold.
+        level: Level of the gold to count at.
+
+    Returns:
+        Counts of one pair.
+
+    Raises:
+        ValueError: If a link is outside the sentences, or the level is unknown.
+
+    Example:
+        >>> from otalign.metrics import count_pair
+        >>> tally = count_pair([(0, 0), (1, 1)], [(0, 0)], n=2, m=2).tally("links")
+        >>> float(tally.precision[0]), float(tally.recall[0])
+        (0.5, 1.0)
+    """
     check_level(level)
-    row = _row(frozenset(predicted), frozenset(gold), frozenset(possible), (n, m), level)
+    row = _count_row(frozenset(predicted), frozenset(gold), frozenset(possible), (n, m), level)
     return Counts(np.array([row]), level)
 
 
 def count(predicted: Iterable[Alignment], gold: Iterable[Alignment | Gold], level: Level = "sure") -> Counts:
-    """The counts of a corpus, pair by pair; gold without levels is all sure.
+    """Count the links and nulls of a corpus, pair by pair.
 
-    Both must be of the same sentences: as many, as long, of the same words but for upper and lower case.
+    Args:
+        predicted: Predicted alignments.
+        gold: Gold of the same sentences, equal word for word except for case. Gold without levels is sure.
+        level: Level of the gold to count at.
+
+    Returns:
+        Counts of all pairs.
+
+    Raises:
+        ValueError: If the sentences differ in number, length or words.
+
+    Example:
+        >>> from otalign import Alignment, Link
+        >>> from otalign.metrics import count, scores
+        >>> gold = Alignment(("a", "house"), ("ein", "Haus"), (Link(0, 0), Link(1, 1)))
+        >>> scores(count([gold], [gold]), ["f1"])
+        {'f1': 1.0}
     """
     check_level(level)
-    rows, pairs, absent = [], zip_longest(predicted, gold), None
+    rows, pairs, missing = [], zip_longest(predicted, gold), None
     for k, (guess, truth) in enumerate(pairs):
-        if guess is absent or truth is absent:
+        if guess is missing or truth is missing:
             longer = k + 1 + sum(1 for _ in pairs)
-            sizes = (k, longer) if guess is absent else (longer, k)
+            sizes = (k, longer) if guess is missing else (longer, k)
             raise ValueError(
-                "predicted and gold must be of the same pairs, got {} and {}; "
-                "a pair without links needs its empty place".format(*sizes)
+                "predicted and gold must hold the same pairs, got {} and {}; "
+                "a pair without links must still have an entry".format(*sizes)
             )
         try:
             _check_same_sentences(guess, truth)
-            rows.append(_row(guess.pairs, *_sure_and_possible(truth), truth.shape, level))
+            rows.append(_count_row(guess.pairs, *_split_levels(truth), truth.shape, level))
         except ValueError as error:
             raise ValueError(f"pair {k}, counted from 0: {error}") from None
     return Counts(np.array(rows, dtype=np.int64).reshape(len(rows), len(COLUMNS)), level)
 
 
-def _sure_and_possible(gold: Alignment | Gold) -> tuple[frozenset, frozenset]:
+def _split_levels(gold: Alignment | Gold) -> tuple[frozenset, frozenset]:
     if isinstance(gold, Gold):
         return gold.sure, gold.possible
     return gold.pairs, frozenset()
 
 
-def _row(
+def _count_row(
     predicted: frozenset, sure: frozenset, possible: frozenset, shape: tuple[int, int], level: Level
 ) -> tuple[int, ...]:
-    """One pair's numbers, in the order of `COLUMNS`."""
+    """Count one pair, in the order of `COLUMNS`."""
     allowed = sure | possible
     gold = allowed if level == "possible" else sure
     for name, links in (("predicted", predicted), ("gold", allowed)):
@@ -67,23 +105,23 @@ def _row(
         guessed, true = ({link[side] for link in links} for links in (predicted, gold))
         row += [length - len(guessed | true), length - len(guessed), length - len(true)]
     row += [len(sure), len(predicted & sure), len(predicted & allowed)]
-    return (*row, *_groups_and_phrases(gold))
+    return (*row, *_count_groups(gold))
 
 
-def _groups_and_phrases(links: frozenset) -> tuple[int, int]:
-    """How many groups of links hang together by shared words, and how many of these have several links."""
+def _count_groups(links: frozenset) -> tuple[int, int]:
+    """Count the groups of links that are connected by shared words, and those with several links."""
     sources, targets = (Counter(link[side] for link in links) for side in (0, 1))
-    tangled = [(i, j) for i, j in links if sources[i] > 1 or targets[j] > 1]
+    connected = [(i, j) for i, j in links if sources[i] > 1 or targets[j] > 1]
     group: dict[tuple[str, int], set] = {}  # word → the words of its group, one set shared by them all
-    for i, j in tangled:
-        one = group.setdefault(("source", i), {("source", i)})
-        other = group.setdefault(("target", j), {("target", j)})
-        if one is not other:
-            small, large = sorted((one, other), key=len)
+    for i, j in connected:
+        source_group = group.setdefault(("source", i), {("source", i)})
+        target_group = group.setdefault(("target", j), {("target", j)})
+        if source_group is not target_group:
+            small, large = sorted((source_group, target_group), key=len)
             large |= small
             group.update(dict.fromkeys(small, large))
     phrases = len({id(words) for words in group.values()})
-    return len(links) - len(tangled) + phrases, phrases
+    return len(links) - len(connected) + phrases, phrases
 
 
 def _check_range(name: str, links: frozenset, shape: tuple[int, int]) -> None:

@@ -1,7 +1,7 @@
-"""The counts of a corpus: a table with a row for each sentence pair, and what follows for each pair.
+"""Counts of a corpus: a table with a row for each sentence pair.
 
-Links, source nulls and target nulls are each counted three times: those predicted, those in the gold,
-and those in both. Rows are chosen, joined and resampled freely.
+Links, source nulls and target nulls are each counted three times: predicted, in the gold, and in both. Rows
+can be selected, concatenated and resampled freely.
 """
 
 from collections.abc import Iterable
@@ -28,10 +28,15 @@ GOLD_COLUMNS = [k for k, name in enumerate(COLUMNS) if "words" in name or "gold"
 
 @dataclass(frozen=True, eq=False)
 class Tally:
-    """How many things of one kind are in both, in the prediction, in the gold; numbers or arrays (…).
+    """Counts of one kind, with their precision, recall and F1; numbers or arrays (…).
 
-    Where a share is of nothing, 0/0, it is 1 if the other side has nothing either, and 0 otherwise:
-    agreement on nothing is agreement, and saying nothing never pays.
+    Where a share is 0/0, it is 1 if the other side has nothing either, and 0 otherwise: two empty sets agree,
+    and predicting nothing is never an advantage.
+
+    Attributes:
+        correct: Number in both prediction and gold.
+        predicted: Number in the prediction.
+        gold: Number in the gold.
     """
 
     correct: Any
@@ -40,14 +45,17 @@ class Tally:
 
     @property
     def precision(self) -> Any:
-        return _share(self.correct, self.predicted, self.gold)
+        """Share of the predicted that is correct, (…)."""
+        return _divide(self.correct, self.predicted, self.gold)
 
     @property
     def recall(self) -> Any:
-        return _share(self.correct, self.gold, self.predicted)
+        """Share of the gold that is predicted, (…)."""
+        return _divide(self.correct, self.gold, self.predicted)
 
     @property
     def f1(self) -> Any:
+        """Harmonic mean of precision and recall, (…)."""
         return harmonic_mean(self.precision, self.recall)
 
     def __add__(self, other: "Tally") -> "Tally":
@@ -55,34 +63,49 @@ class Tally:
 
 
 def harmonic_mean(x: Any, y: Any) -> Any:
-    """2xy / (x + y), and 0 where both are 0, (…)."""
+    """Compute 2xy / (x + y), or 0 where both are 0, (…)."""
     total = np.add(x, y)
     return 2 * np.multiply(x, y) / np.where(total > 0, total, 1)
 
 
-def _share(part: Any, whole: Any, other_whole: Any) -> Any:
-    some = np.greater(whole, 0)
-    return np.where(some, part / np.where(some, whole, 1), np.equal(other_whole, 0))[()]
+def _divide(part: Any, whole: Any, other_whole: Any) -> Any:
+    nonzero = np.greater(whole, 0)
+    return np.where(nonzero, part / np.where(nonzero, whole, 1), np.equal(other_whole, 0))[()]
 
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """What was counted in N sentence pairs, and what follows for each of them."""
+    """Counts of N sentence pairs.
 
-    table: np.ndarray  # (N, columns) whole numbers, the columns as in COLUMNS
+    Attributes:
+        table: Integers (N, columns), with the columns of `COLUMNS`.
+        level: Level of the gold that was counted at.
+    """
+
+    table: np.ndarray
     level: Level = "sure"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_level(self.level)
         if self.table.ndim != 2 or self.table.shape[1] != len(COLUMNS):
             raise ValueError(
-                f"table must be of shape (pairs, {len(COLUMNS)}), got {self.table.shape}; "
-                "make it by count or count_pair"
+                f"table must have the shape (pairs, {len(COLUMNS)}), got {self.table.shape}; "
+                "use count or count_pair"
             )
 
     @classmethod
     def concatenate(cls, parts: Iterable["Counts"]) -> "Counts":
-        """The pairs of all parts, one after the other."""
+        """Concatenate the pairs of several counts.
+
+        Args:
+            parts: Counts at the same level.
+
+        Returns:
+            Counts of all pairs, in order.
+
+        Raises:
+            ValueError: If the levels differ, or there are no parts.
+        """
         parts = list(parts)
         levels = sorted({part.level for part in parts})
         if len(levels) != 1:
@@ -94,18 +117,19 @@ class Counts:
     def __len__(self) -> int:
         return len(self.table)
 
-    def __getitem__(self, which: Any) -> "Counts":
-        """Some of the pairs: one number, a slice, numbers or a mask."""
-        return Counts(np.atleast_2d(self.table[which]), self.level)
+    def __getitem__(self, index: Any) -> "Counts":
+        """Return the counts of some pairs, given by an index, a slice, indices or a mask."""
+        return Counts(np.atleast_2d(self.table[index]), self.level)
 
     def __repr__(self) -> str:
         return f"Counts({len(self)} pairs, level={self.level!r})"
 
     def column(self, name: str) -> np.ndarray:
+        """Return a column of the table by name, (N,)."""
         return self.table[:, COLUMNS.index(name)]
 
     def tally(self, counted: Counted) -> Tally:
-        """The tallies of each pair, (N,)."""
+        """Return the tallies of each pair for links, nulls or both, (N,)."""
         match counted:
             case "links":
                 return self._tally("links")
@@ -117,25 +141,25 @@ class Counts:
 
     @property
     def exact_match(self) -> np.ndarray:
-        """Whether prediction and gold are the same links, and with them the same nulls, (N,)."""
+        """Mask of the pairs whose predicted links equal the gold's, (N,)."""
         links = self.tally("links")
         return (links.correct == links.predicted) & (links.correct == links.gold)
 
     @property
     def length(self) -> np.ndarray:
-        """The words of both sentences, (N,)."""
+        """Number of words of both sentences, (N,)."""
         return self.column("source_words") + self.column("target_words")
 
     @property
     def null_rate(self) -> np.ndarray:
-        """The share of null words in the gold, both sentences together; 0 without words, (N,)."""
+        """Share of null words in the gold, both sentences together; 0 without words, (N,)."""
         return self.tally("nulls").gold / np.maximum(self.length, 1)
 
     @property
     def phrase_share(self) -> np.ndarray:
-        """The share of phrases among the gold's groups of links; 0 without links, (N,).
+        """Share of phrases among the groups of links in the gold; 0 without links, (N,).
 
-        A group is the links that hang together by shared words; with more than one link it is a phrase.
+        A group is a set of links connected by shared words; a group with several links is a phrase.
         """
         return self.column("gold_phrases") / np.maximum(self.column("gold_groups"), 1)
 
@@ -144,5 +168,6 @@ class Counts:
 
 
 def check_level(level: str) -> None:
+    """Raise ValueError unless a level is known."""
     if level not in get_args(Level):
         raise ValueError(f"level must be 'sure' or 'possible', got {level!r}")

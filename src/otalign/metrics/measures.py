@@ -1,8 +1,8 @@
-"""Scores of a corpus: each is a function of the means over pairs of what was counted.
+"""Scores of a corpus, each a function of the means over pairs of what was counted.
 
-Precision and recall count links and null words alike. Macro, they are the means of the pairs' own, and
-F1 is taken of the two means; micro, all pairs are one. Written as a function of means, a score of a
-corpus, of each pair and of thousands of resamples is the same few lines.
+Precision and recall count links and null words alike. Macro precision and recall are means over pairs, and F1
+is computed from the two means; micro scores treat all pairs as one. Since scores are functions of means, the
+same few lines score a corpus, each pair, and thousands of resamples.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -19,17 +19,31 @@ Average = Literal["macro", "micro"]
 
 @dataclass(frozen=True)
 class Measure:
-    """A score: the terms of each pair, (N, K), and what the means of the terms come to, (…, K) → (…)."""
+    """A score.
+
+    Attributes:
+        name: Its name.
+        average: Whether pairs are averaged (macro) or pooled (micro).
+        counted: What is counted: links, nulls or both.
+        width: Number K of terms.
+        terms: Function from counts to the terms of each pair, (N, K).
+        value: Function from means of terms to scores, (…, K) → (…).
+
+    Example:
+        >>> from otalign.metrics import MEASURES, count_pair
+        >>> MEASURES["aer"](count_pair([(0, 0)], [(0, 0)], n=1, m=1))
+        0.0
+    """
 
     name: str
     average: Average
     counted: Counted
-    width: int  # K
+    width: int
     terms: Callable[[Counts], np.ndarray]
     value: Callable[[np.ndarray], np.ndarray]
 
     def __call__(self, counts: Counts) -> float:
-        """The score of the corpus."""
+        """Compute the score of a corpus."""
         if not len(counts):
             raise ValueError(
                 "counts must hold at least one pair, got none; a score of nothing is not defined"
@@ -37,11 +51,11 @@ class Measure:
         return float(self.value(self.terms(counts).mean(axis=0)))
 
     def each(self, counts: Counts) -> np.ndarray:
-        """The score of each pair as if it stood alone, (N,)."""
+        """Compute the score of each pair by itself, (N,)."""
         return np.asarray(self.value(self.terms(counts)), dtype=float)
 
 
-def _macro_terms(counted: Counted) -> Callable[[Counts], np.ndarray]:
+def _make_macro_terms(counted: Counted) -> Callable[[Counts], np.ndarray]:
     def terms(counts: Counts) -> np.ndarray:
         tally = counts.tally(counted)
         return np.stack([tally.precision, tally.recall], axis=-1)
@@ -49,7 +63,7 @@ def _macro_terms(counted: Counted) -> Callable[[Counts], np.ndarray]:
     return terms
 
 
-def _micro_terms(counted: Counted) -> Callable[[Counts], np.ndarray]:
+def _make_micro_terms(counted: Counted) -> Callable[[Counts], np.ndarray]:
     def terms(counts: Counts) -> np.ndarray:
         tally = counts.tally(counted)
         return np.stack([tally.correct, tally.predicted, tally.gold], axis=-1)
@@ -57,19 +71,19 @@ def _micro_terms(counted: Counted) -> Callable[[Counts], np.ndarray]:
     return terms
 
 
-def _macro_rates(means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _compute_macro_rates(means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return means[..., 0], means[..., 1]
 
 
-def _micro_rates(means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _compute_micro_rates(means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     tally = Tally(means[..., 0], means[..., 1], means[..., 2])
     return tally.precision, tally.recall
 
 
-def _rate_measures(average: Average, counted: Counted) -> list[Measure]:
+def _make_rate_measures(average: Average, counted: Counted) -> list[Measure]:
     width, terms, rates = {
-        "macro": (2, _macro_terms(counted), _macro_rates),
-        "micro": (3, _micro_terms(counted), _micro_rates),
+        "macro": (2, _make_macro_terms(counted), _compute_macro_rates),
+        "micro": (3, _make_micro_terms(counted), _compute_micro_rates),
     }[average]
     prefix = ("micro_" if average == "micro" else "") + ("" if counted == "links+nulls" else f"{counted}_")
     return [
@@ -79,43 +93,48 @@ def _rate_measures(average: Average, counted: Counted) -> list[Measure]:
     ]
 
 
-def _exact_match_terms(counts: Counts) -> np.ndarray:
+def _compute_exact_match_terms(counts: Counts) -> np.ndarray:
     return counts.exact_match[:, None]
 
 
-def _aer_terms(counts: Counts) -> np.ndarray:
-    """|A ∩ S| + |A ∩ (S ∪ P)| and |A| + |S| of each pair, (N, 2)."""
-    found = counts.column("sure_predicted") + counts.column("allowed_predicted")
-    return np.stack([found, counts.column("links_predicted") + counts.column("sure")], axis=-1)
+def _compute_aer_terms(counts: Counts) -> np.ndarray:
+    """Compute |A ∩ S| + |A ∩ (S ∪ P)| and |A| + |S| of each pair, (N, 2)."""
+    correct = counts.column("sure_predicted") + counts.column("allowed_predicted")
+    return np.stack([correct, counts.column("links_predicted") + counts.column("sure")], axis=-1)
 
 
-def _aer(means: np.ndarray) -> np.ndarray:
-    found, whole = means[..., 0], means[..., 1]
-    some = whole > 0  # nothing predicted and nothing sure: no error
-    return np.where(some, 1 - found / np.where(some, whole, 1), 0)
+def _compute_aer(means: np.ndarray) -> np.ndarray:
+    correct, total = means[..., 0], means[..., 1]
+    nonzero = total > 0  # nothing predicted and nothing sure: no error
+    return np.where(nonzero, 1 - correct / np.where(nonzero, total, 1), 0)
 
 
 MEASURES: Mapping[str, Measure] = MappingProxyType(
     {
         measure.name: measure
         for measure in [
-            *_rate_measures("macro", "links+nulls"),
-            *_rate_measures("macro", "links"),
-            *_rate_measures("macro", "nulls"),
+            *_make_rate_measures("macro", "links+nulls"),
+            *_make_rate_measures("macro", "links"),
+            *_make_rate_measures("macro", "nulls"),
             Measure(
-                "exact_match", "macro", "links+nulls", 1, _exact_match_terms, lambda means: means[..., 0]
+                "exact_match",
+                "macro",
+                "links+nulls",
+                1,
+                _compute_exact_match_terms,
+                lambda means: means[..., 0],
             ),
-            *_rate_measures("micro", "links+nulls"),
-            *_rate_measures("micro", "links"),
-            *_rate_measures("micro", "nulls"),
-            Measure("aer", "micro", "links", 2, _aer_terms, _aer),
+            *_make_rate_measures("micro", "links+nulls"),
+            *_make_rate_measures("micro", "links"),
+            *_make_rate_measures("micro", "nulls"),
+            Measure("aer", "micro", "links", 2, _compute_aer_terms, _compute_aer),
         ]
     }
 )
 
 
 def select_measures(names: Iterable[str]) -> list[Measure]:
-    """The measures of these names."""
+    """Return the measures of these names, or raise ValueError."""
     names = list(names)
     for name in names:
         if name not in MEASURES:
@@ -124,16 +143,44 @@ def select_measures(names: Iterable[str]) -> list[Measure]:
 
 
 def scores(counts: Counts, measures: Iterable[str] = tuple(MEASURES)) -> dict[str, float]:
-    """The scores of the corpus by name."""
+    """Compute scores of a corpus.
+
+    Args:
+        counts: Counts of the corpus.
+        measures: Names in `MEASURES`.
+
+    Returns:
+        Scores by name, from 0 to 1.
+
+    Raises:
+        ValueError: If there are no pairs, or a name is unknown.
+
+    Example:
+        >>> from otalign.metrics import count_pair, scores
+        >>> scores(count_pair([(0, 0)], [(0, 0)], n=1, m=2), ["f1", "aer"])
+        {'f1': 1.0, 'aer': 0.0}
+    """
     return {measure.name: measure(counts) for measure in select_measures(measures)}
 
 
 def per_pair(counts: Counts) -> dict[str, np.ndarray]:
-    """The scores of each pair by name, and what it may be grouped by, (N,) each."""
+    """Compute the scores and properties of each pair.
+
+    Args:
+        counts: Counts of the corpus.
+
+    Returns:
+        Arrays (N,) by name: macro scores, AER, and the properties that pairs can be grouped by.
+
+    Example:
+        >>> from otalign.metrics import count_pair, per_pair
+        >>> per_pair(count_pair([(0, 0)], [(0, 0)], n=1, m=3))["null_rate"]
+        array([0.5])
+    """
     # For a single pair micro and macro are the same.
     measures = [m for m in MEASURES.values() if m.average == "macro" or m.name == "aer"]
-    found = {measure.name: measure.each(counts) for measure in measures}
-    return found | {
+    values = {measure.name: measure.each(counts) for measure in measures}
+    return values | {
         "null_rate": counts.null_rate,
         "length": counts.length,
         "phrase_share": counts.phrase_share,

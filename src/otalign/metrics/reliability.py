@@ -1,4 +1,4 @@
-"""Whether probabilities mean what they say: of all that is given 70%, is it so for 70%?"""
+"""Reliability of probabilities: of everything that is given 70%, is 70% true?"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,23 +11,44 @@ BINS = 10
 
 @dataclass(frozen=True, eq=False)
 class Reliability:
-    """Probabilities in bins of equal width from 0 to 1. Those of other facts are added by `+`."""
+    """A histogram of probabilities and outcomes, in bins of equal width; histograms are added with `+`.
 
-    counts: np.ndarray  # (bins,): how many probabilities lie in each, …
-    expected: np.ndarray  # (bins,): … what they add up to, …
-    found: np.ndarray  # (bins,): … and how many of their facts are so
+    Attributes:
+        counts: Number of probabilities in each bin, (bins,).
+        expected: Their sum, (bins,).
+        found: Number of their outcomes that are true, (bins,).
+    """
+
+    counts: np.ndarray
+    expected: np.ndarray
+    found: np.ndarray
 
     @classmethod
-    def of(cls, probabilities: Any, facts: Any, bins: int = BINS) -> "Reliability":
-        p, so = np.ravel(probabilities).astype(float), np.ravel(facts).astype(float)
-        if p.shape != so.shape:
-            raise ValueError(f"each probability must have its fact, got {p.size} and {so.size}")
+    def from_outcomes(cls, probabilities: Any, facts: Any, bins: int = BINS) -> "Reliability":
+        """Bin probabilities.
+
+        Args:
+            probabilities: Probabilities from 0 to 1, of any shape.
+            facts: Whether the outcome of each is true, of the same shape.
+            bins: Number of bins.
+
+        Returns:
+            The histogram.
+
+        Raises:
+            ValueError: If the shapes differ, or a probability is out of range.
+        """
+        p, outcomes = np.ravel(probabilities).astype(float), np.ravel(facts).astype(float)
+        if p.shape != outcomes.shape:
+            raise ValueError(
+                f"probabilities and facts must have one length, got {p.size} and {outcomes.size}"
+            )
         if p.size and not (p.min() >= 0 and p.max() <= 1):
             raise ValueError(f"probabilities must be from 0 to 1, got {p.min()} to {p.max()}")
         if bins < 1:
             raise ValueError(f"bins must be at least 1, got {bins}")
-        number = np.minimum((p * bins).astype(int), bins - 1)
-        return cls(*(np.bincount(number, weights, bins) for weights in (np.ones_like(p), p, so)))
+        indices = np.minimum((p * bins).astype(int), bins - 1)
+        return cls(*(np.bincount(indices, weights, bins) for weights in (np.ones_like(p), p, outcomes)))
 
     def __add__(self, other: "Reliability") -> "Reliability":
         return Reliability(
@@ -36,27 +57,29 @@ class Reliability:
 
     @property
     def probability(self) -> np.ndarray:
-        """The mean of each bin, nan where it is empty, (bins,)."""
+        """Mean probability of each bin, nan where it is empty, (bins,)."""
         return self._mean(self.expected)
 
     @property
     def share(self) -> np.ndarray:
-        """Of the facts of each bin, those that are so; nan where it is empty, (bins,)."""
+        """Share of true outcomes of each bin, nan where it is empty, (bins,)."""
         return self._mean(self.found)
 
     @property
     def error(self) -> float:
-        """The expected calibration error: how far the two are apart, over all that was binned."""
+        """Expected calibration error: mean distance of probability and share over all probabilities."""
         return float(np.abs(self.expected - self.found).sum() / max(1, self.counts.sum()))
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the error and the histogram as JSON values."""
         arrays = {name: getattr(self, name).tolist() for name in ("counts", "expected", "found")}
         return {"error": self.error, **arrays}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Reliability":
+        """Restore a histogram from `to_dict`."""
         return cls(*(np.array(data[name], dtype=float) for name in ("counts", "expected", "found")))
 
     def _mean(self, total: np.ndarray) -> np.ndarray:
-        some = self.counts > 0
-        return np.where(some, total / np.where(some, self.counts, 1), np.nan)
+        nonempty = self.counts > 0
+        return np.where(nonempty, total / np.where(nonempty, self.counts, 1), np.nan)

@@ -1,4 +1,4 @@
-"""One line that says how a score was made, so that a number in a paper can be got again."""
+"""A line that states how a score was computed, so that a published number can be reproduced."""
 
 from collections.abc import Mapping
 
@@ -14,9 +14,24 @@ def signature(
     resampling: Resampling | None = None,
     more: Mapping[str, object] | None = None,
 ) -> str:
-    """`key:value` fields joined by `|`: the score, the gold's level, the trials if any, `more`, the version.
+    """Describe how a score was computed, as `key:value` fields joined by `|`.
 
-    `more` is for what made the prediction: an aligner's encoder, layer, problem; a corpus and its split.
+    Args:
+        counts: Counts of the corpus.
+        measure: Name of the score in `MEASURES`.
+        resampling: Options of the interval, if there is one.
+        more: Further fields, such as the aligner's encoder, layer and problem, or the corpus and its split.
+
+    Returns:
+        The score, the level of the gold, the trials if any, `more` and the version of otalign.
+
+    Raises:
+        ValueError: If a further field has a reserved name, or contains `|` or a line break.
+
+    Example:
+        >>> from otalign.metrics import count_pair, signature
+        >>> signature(count_pair([(0, 0)], [(0, 0)], n=1, m=1)).rpartition("|")[0]
+        'measure:f1|average:macro|counted:links+nulls|level:sure|pairs:1'
     """
     (score,) = select_measures([measure])
     fields: dict[str, object] = {
@@ -32,7 +47,9 @@ def signature(
         if key in fields or key == "version":
             raise ValueError(f"more must not name {key!r} again, got {value!r}; choose another key")
         if any(mark in f"{key}{value}" for mark in "|\n") or ":" in key:
-            raise ValueError(f"more must hold no '|', line break or ':' in a key, got {key!r}: {value!r}")
+            raise ValueError(
+                f"more must not contain '|', a line break, or ':' in a key, got {key!r}: {value!r}"
+            )
         fields[key] = value
     fields["version"] = otalign.__version__
     return "|".join(f"{key}:{value}" for key, value in fields.items())

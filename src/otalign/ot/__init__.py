@@ -1,16 +1,24 @@
-"""Optimal transport: arrays in, plans out. It knows no words; everything else stands on it.
+"""Optimal transport: costs and masses in, transport plans out. Everything else is built on this package.
 
-from otalign.ot import Entropic, Unbalanced, solve
-
-transport = solve(C, a, b, Unbalanced(tau=0.4), Entropic(eps=0.1))
-transport.plan, transport.converged, transport.objective
+Example:
+    >>> import numpy as np
+    >>> from otalign.ot import Entropic, Unbalanced, solve
+    >>> C = np.array([[0.0, 0.9], [0.9, 0.1], [0.8, 0.9]])
+    >>> transport = solve(C, np.ones(3), np.ones(2), Unbalanced(tau=0.2), Entropic(eps=0.05))
+    >>> transport.plan.round(1).tolist()
+    [[1.0, 0.0], [0.0, 0.8], [0.0, 0.0]]
+    >>> transport.converged
+    True
 """
 
+from otalign.ot.balanced import Balanced
 from otalign.ot.exact import Exact
-from otalign.ot.problem import Balanced, Partial, Problem, Unbalanced
+from otalign.ot.partial import Partial
+from otalign.ot.problem import Problem
 from otalign.ot.scaling import Entropic
 from otalign.ot.solve import Solver, solve
 from otalign.ot.transport import Transport
+from otalign.ot.unbalanced import Unbalanced
 
 __all__ = [
     "Balanced",

@@ -1,8 +1,8 @@
-"""Two ways to hold the positive numbers of the scaling loop: as they are, or as logarithms.
+"""Two representations of the positive numbers of the scaling loop: as they are, or as logarithms.
 
-The loop is written once, over these names; its vectors are rows, (B, 1, n), and its single numbers
-(B, 1, 1). `Linear` costs a vector-matrix product where `Log` costs an exponential of the whole matrix,
-but to `Log` no number is too small or too large.
+The loop is written once, in these operations; its vectors are rows, (B, 1, n), and its single numbers
+(B, 1, 1). `Linear` needs a vector-matrix product where `Log` needs an exponential of the whole matrix, but
+`Log` never overflows or underflows.
 """
 
 import math
@@ -11,38 +11,43 @@ from typing import Any, Protocol
 
 from otalign.ot.batch import Array
 
-# The logarithm of an absent word's mass: far below anything whose exponential is not zero,
-# and yet a number, so that the difference of two of them is zero and not NaN.
+# The logarithm of an absent word's mass: its exponential is zero, and yet it is finite, so that the
+# difference of two of them is zero and not NaN.
 LOG_ABSENT = -1e30
 
 
 class Arithmetic(Protocol):
-    """Positive numbers, however they are held. A one-letter array is held so; a plain float is itself."""
+    """Operations on positive numbers. Arrays are in its representation, floats are plain numbers."""
 
     xp: Any
-    one: float  # as it is held
+    one: float  # the number 1 in this representation
 
     def kernel(self, C: Array, eps: float) -> Array: ...
     def represent(self, x: Array) -> Array: ...
-    def plain(self, x: Array) -> Array: ...
-    def product(self, u: Array, K: Array) -> Array: ...  # uᵀ K, (B, 1, m)
-    def times(self, x: Array, y: Array) -> Array: ...
-    def over(self, x: Array, y: Array) -> Array: ...
+    def as_plain(self, x: Array) -> Array: ...
+    def vecmat(self, u: Array, K: Array) -> Array: ...  # uᵀ K, (B, 1, m)
+    def multiply(self, x: Array, y: Array) -> Array: ...
+    def divide(self, x: Array, y: Array) -> Array: ...
     def power(self, x: Array, p: float) -> Array: ...
-    def total(self, x: Array) -> Array: ...  # (B, 1, n) to (B, 1, 1)
-    def magnitude(self, K: Array) -> Array: ...  # of the numbers worked with, at least one, (B, 1, 1)
+    def sum(self, x: Array) -> Array: ...  # (B, 1, n) to (B, 1, 1)
+    def magnitude(self, K: Array) -> Array: ...  # of the represented numbers, at least 1, (B, 1, 1)
     def plan(self, u: Array, K: Array, v: Array) -> Array: ...  # diag(u) K diag(v) as plain numbers
 
 
 @dataclass(frozen=True)
 class Linear:
+    """Positive numbers as they are."""
+
     xp: Any
     one: float = 1.0
 
     @staticmethod
     def reach(xp: Any, dtype: Any) -> float:
-        """The largest C/eps for which no product overflows: factors reach its exponential, two
-        of them meet in a product, and masses may span twelve orders of magnitude on top."""
+        """Return the largest C/eps for which no product overflows.
+
+        Factors reach its exponential, a product has two of them, and masses may span twelve orders of
+        magnitude on top.
+        """
         return (math.log(float(xp.finfo(dtype).max)) - math.log(1e12)) / 2
 
     def kernel(self, C, eps):
@@ -51,22 +56,22 @@ class Linear:
     def represent(self, x):
         return x
 
-    def plain(self, x):
+    def as_plain(self, x):
         return x
 
-    def product(self, u, K):
+    def vecmat(self, u, K):
         return u @ K
 
-    def times(self, x, y):
+    def multiply(self, x, y):
         return x * y
 
-    def over(self, x, y):
+    def divide(self, x, y):
         return x / y
 
     def power(self, x, p):
         return self.xp.exp(p * self.xp.log(x))  # faster than x ** p
 
-    def total(self, x):
+    def sum(self, x):
         return self.xp.sum(x, axis=-1, keepdims=True)
 
     def magnitude(self, K):
@@ -78,6 +83,8 @@ class Linear:
 
 @dataclass(frozen=True)
 class Log:
+    """Positive numbers as their logarithms."""
+
     xp: Any
     one: float = 0.0
 
@@ -88,23 +95,23 @@ class Log:
         present = x > 0
         return self.xp.where(present, self.xp.log(self.xp.where(present, x, 1)), LOG_ABSENT)
 
-    def plain(self, x):
+    def as_plain(self, x):
         return self.xp.exp(x)
 
-    def product(self, u, K):
-        return self._log_sum(u.mT + K, -2)
+    def vecmat(self, u, K):
+        return self._log_sum_exp(u.mT + K, -2)
 
-    def times(self, x, y):
+    def multiply(self, x, y):
         return x + y
 
-    def over(self, x, y):
+    def divide(self, x, y):
         return x - y
 
     def power(self, x, p):
         return p * x
 
-    def total(self, x):
-        return self._log_sum(x, -1)
+    def sum(self, x):
+        return self._log_sum_exp(x, -1)
 
     def magnitude(self, K):
         peak = self.xp.max(self.xp.abs(K), axis=(-2, -1), keepdims=True)
@@ -113,6 +120,6 @@ class Log:
     def plan(self, u, K, v):
         return self.xp.exp(u.mT + K + v)
 
-    def _log_sum(self, x, axis):
+    def _log_sum_exp(self, x, axis):
         peak = self.xp.max(x, axis=axis, keepdims=True)
         return peak + self.xp.log(self.xp.sum(self.xp.exp(x - peak), axis=axis, keepdims=True))

@@ -1,33 +1,33 @@
-"""Transport without entropy, through POT (`pip install otalign[exact]`).
+"""Transport without entropy, through POT (`pip install 'otalign[exact]'`).
 
-Balanced and partial problems go to POT's network simplex, unbalanced ones to its
-majorisation-minimisation. What POT sees and what we mean differ in these points, all met here:
-
-- POT takes one problem at a time in float64; plans come back in the caller's array type and dtype.
-- Its stopping rules are absolute, so masses are brought to a mean total of one and back.
-- The simplex knows balanced problems only. A partial one becomes balanced by one more word on each
-  side that takes what is not moved, at no cost; between these two words nothing may pass.
-- Its logs hold every iterate of a run, so majorisation-minimisation runs in short stretches.
+Balanced and partial problems are solved by POT's network simplex, unbalanced ones by its
+majorisation-minimisation; each problem reduces itself to one of them (`Problem.solve_exactly`). Two
+differences to POT are handled here: it solves one problem at a time in float64, whereas plans are returned in
+the caller's array type and dtype; and its stopping rules are absolute, so masses are scaled to a mean total
+of one and back.
 """
 
-import warnings
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from otalign.arrays import device
 from otalign.ot.batch import ProblemBatch
-from otalign.ot.problem import Balanced, Partial, Problem, Unbalanced
+from otalign.ot.problem import Problem
 from otalign.ot.transport import Transport
-
-STRETCH = 100  # iterations of majorisation-minimisation whose iterates are held at once
 
 
 @dataclass(frozen=True)
 class Exact:
-    """The unregularised optimum. `tol` is for unbalanced problems: the plan's change in one
-    iteration, relative to the masses. Nothing here is differentiable."""
+    """Solver for the optimum without entropy. It has no gradients.
+
+    Args:
+        tol: Tolerance for unbalanced problems: change of the plan in one iteration, relative to the masses.
+        max_iterations: Maximum number of iterations.
+
+    Raises:
+        ValueError: If an argument is out of range.
+    """
 
     tol: float = 1e-9
     max_iterations: int = 100_000
@@ -39,6 +39,12 @@ class Exact:
             raise ValueError(f"max_iterations must be at least 1, got {self.max_iterations}")
 
     def solve(self, batch: ProblemBatch, problem: Problem) -> Transport:
+        """Solve every problem of a batch.
+
+        Raises:
+            ValueError: If an array requires gradients.
+            ImportError: If POT is not installed.
+        """
         xp = batch.xp
         arrays = {"C": batch.C, "a": batch.a, "b": batch.b}
         for name, x in arrays.items():
@@ -48,13 +54,15 @@ class Exact:
                     "detach it, or use Entropic()"
                 )
         C, a, b = (np.asarray(x.cpu() if hasattr(x, "cpu") else x, np.float64) for x in arrays.values())
-        answers = [self._solve_one(*one, problem) for one in zip(C, a, b, strict=True)]
-        plan, converged, iterations = (np.array(column) for column in zip(*answers, strict=True))
-        at = device(batch.C)
+        solutions = [
+            self._solve_single(C_k, a_k, b_k, problem) for C_k, a_k, b_k in zip(C, a, b, strict=True)
+        ]
+        plan, converged, iterations = (np.array(column) for column in zip(*solutions, strict=True))
+        batch_device = device(batch.C)
         return Transport(
-            xp.asarray(plan, dtype=batch.C.dtype, device=at),
-            xp.asarray(converged, device=at),
-            xp.asarray(iterations, device=at),
+            xp.asarray(plan, dtype=batch.C.dtype, device=batch_device),
+            xp.asarray(converged, device=batch_device),
+            xp.asarray(iterations, device=batch_device),
             batch.C,
             batch.a,
             batch.b,
@@ -62,63 +70,14 @@ class Exact:
             0.0,
         )
 
-    def _solve_one(self, C, a, b, problem: Problem) -> tuple[np.ndarray, bool, int]:
+    def _solve_single(self, C, a, b, problem: Problem) -> tuple[np.ndarray, bool, int]:
         plan = np.zeros_like(C)
         present = np.ix_(a > 0, b > 0)
         if 0 in C[present].shape:
             return plan, True, 0
         unit = (a.sum() + b.sum()) / 2
-        moved, converged, iterations = self._solve_unit(
-            C[present], a[a > 0] / unit, b[b > 0] / unit, unit, problem
+        scaled, converged, iterations = problem.solve_exactly(
+            C[present], a[a > 0] / unit, b[b > 0] / unit, unit, self.tol, self.max_iterations
         )
-        plan[present] = moved * unit
+        plan[present] = scaled * unit
         return plan, converged, iterations
-
-    def _solve_unit(self, C, a, b, unit: float, problem: Problem) -> tuple[np.ndarray, bool, int]:
-        """The plan for masses that were divided by `unit`."""
-        match problem:
-            case Balanced():
-                return *self._simplex(C, a, b), 0
-            case Partial(fraction):
-                plan, converged = self._simplex(*_with_outside(C, a, b, fraction))
-                return plan[:-1, :-1], converged, 0
-            case Unbalanced(tau_source=tau_source, tau_target=tau_target, divergence="kl"):
-                return self._majorise(C, a, b, (tau_source, tau_target), "kl")
-            case Unbalanced(tau_source=tau_source, tau_target=tau_target, divergence="l2"):
-                # All else grows with the unit, a squared distance with its square.
-                return self._majorise(C, a, b, (tau_source * unit, tau_target * unit), "l2")
-        raise TypeError(f"problem must be Balanced, Partial or Unbalanced, got {problem!r}")
-
-    def _simplex(self, C, a, b) -> tuple[np.ndarray, bool]:
-        with warnings.catch_warnings():  # the log says the same, and we pass it on
-            warnings.simplefilter("ignore")
-            plan, log = _pot().emd(a, b, C, numItermax=self.max_iterations, log=True)
-        return plan, log["warning"] is None
-
-    def _majorise(self, C, a, b, tau: tuple[float, float], divergence: str) -> tuple[np.ndarray, bool, int]:
-        minimise, plan, done, change = _pot().unbalanced.mm_unbalanced, None, 0, np.inf
-        while change >= self.tol and done < self.max_iterations:
-            steps = min(STRETCH, self.max_iterations - done)
-            plan, log = minimise(
-                a, b, C, tau, div=divergence, G0=plan, numItermax=steps, stopThr=self.tol, log=True
-            )
-            done += len(log["err"])
-            change = log["err"][-1]
-        assert plan is not None  # max_iterations is at least 1
-        return plan, bool(change < self.tol), done
-
-
-def _with_outside(C, a, b, fraction: float):
-    """The balanced problem whose last word on each side takes what a partial one leaves."""
-    moved = fraction * min(a.sum(), b.sum())
-    C = np.pad(C, (0, 1))
-    C[-1, -1] = 1 + C.max()  # any price above zero keeps the two apart
-    return C, np.append(a, b.sum() - moved), np.append(b, a.sum() - moved)
-
-
-def _pot() -> Any:
-    try:
-        import ot
-    except ImportError as error:
-        raise ImportError("Exact() needs POT: pip install 'otalign[exact]'") from error
-    return ot

@@ -1,92 +1,81 @@
-"""The transport problems: what a plan P may do with the masses a and b.
+"""The interface of a transport problem: the constraints that a plan P meets for the masses a and b.
 
-Each is a value that checks itself; a solver reads it and decides how.
+Each problem is a module of its own (`balanced`, `partial`, `unbalanced`) with everything that is particular
+to it: its parameters, its updates in the scaling loop, its reduction to POT's exact solvers, its penalty and
+its gradient. The solvers treat all problems alike. A new problem is a new module, a line in `otalign.ot` and
+an entry in the registry of `otalign.settings`.
 """
 
-import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar
 
-Divergence = Literal["kl", "l2"]
+import numpy as np
 
+from otalign.ot.arithmetic import Arithmetic
+from otalign.ot.batch import Array
+from otalign.ot.updates import Updates
 
-@dataclass(frozen=True)
-class Balanced:
-    """All mass is moved: P 1 = a and Pᵀ 1 = b, so both sides must hold the same total."""
-
-    needs_equal_totals: ClassVar[bool] = True
-    limits_marginals: ClassVar[bool] = False
-    tau_source: ClassVar[float] = math.inf  # penalty of a marginal that differs from the mass
-    tau_target: ClassVar[float] = math.inf
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True)
-class Partial:
-    """Only part of the mass is moved: P 1 ≤ a, Pᵀ 1 ≤ b, and P holds fraction · min(Σa, Σb)."""
+class Problem(ABC):
+    """Base class of transport problems: frozen values that check their parameters.
 
-    fraction: float
-
-    needs_equal_totals: ClassVar[bool] = False
-    limits_marginals: ClassVar[bool] = True  # the marginals are at most the masses
-    tau_source: ClassVar[float] = math.inf
-    tau_target: ClassVar[float] = math.inf
-
-    def __post_init__(self):
-        if not 0 < self.fraction <= 1:
-            raise ValueError(
-                f"fraction must be above 0 and at most 1, got {self.fraction}; "
-                "it is the share of the smaller side's mass that is moved"
-            )
-
-
-@dataclass(frozen=True, init=False)
-class Unbalanced:
-    """Mass may be made or lost, at the price tau_source · D(P 1, a) + tau_target · D(Pᵀ 1, b).
-
-    `Unbalanced(tau)` prices both sides alike. D is the Kullback-Leibler divergence
-    Σ p log(p/a) − p + a, or with "l2" half the squared distance (exact solver only).
+    Attributes:
+        needs_equal_totals: Whether both sides must have the same total mass.
+        limits_marginals: Whether the masses are upper bounds of the marginals.
     """
 
-    tau_source: float
-    tau_target: float
-    divergence: Divergence = "kl"
-
     needs_equal_totals: ClassVar[bool] = False
     limits_marginals: ClassVar[bool] = False
 
-    def __init__(
+    @abstractmethod
+    def make_updates(self, eps: float, ops: Arithmetic) -> Updates:
+        """Return the updates of the scaling factors for the entropic problem."""
+
+    @abstractmethod
+    def solve_exactly(
+        self, C: np.ndarray, a: np.ndarray, b: np.ndarray, unit: float, tol: float, max_iterations: int
+    ) -> tuple[np.ndarray, bool, int]:
+        """Solve a single problem without entropy.
+
+        Args:
+            C: Costs (n, m).
+            a: Positive masses (n,), divided by `unit`.
+            b: Positive masses (m,), divided by `unit`.
+            unit: Mean of the two totals before the division.
+            tol: Tolerance of iterative methods.
+            max_iterations: Maximum number of iterations.
+
+        Returns:
+            The plan (n, m) in the same unit, whether the solver converged, and the number of iterations (0 if
+            the solver does not count them).
+        """
+
+    @abstractmethod
+    def compute_mass_gradients(
         self,
-        tau: float | None = None,
-        tau_target: float | None = None,
-        *,
-        tau_source: float | None = None,
-        divergence: Divergence = "kl",
-    ):
-        source = tau_source if tau is None else tau
-        if source is None or (tau is not None and tau_source is not None):
-            raise ValueError(
-                f"give tau, or tau_source with tau_target; got tau={tau}, tau_source={tau_source}"
-            )
-        target = source if tau_target is None else tau_target
-        for name, value in (("tau_source", source), ("tau_target", target)):
-            shown = "tau" if source == target else name
-            if not 0 < value < math.inf:
-                raise ValueError(
-                    f"{shown} must be positive and finite, got {value}; for exact marginals use Balanced()"
-                )
-        if divergence not in ("kl", "l2"):
-            raise ValueError(f"divergence must be 'kl' or 'l2', got {divergence!r}")
-        # A frozen dataclass is filled through object.__setattr__.
-        object.__setattr__(self, "tau_source", float(source))
-        object.__setattr__(self, "tau_target", float(target))
-        object.__setattr__(self, "divergence", divergence)
+        P: "Tensor",
+        masses: tuple["Tensor", "Tensor"],
+        duals: tuple["Tensor", "Tensor"],
+        tops: tuple["Tensor", "Tensor"],
+    ) -> tuple["Tensor", "Tensor"]:
+        """Return the gradients with respect to a (B, n) and b (B, m).
 
-    def __repr__(self) -> str:
-        if self.tau_source == self.tau_target:
-            tau = f"tau={self.tau_source}"
-        else:
-            tau = f"tau_source={self.tau_source}, tau_target={self.tau_target}"
-        return f"Unbalanced({tau})" if self.divergence == "kl" else f"Unbalanced({tau}, divergence='l2')"
+        Args:
+            P: Plans (B, n, m).
+            masses: a and b.
+            duals: μ and ν, the solution of the linear system in `gradient`.
+            tops: Masks of the words with the highest scaling factor of their side.
+        """
 
+    def penalty(self, xp: Any, marginals: tuple[Array, Array], masses: tuple[Array, Array]) -> Array | float:
+        """Return the price of marginals that differ from the masses, (…); 0 where they may not differ."""
+        return 0.0
 
-Problem = Balanced | Partial | Unbalanced
+    def diagonal_factors(self, eps: float) -> tuple[float, float]:
+        """Return ρ and σ of the linear system in `gradient`."""
+        return 1.0, 1.0

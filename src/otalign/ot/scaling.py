@@ -1,7 +1,7 @@
-"""Entropic transport, all three problems by one loop.
+"""Entropic transport: one scaling loop for all problems.
 
-Minimises ⟨C, P⟩ + eps · Σ P (log P − 1), with the problem's word on P's marginals. The solution is
-P = diag(u) K diag(v) with K = exp(−C/eps); the loop improves u, v and one number s in turn:
+It minimises ⟨C, P⟩ + eps · Σ P (log P − 1), subject to the problem's conditions on the marginals of P. The
+solution is P = diag(u) K diag(v) with K = exp(−C/eps); the loop updates u, v and a number s in turn:
 
     problem       u, from x = K v                v, from y = Kᵀ u        s
     balanced      a / x                          b / y
@@ -9,7 +9,7 @@ P = diag(u) K diag(v) with K = exp(−C/eps); the loop improves u, v and one num
     unbalanced    (a / (s^q x))^λ                (b s^p / y)^μ           s · Σux / Σvy
 
 with λ = tau_source/(tau_source + eps), μ likewise, p = tau_source/(tau_source + tau_target) = 1 − q;
-a level is where its side holds just the mass s. docs/ot.md derives it.
+a level is chosen so that its side moves exactly the mass s. docs/ot.md derives the updates.
 """
 
 import math
@@ -23,18 +23,29 @@ from otalign.ot.arithmetic import Arithmetic, Linear, Log
 from otalign.ot.batch import Array, ProblemBatch
 from otalign.ot.problem import Problem
 from otalign.ot.transport import Transport
-from otalign.ot.updates import Updates, updates
+from otalign.ot.updates import Updates
 
-# After how many more iterations convergence is looked at. A look costs about as much as one or two of
-# them, so it comes rarer as the loop gets longer: at most a quarter of the iterations are for nothing.
-LOOK_AFTER = 5
-# Entries of the kernels over which a GPU needs longer for an operation than its host to start one.
+# Iterations before the first check of convergence. A check costs one or two iterations, so checks become
+# rarer as the loop gets longer: at most a quarter of the iterations is superfluous.
+CHECK_AFTER = 5
+# Size of the kernels above which an operation on a GPU takes longer than its launch.
 GPU_ENTRIES = 1 << 20
 
 
 @dataclass(frozen=True)
 class Entropic:
-    """The scaling loop, until an iteration moves no more than the share `tol` of the mass elsewhere."""
+    """Solver for entropic transport, by a scaling loop (Sinkhorn). It is differentiable in torch.
+
+    Small `eps` are computed in the log domain where necessary.
+
+    Args:
+        eps: Weight of the entropy. Smaller values give sharper plans and need more iterations.
+        tol: Tolerance: share of the mass that the last iteration may still have moved.
+        max_iterations: Maximum number of iterations.
+
+    Raises:
+        ValueError: If an argument is out of range.
+    """
 
     eps: float = 0.1
     tol: float = 1e-6
@@ -49,93 +60,99 @@ class Entropic:
             raise ValueError(f"max_iterations must be at least 1, got {self.max_iterations}")
 
     def solve(self, batch: ProblemBatch, problem: Problem) -> Transport:
-        numbers = batch.detach()
-        with _full_precision(numbers.C):
+        """Solve every problem of a batch."""
+        detached = batch.detach()
+        with _disable_autocast(detached.C):
             parts = [
-                (index, *self._scale(part, problem, of)) for index, part, of in self._arithmetics(numbers)
+                (index, *self._scale(part, problem, ops))
+                for index, part, ops in self._split_by_arithmetic(detached)
             ]
-        plan, top_u, top_v, converged, iterations = _in_order(batch.xp, parts)
+        plan, top_u, top_v, converged, iterations = _join_parts(batch.xp, parts)
         plan = batch.xp.astype(plan, batch.C.dtype, copy=False)
-        if batch is not numbers:
-            from otalign.ot.gradient import differentiable
+        if batch is not detached:
+            from otalign.ot.gradient import make_differentiable
 
             tops = top_u[:, 0], top_v[:, 0]
-            plan = differentiable(batch.C, batch.a, batch.b, plan, tops, problem, self.eps)
+            plan = make_differentiable(batch.C, batch.a, batch.b, plan, tops, problem, self.eps)
         return Transport(plan, converged, iterations, batch.C, batch.a, batch.b, problem, self.eps)
 
-    def _arithmetics(self, batch: ProblemBatch) -> Iterator[tuple[Array, ProblemBatch, Arithmetic]]:
-        """Which problems to solve in which arithmetic; each problem's own costs decide."""
+    def _split_by_arithmetic(self, batch: ProblemBatch) -> Iterator[tuple[Array, ProblemBatch, Arithmetic]]:
+        """Yield the indices of problems with the dtype and arithmetic that their own costs require."""
         xp = batch.xp
         reach = xp.max(batch.C, axis=(-2, -1)) / self.eps
         bounds = [Linear.reach(xp, batch.C.dtype), Linear.reach(xp, xp.float64), math.inf]
-        ways = [(batch.C.dtype, Linear(xp)), (xp.float64, Linear(xp)), (xp.float64, Log(xp))]
-        below, found = -math.inf, 0
-        for bound, (dtype, arithmetic) in zip(bounds, ways, strict=True):
-            if found == len(batch):
+        arithmetics = [(batch.C.dtype, Linear(xp)), (xp.float64, Linear(xp)), (xp.float64, Log(xp))]
+        below, count = -math.inf, 0
+        for bound, (dtype, arithmetic) in zip(bounds, arithmetics, strict=True):
+            if count == len(batch):
                 break
             index = xp.nonzero((below < reach) & (reach <= bound))[0]
             if index.shape[0]:
                 part = batch if index.shape[0] == len(batch) else batch.take(index)
                 yield index, part.astype(dtype), arithmetic
-            below, found = bound, found + index.shape[0]
+            below, count = bound, count + index.shape[0]
 
-    def _scale(self, batch: ProblemBatch, problem: Problem, of: Arithmetic) -> tuple[Array, ...]:
-        """The plans, each side's words with the highest factor, whether each problem converged, and
-        after how many iterations."""
-        xp = batch.xp
-        step = updates(problem, self.eps, of)
-        a, b = batch.a[:, None, :], batch.b[:, None, :]
-        # A side without any mass has an empty plan: solve another problem and move none of it.
-        alive = xp.any(a > 0, axis=-1, keepdims=True) & xp.any(b > 0, axis=-1, keepdims=True)
-        a, b, s = step.start(xp.where(alive, a, 1), xp.where(alive, b, 1))
-        K = of.kernel(batch.C, self.eps)
-        # The factors start at one, but an absent word's at zero: or padding would have a say.
-        u, v = (of.represent(xp.astype(x > 0, x.dtype)) for x in (a, b))
-        # Below this, rounding alone would keep the factors moving.
-        tol = xp.maximum(8 * float(xp.finfo(K.dtype).eps) * of.magnitude(K), xp.full_like(s, self.tol))
-        factors = Factors(K, of.represent(a), of.represent(b), u, v, of.represent(s), tol)
-        u, v, converged, iterations = self._at_rest(factors, step)
-        u = of.times(u, of.represent(xp.astype(alive, a.dtype)))
-        tops = (x == xp.max(x, axis=-1, keepdims=True) for x in (u, v))
-        return of.plan(u, K, v), *tops, converged, iterations
+    def _scale(self, batch: ProblemBatch, problem: Problem, ops: Arithmetic) -> tuple[Array, ...]:
+        """Run the loop.
 
-    def _at_rest(self, factors: "Factors", step: Updates) -> list[Array]:
-        """u and v where they no longer move, whether they came to rest, and after how many iterations.
-
-        Each problem is noted down at its own rest, whatever the others do. The loop goes on without those
-        that rest as soon as they are the larger part; but a GPU is done sooner with them than without, where
-        starting an operation takes longer than the operation.
+        Returns:
+            The plans, masks of each side's words with the highest factor, whether each problem converged, and
+            its number of iterations.
         """
-        xp = step.of.xp
-        on_host = str(device(factors.K)) == "cpu"
-        going = xp.arange(factors.K.shape[0], device=device(factors.K))
-        rests = going < 0
-        u, v, iterations = factors.u, factors.v, going
+        xp = batch.xp
+        updates = problem.make_updates(self.eps, ops)
+        a, b = batch.a[:, None, :], batch.b[:, None, :]
+        # A problem without mass on one side has an empty plan: solve another and set its plan to zero.
+        nonempty = xp.any(a > 0, axis=-1, keepdims=True) & xp.any(b > 0, axis=-1, keepdims=True)
+        a, b, s = updates.start(xp.where(nonempty, a, 1), xp.where(nonempty, b, 1))
+        K = ops.kernel(batch.C, self.eps)
+        # Factors start at 1, but those of absent words at 0, so that padding has no influence.
+        u, v = (ops.represent(xp.astype(x > 0, x.dtype)) for x in (a, b))
+        # Below this tolerance, rounding alone would keep the factors changing.
+        tol = xp.maximum(8 * float(xp.finfo(K.dtype).eps) * ops.magnitude(K), xp.full_like(s, self.tol))
+        factors = Factors(K, ops.represent(a), ops.represent(b), u, v, ops.represent(s), tol)
+        u, v, converged, iterations = self._iterate(factors, updates)
+        u = ops.multiply(u, ops.represent(xp.astype(nonempty, a.dtype)))
+        tops = (x == xp.max(x, axis=-1, keepdims=True) for x in (u, v))
+        return ops.plan(u, K, v), *tops, converged, iterations
+
+    def _iterate(self, factors: "Factors", updates: Updates) -> list[Array]:
+        """Return u and v at convergence, whether each problem converged, and its number of iterations.
+
+        The factors of a problem are kept from the check at which it converged, whatever the others do.
+        Converged problems leave the batch once they are the larger part of it; not on a GPU with a small
+        batch, where the launch of an operation takes longer than the operation.
+        """
+        xp = updates.ops.xp
+        on_cpu = str(device(factors.K)) == "cpu"
+        active = xp.arange(factors.K.shape[0], device=device(factors.K))
+        converged = active < 0
+        u, v, iterations = factors.u, factors.v, active
         parts, done = [], 0
         while done < self.max_iterations:
             before = factors
-            stretch = min(max(LOOK_AFTER, done // 4), self.max_iterations - done)
-            for _ in range(stretch):
-                before, factors = factors, factors.improve(step)
-            done += stretch
-            u, v = (xp.where(rests[:, None, None], x, y) for x, y in ((u, factors.u), (v, factors.v)))
-            iterations = xp.where(rests, iterations, xp.full_like(going, done))
-            rests = rests | factors.rest_after(before, step)
-            count = int(xp.count_nonzero(rests))
-            if count == rests.shape[0]:
+            steps = min(max(CHECK_AFTER, done // 4), self.max_iterations - done)
+            for _ in range(steps):
+                before, factors = factors, factors.update(updates)
+            done += steps
+            u, v = (xp.where(converged[:, None, None], x, y) for x, y in ((u, factors.u), (v, factors.v)))
+            iterations = xp.where(converged, iterations, xp.full_like(active, done))
+            converged = converged | factors.have_converged(before, updates)
+            count = int(xp.count_nonzero(converged))
+            if count == converged.shape[0]:
                 break
             entries = math.prod(factors.K.shape)
-            if (on_host or entries > GPU_ENTRIES) and 2 * count > rests.shape[0]:
-                found = (going, u, v, rests, iterations)
-                resting, others = xp.nonzero(rests)[0], xp.nonzero(~rests)[0]
-                parts.append(tuple(x[resting] for x in found))
-                going, u, v, rests, iterations, *moving = (x[others] for x in (*found, *factors))
-                factors = Factors(*moving)
-        return _in_order(xp, [*parts, (going, u, v, rests, iterations)])
+            if (on_cpu or entries > GPU_ENTRIES) and 2 * count > converged.shape[0]:
+                state = (active, u, v, converged, iterations)
+                finished, others = xp.nonzero(converged)[0], xp.nonzero(~converged)[0]
+                parts.append(tuple(x[finished] for x in state))
+                active, u, v, converged, iterations, *remaining = (x[others] for x in (*state, *factors))
+                factors = Factors(*remaining)
+        return _join_parts(xp, [*parts, (active, u, v, converged, iterations)])
 
 
 class Factors(NamedTuple):
-    """Where the loop stands, all held by one arithmetic; masses as the updates want them."""
+    """State of the loop, represented by one arithmetic; masses are as the updates need them."""
 
     K: Array  # (B, n, m)
     a: Array  # (B, 1, n)
@@ -145,30 +162,31 @@ class Factors(NamedTuple):
     s: Array  # (B, 1, 1)
     tol: Array  # (B, 1, 1), a plain number
 
-    def improve(self, step: Updates) -> "Factors":
+    def update(self, updates: Updates) -> "Factors":
+        """Return the state after one iteration."""
         K, a, b, u, v, s, tol = self
-        # K v as a row times Kᵀ: torch is several times slower at a matrix times a column.
-        x = step.of.product(v, K.mT)
-        u = step.source(a, x, s, u)
-        y = step.of.product(u, K)
-        v = step.target(b, y, s, v)
-        return Factors(K, a, b, u, v, step.next_s(s, u, x, v, y), tol)
+        # K v as a row times Kᵀ: torch is several times slower with a matrix times a column.
+        x = updates.ops.vecmat(v, K.mT)
+        u = updates.update_source(a, x, s, u)
+        y = updates.ops.vecmat(u, K)
+        v = updates.update_target(b, y, s, v)
+        return Factors(K, a, b, u, v, updates.update_s(s, u, x, v, y), tol)
 
-    def rest_after(self, before: "Factors", step: Updates) -> Array:
-        """Which problems moved no more than `tol` of their mass in the iteration that led here, (B,), and
-        have no more than that to move yet.
+    def have_converged(self, before: "Factors", updates: Updates) -> Array:
+        """Return which problems moved at most `tol` of their mass in the last iteration, (B,).
 
-        What reaches the target words is enough to look at: u is made from v, and would have moved it.
+        They must not have more than that left to move, either. The mass that reaches the target words is
+        enough to decide: u is computed from v, so a change of u would have changed v.
         """
-        of = step.of
-        y = of.product(self.u, self.K)
-        now, then = of.plain(of.times(self.v, y)), of.plain(of.times(before.v, y))
-        moved, total = (of.xp.sum(z, axis=-1, keepdims=True) for z in (of.xp.abs(now - then), now))
-        return (moved + step.missing(self.s, total) <= self.tol * total)[:, 0, 0]
+        ops = updates.ops
+        y = ops.vecmat(self.u, self.K)
+        now, previous = ops.as_plain(ops.multiply(self.v, y)), ops.as_plain(ops.multiply(before.v, y))
+        moved, total = (ops.xp.sum(z, axis=-1, keepdims=True) for z in (ops.xp.abs(now - previous), now))
+        return (moved + updates.compute_shortfall(self.s, total) <= self.tol * total)[:, 0, 0]
 
 
-def _full_precision(x: Array) -> AbstractContextManager:
-    """Where torch's autocast would do the loop's products in half precision, it does not."""
+def _disable_autocast(x: Array) -> AbstractContextManager:
+    """Keep torch's autocast from computing the loop's products in half precision."""
     if not is_torch_array(x):
         return nullcontext()
     import torch
@@ -176,8 +194,8 @@ def _full_precision(x: Array) -> AbstractContextManager:
     return torch.autocast(x.device.type, enabled=False)
 
 
-def _in_order(xp: Any, parts: list[tuple[Array, ...]]) -> list[Array]:
-    """The parts' arrays joined, each problem at the place that its part's first array names."""
+def _join_parts(xp: Any, parts: list[tuple[Array, ...]]) -> list[Array]:
+    """Join the arrays of the parts, in the order of the indices in each part's first array."""
     if len(parts) == 1:
         return list(parts[0][1:])
     columns = [xp.concat(column) for column in zip(*parts, strict=True)]

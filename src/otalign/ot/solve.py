@@ -1,4 +1,4 @@
-"""The one way in: arrays to a solver and back, for one problem, a batch, or a ragged list."""
+"""The entry point: solves one problem, a batch, or a ragged list of problems."""
 
 from collections.abc import Sequence
 from typing import overload
@@ -12,7 +12,7 @@ from otalign.ot.transport import Transport
 
 Solver = Entropic | Exact
 
-ROUNDING = 1e-5  # totals that differ by less, relatively, were meant to be equal
+ROUNDING = 1e-5  # totals whose relative difference is smaller count as equal
 
 
 @overload
@@ -26,12 +26,33 @@ def solve(  # pyright: ignore[reportOverlappingOverload]: an Array is Any to a t
 @overload
 def solve(C: Array, a: Array, b: Array, problem: Problem, solver: Solver = Entropic()) -> Transport: ...
 def solve(C, a, b, problem: Problem, solver: Solver = Entropic()):
-    """The plan that moves the masses a to the masses b at the costs C, as `problem` allows.
+    """Find the plan that moves the masses a to the masses b at the lowest cost.
 
-    Arrays C (…, n, m), a (…, n), b (…, m) are one problem or a batch of one size and give one
-    `Transport`; three lists of arrays are problems of any sizes and give a list, in order.
-    NumPy arrays or torch tensors on any device; half precision is worked in float32. A word of
-    mass zero is absent.
+    Arrays are a single problem or a batch of one size; lists of arrays are problems of any sizes. Both may be
+    NumPy arrays or torch tensors on any device; half precision is computed in float32. A word of mass zero is
+    absent.
+
+    Args:
+        C: Costs (…, n, m), or a list of matrices.
+        a: Masses of the source words (…, n), or a list of vectors.
+        b: Masses of the target words (…, m), or a list of vectors.
+        problem: Constraints on the plan.
+        solver: Solver; `Entropic()` is differentiable.
+
+    Returns:
+        A `Transport`, or for lists a list of them in the same order.
+
+    Raises:
+        ValueError: If arrays do not fit each other, hold negative numbers, or have unequal totals that the
+            problem does not allow.
+        TypeError: If `problem` is not a transport problem.
+
+    Example:
+        >>> import numpy as np
+        >>> from otalign.ot import Partial, solve
+        >>> transport = solve(np.array([[0.0, 1.0], [1.0, 0.2]]), np.ones(2), np.ones(2), Partial(0.5))
+        >>> transport
+        Transport(2×2, Partial(fraction=0.5), converged, 5 iterations)
     """
     if isinstance(C, list | tuple):
         return _solve_list(C, a, b, problem, solver)
@@ -39,31 +60,31 @@ def solve(C, a, b, problem: Problem, solver: Solver = Entropic()):
 
 
 def _solve_list(C, a, b, problem: Problem, solver: Solver) -> list[Transport]:
-    lent, given_back = (C, a, b), _itself
-    if C and all(map(_shared_with_numpy, (*C, *a, *b))):
-        # Many small arrays: NumPy is several times quicker with them, on the same memory.
-        lent = tuple([x.numpy() for x in side] for side in (C, a, b))
-        given_back = array_namespace(C[0]).from_numpy
-    answers: dict[int, Transport] = {}
-    for places, batch in buckets(*lent):
+    arrays, restore = (C, a, b), _keep
+    if C and all(map(_shares_memory_with_numpy, (*C, *a, *b))):
+        # NumPy is several times faster with many small arrays, on the same memory.
+        arrays = tuple([x.numpy() for x in side] for side in (C, a, b))
+        restore = array_namespace(C[0]).from_numpy
+    solutions: dict[int, Transport] = {}
+    for indices, batch in buckets(*arrays):
         try:
             solved = _solve_batch(batch, problem, solver)
         except UnequalTotals as error:
-            raise ValueError(f"problem {places[error.index]} of the list: {error}") from None
-        ends = zip(places, solved.plan, solved.converged.tolist(), solved.iterations.tolist(), strict=True)
-        for k, plan, converged, iterations in ends:
+            raise ValueError(f"problem {indices[error.index]} of the list: {error}") from None
+        columns = (solved.plan, solved.converged.tolist(), solved.iterations.tolist())
+        for k, plan, converged, iterations in zip(indices, *columns, strict=True):
             n, m = C[k].shape
-            plan = given_back(plan[:n, :m])
-            answers[k] = Transport(plan, converged, iterations, C[k], a[k], b[k], problem, solved.eps)
-    return [answers[k] for k in range(len(answers))]
+            plan = restore(plan[:n, :m])
+            solutions[k] = Transport(plan, converged, iterations, C[k], a[k], b[k], problem, solved.eps)
+    return [solutions[k] for k in range(len(solutions))]
 
 
-def _itself(x: Array) -> Array:
+def _keep(x: Array) -> Array:
     return x
 
 
-def _shared_with_numpy(x: Array) -> bool:
-    """A torch tensor on the host that asks for no gradients and has a type that NumPy knows."""
+def _shares_memory_with_numpy(x: Array) -> bool:
+    """Return whether x is a CPU tensor without gradients, of a dtype that NumPy has."""
     return is_torch_array(x) and x.is_cpu and not x.requires_grad and x.itemsize > 2
 
 
@@ -73,15 +94,15 @@ def _solve_batch(batch: ProblemBatch, problem: Problem, solver: Solver) -> Trans
         raise TypeError(f"problem must be Balanced, Partial or Unbalanced, got {problem!r}")
     if problem.needs_equal_totals:
         _check_totals(batch)
-    if 0 in batch.C.shape:  # no problems, or a side without words: nothing to move
-        none = xp.zeros(len(batch), dtype=xp.int64, device=device(batch.C))
+    if 0 in batch.C.shape:  # no problems, or a side without words
+        zeros = xp.zeros(len(batch), dtype=xp.int64, device=device(batch.C))
         eps = getattr(solver, "eps", 0.0)
-        return Transport(batch.C, none == 0, none, batch.C, batch.a, batch.b, problem, eps)
+        return Transport(batch.C, zeros == 0, zeros, batch.C, batch.a, batch.b, problem, eps)
     return solver.solve(batch, problem)
 
 
 class UnequalTotals(ValueError):
-    """A balanced problem, at `index` of its batch, whose sides do not hold the same mass."""
+    """Error for a balanced problem, at `index` of its batch, whose sides differ in total mass."""
 
     def __init__(self, index: int, total_a: float, total_b: float):
         self.index = index

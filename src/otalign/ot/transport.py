@@ -1,4 +1,4 @@
-"""What a solver returns: the plan, how it was reached, and what follows from it."""
+"""The result of a solver: the plan, its convergence, and what can be computed from them."""
 
 import math
 from dataclasses import dataclass
@@ -14,52 +14,60 @@ from otalign.ot.problem import Problem
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Transport:
-    """One solved problem, or a batch of them along the leading axes (…)."""
+    """A solved problem, or a batch of them along the leading axes (…).
 
-    plan: Array  # P (…, n, m)
-    converged: Array  # (…); a plain bool for a single problem
-    iterations: Array  # (…); a plain int for a single problem, 0 if the solver does not count
-    C: Array  # (…, n, m)
-    a: Array  # (…, n)
-    b: Array  # (…, m)
+    Attributes:
+        plan: Mass moved between each two words, (…, n, m).
+        converged: Whether the solver converged, (…); a bool for a single problem.
+        iterations: Number of iterations, (…); an int for a single problem, 0 if the solver does not count.
+        C: Costs (…, n, m).
+        a: Masses of the source words (…, n).
+        b: Masses of the target words (…, m).
+        problem: The transport problem.
+        eps: Weight of the entropy in the objective; 0 for the exact solver.
+    """
+
+    plan: Array
+    converged: Array
+    iterations: Array
+    C: Array
+    a: Array
+    b: Array
     problem: Problem
-    eps: float  # weight of the entropy in the objective; 0 for the exact solver
+    eps: float
 
     @property
     def source_marginal(self) -> Array:
-        """The mass that leaves each source word, (…, n)."""
+        """Mass that leaves each source word, (…, n)."""
         return self._xp.sum(self.plan, axis=-1)
 
     @property
     def target_marginal(self) -> Array:
-        """The mass that reaches each target word, (…, m)."""
+        """Mass that reaches each target word, (…, m)."""
         return self._xp.sum(self.plan, axis=-2)
 
     @property
     def mass(self) -> Array:
-        """The mass moved in all, (…)."""
+        """Total mass moved, (…)."""
         return self._total(self.plan)
 
     @property
     def cost(self) -> Array:
-        """⟨C, P⟩, (…)."""
+        """Transport cost ⟨C, P⟩, (…)."""
         return self._total(self.C * self.plan)
 
     @property
     def objective(self) -> Array:
-        """What the solver minimised, (…): cost, entropy and the price of unmet marginals."""
+        """Objective of the solver, (…): cost, entropy and the penalty of the problem."""
         xp = self._xp
         value = self.cost
         if self.eps:
             value = value + self.eps * self._total(_xlogx(xp, self.plan) - self.plan)
-        if math.isfinite(self.problem.tau_source):
-            distance = {"kl": _kl, "l2": _half_square}[getattr(self.problem, "divergence", "kl")]
-            value = value + self.problem.tau_source * distance(xp, self.source_marginal, self.a)
-            value = value + self.problem.tau_target * distance(xp, self.target_marginal, self.b)
-        return value
+        marginals = self.source_marginal, self.target_marginal
+        return value + self.problem.penalty(xp, marginals, (self.a, self.b))
 
     def reshape(self, leading: tuple[int, ...]) -> "Transport":
-        """The same batch with its one axis laid out as `leading`; () for a single problem."""
+        """Return the batch with other leading axes; () makes a single problem of a batch of one."""
         xp, (n, m) = self._xp, self.plan.shape[-2:]
         converged, iterations = (xp.reshape(x, leading) for x in (self.converged, self.iterations))
         if not leading:
@@ -86,14 +94,3 @@ class Transport:
 
 def _xlogx(xp: Any, x: Array) -> Array:
     return x * xp.log(xp.where(x > 0, x, 1))
-
-
-def _kl(xp: Any, p: Array, a: Array) -> Array:
-    """KL(p ‖ a) = Σ p log(p/a) − p + a, with 0 where a word is absent from both, (…)."""
-    present = a > 0
-    ratio = xp.where(present & (p > 0), p, 1) / xp.where(present & (p > 0), a, 1)
-    return xp.sum(p * xp.log(ratio) - p + a, axis=-1)
-
-
-def _half_square(xp: Any, p: Array, a: Array) -> Array:
-    return xp.sum((p - a) ** 2, axis=-1) / 2

@@ -1,6 +1,6 @@
-"""Alignments for people to look at: in the terminal, as pages, as pictures.
+"""Rendering of alignments and differences: in the terminal, as HTML pages, as pictures.
 
-`terminal` and `matrix` draw with rich, `report` writes a page of many pairs, `svg` a picture by itself and
-`picture` figures by matplotlib, `notebook` says what a cell shows. Nothing here prints. Each says all it has
-to say without colour too.
+`terminal` and `matrix` draw with rich, `report` writes an HTML page of many pairs, `svg` a standalone
+picture, `picture` figures of matplotlib, and `notebook` the output of a notebook cell. `changes` and
+`changes_page` render a difference. Nothing here prints, and no information is in colour alone.
 """

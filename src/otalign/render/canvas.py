@@ -1,4 +1,4 @@
-"""What figures share: matplotlib, fetched when one is drawn, and a plain style."""
+"""Shared parts of figures: a plain style, and matplotlib, imported when a figure is drawn."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,14 +22,14 @@ STYLE = {
     "xtick.major.width": 0.6,
     "ytick.major.width": 0.6,
     "svg.hashsalt": "otalign",
-    "pdf.fonttype": 42,  # text that can be searched, as publishers ask for
+    "pdf.fonttype": 42,  # searchable text, which publishers require
 }
-DOTS = 200  # an inch, of the PNG
+DPI = 200  # of PNG files
 
 
 def blank(width: float, height: float, columns: int, **options: Any) -> tuple[Any, Sequence[Any]]:
-    """A figure of so many inches, and its axes side by side."""
-    matplotlib = _matplotlib()
+    """Return a figure of a size in inches, and its axes side by side."""
+    matplotlib = _import_matplotlib()
     from matplotlib.figure import Figure  # pyright: ignore[reportMissingImports]
 
     with matplotlib.rc_context(STYLE):
@@ -39,22 +39,22 @@ def blank(width: float, height: float, columns: int, **options: Any) -> tuple[An
 
 
 def save(figure: Any, path: Path) -> list[Path]:
-    """The figure as SVG and as PNG."""
+    """Save the figure as SVG and as PNG; return the files."""
     return [write(figure, path.with_name(f"{path.name}.{ending}")) for ending in ("svg", "png")]
 
 
 def write(figure: Any, path: Path) -> Path:
-    """The figure as its name ends."""
-    matplotlib = _matplotlib()
+    """Save the figure in the format of its file name."""
+    matplotlib = _import_matplotlib()
     ending = path.suffix.lower().lstrip(".")
-    dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}  # the same figure is the same file
-    options = {"metadata": dates.get(ending), "dpi": DOTS, "facecolor": "white", "bbox_inches": "tight"}
+    dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}  # so that equal figures are equal files
+    options = {"metadata": dates.get(ending), "dpi": DPI, "facecolor": "white", "bbox_inches": "tight"}
     with matplotlib.rc_context(STYLE), open_atomic(path) as file:
         figure.savefig(file, format=ending, **options)
     return path
 
 
-def _matplotlib() -> Any:
+def _import_matplotlib() -> Any:
     try:
         import matplotlib  # pyright: ignore[reportMissingImports]
     except ImportError as error:

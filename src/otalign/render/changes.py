@@ -1,11 +1,11 @@
-"""A difference drawn for a terminal: both versions in one text, changed passages with a little around them.
+"""A difference in the terminal: both versions in one text, changed passages with some context.
 
     ~ 2 → 2–3   It stands on a low cliff above the harbour[-, and-]{+.+} [~on → On~] clear nights …
     - 9 →       Nobody complained about the food, although there was little of it.
 
-Before each passage stands what happened to it (~ edited, + new, - gone, > moved here, < moved away) and the
-numbers of its sentences, old → new. Within it, what is only old is in [square] brackets, what is only new in
-{curly} ones, and words that have moved bear a number in both. Colour only repeats that.
+A mark before each passage tells its kind (~ edited, + new, - gone, > moved here, < moved away), and numbers
+its sentences, old → new. Within it, old words are in [square] brackets, new words in {curly} ones, and moved
+words have a number in both. Colour only repeats that.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,11 +22,19 @@ from otalign.render.inline import Inline, inline, line, numbers, side_by_side, s
 OLD, NEW, REWORDED, MOVED, QUIET = "red", "green", "yellow", "cyan", "dim"
 MARKS = {"same": "", "edited": "~", "new": "+", "gone": "-"}
 STYLES = {"same": QUIET, "edited": "", "new": NEW, "gone": OLD}
-NARROWEST = 20  # columns for the text, however narrow the terminal
+MIN_WIDTH = 20  # cells for the text, however narrow the terminal
 
 
 def changes(difference: Difference, context: int = 1) -> "Changes":
-    """What changed, and so many passages around each change that did not; print it with a rich console."""
+    """Return the changes with unchanged passages around each; print it with a rich console.
+
+    Args:
+        difference: The difference.
+        context: Number of unchanged passages to show before and after a change.
+
+    Raises:
+        ValueError: If the context is negative.
+    """
     if context < 0:
         raise ValueError(f"context must be a number of passages, 0 or more, got {context}")
     return Changes(difference, context)
@@ -34,7 +42,7 @@ def changes(difference: Difference, context: int = 1) -> "Changes":
 
 @dataclass(frozen=True)
 class Changes:
-    """What rich draws of a difference, as wide as it is told to."""
+    """Renderable of rich that draws a difference in any width."""
 
     difference: Difference
     context: int
@@ -44,21 +52,21 @@ class Changes:
         if self.difference.same:
             return
         yield Text("")
-        rows = list(self._rows())
+        rows = list(self._make_rows())
         marks = max(cell_len(mark) for mark, _, _ in rows)
         labels = max(cell_len(label) for _, label, _ in rows)
         indent = marks + labels + 3
         for mark, label, text in rows:
             head = f"{mark:<{marks}} {label:<{labels}}  "
-            for k, part in enumerate(text.wrap(console, max(options.max_width - indent, NARROWEST))):
+            for k, part in enumerate(text.wrap(console, max(options.max_width - indent, MIN_WIDTH))):
                 part.rstrip()
                 yield Text.assemble((head if k == 0 else " " * indent, QUIET), part, no_wrap=True)
         yield Text("")
         yield Text("[-removed-] {+added+} [~old → new~] [1:moved away] {1:moved here}", style=QUIET)
 
-    def _rows(self) -> Iterator[tuple[str, str, Text]]:
-        """A mark, the sentences' numbers and a text for each line of the drawing."""
-        shown = _with_context(self.difference, self.context)
+    def _make_rows(self) -> Iterator[tuple[str, str, Text]]:
+        """Yield a mark, the numbers of sentences and a text for each line."""
+        shown = _select_places(self.difference, self.context)
         for (near, left), group in groupby(
             enumerate(self.difference.places), lambda item: (item[0] in shown, item[1].left)
         ):
@@ -66,11 +74,11 @@ class Changes:
             if not near:
                 yield "", "", Text(f"⋯ {len(places):,} unchanged", style=QUIET)
             elif left:
-                yield from self._pointers(places)
+                yield from self._make_pointers(places)
             else:
-                yield from (self._row(self.difference.passages[place.number]) for place in places)
+                yield from (self._make_row(self.difference.passages[place.number]) for place in places)
 
-    def _row(self, passage: Passage) -> tuple[str, str, Text]:
+    def _make_row(self, passage: Passage) -> tuple[str, str, Text]:
         mark = MARKS[passage.kind] + (">" if passage.moved else "")
         label = f"{numbers(passage.old)} → {numbers(passage.new)}".strip()
         if passage.kind == "edited":
@@ -79,13 +87,13 @@ class Changes:
         text = line(self.difference.text(piece, "new" if piece.new else "old"))
         return mark, label, Text(text, style=MOVED if passage.moved else STYLES[passage.kind])
 
-    def _pointers(self, places: Sequence[Place]) -> Iterator[tuple[str, str, Text]]:
+    def _make_pointers(self, places: Sequence[Place]) -> Iterator[tuple[str, str, Text]]:
         for run in side_by_side([self.difference.passages[place.number] for place in places]):
             yield "<", numbers(run.old), Text(f"moved to {numbers(run.new)}", style=MOVED)
 
 
-def _with_context(difference: Difference, context: int) -> set[int]:
-    """The places that are drawn: changes, and those near one."""
+def _select_places(difference: Difference, context: int) -> set[int]:
+    """Return the indices of places to draw: changes, and those near one."""
     changed = [
         k
         for k, place in enumerate(difference.places)

@@ -1,8 +1,8 @@
-"""A difference as one HTML page that needs nothing else: the new text, with what became of the old one in it.
+"""A difference as a standalone HTML page: the new text with the changes from the old one.
 
-Removed and added words are `del` and `ins`, and each change says in a tooltip what it is; lines tell them
-apart without colour. What has moved links to where it was. Long stretches without a change are folded.
-Light or dark as the reader prefers, fit for print, without scripts. Any text makes well-formed HTML.
+Removed and added words are `del` and `ins` elements, and each change has a tooltip; lines distinguish them
+without colour. Moved passages link to their former position. Long unchanged parts are folded. The page is
+light or dark as the reader prefers, can be printed, and has no scripts. Any text gives well-formed HTML.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,10 +12,10 @@ from itertools import groupby
 from otalign.diff.difference import Difference, Passage, Place
 from otalign.render.inline import Inline, inline, numbers, side_by_side, summarize
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # whatever a text says, nothing is run or fetched
-FOLDED = 6  # unchanged passages in a row from which on they are folded
+POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # nothing in a text is run or fetched
+MIN_FOLDED = 6  # unchanged passages in a row that are folded
 
-# Name: on light, on dark. Each text has a contrast of at least 4.5 to what it stands on.
+# Name: on light, on dark. Each text has a contrast of at least 4.5 to its background.
 COLOURS = {
     "back": ("#ffffff", "#15191f"),
     "text": ("#1f2328", "#e6edf3"),
@@ -60,21 +60,21 @@ LEGEND = (
 
 
 def changes_page(difference: Difference, title: str) -> str:
-    """The page as text."""
+    """Return the page as text."""
     return "\n".join(
         [
             '<!doctype html>\n<html lang="und">\n<head>\n<meta charset="utf-8">',
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
-            f"<title>{escape(title)}</title>\n<style>{_style()}</style>\n</head>\n<body>\n<main>",
+            f"<title>{escape(title)}</title>\n<style>{_write_style()}</style>\n</head>\n<body>\n<main>",
             f"<header>\n<h1>{escape(title)}</h1>\n<p>{summarize(difference)}</p>\n<p>{LEGEND}</p>\n</header>",
-            *_body(difference),
+            *_write_body(difference),
             "</main>\n</body>\n</html>\n",
         ]
     )
 
 
-def _style() -> str:
+def _write_style() -> str:
     light, dark = (
         "".join(f"--{name}:{colours[scheme]};" for name, colours in COLOURS.items()) for scheme in (0, 1)
     )
@@ -82,16 +82,16 @@ def _style() -> str:
     return f"\n:root{{color-scheme:light dark;{light}}}\n{dark}{RULES}"
 
 
-def _body(difference: Difference) -> Iterator[str]:
-    """The paragraphs; many sentences of them in a row without a change stand behind their number."""
-    paragraphs = _paragraphs(difference)
+def _write_body(difference: Difference) -> Iterator[str]:
+    """Yield the paragraphs; many unchanged sentences in a row are folded."""
+    paragraphs = _group_paragraphs(difference)
     for unchanged, group in groupby(paragraphs, lambda places: _has_no_change(difference, places)):
-        stretch = list(group)
-        count = sum(map(len, stretch))
-        folded = unchanged and count >= FOLDED
+        block = list(group)
+        count = sum(map(len, block))
+        folded = unchanged and count >= MIN_FOLDED
         if folded:
             yield f"<details>\n<summary>{count:,} unchanged</summary>"
-        yield from (f"<p>{' '.join(_parts(difference, places))}</p>" for places in stretch)
+        yield from (f"<p>{' '.join(_write_parts(difference, places))}</p>" for places in block)
         if folded:
             yield "</details>"
 
@@ -101,7 +101,7 @@ def _has_no_change(difference: Difference, places: Sequence[Place]) -> bool:
     return all(passage.kind == "same" and not passage.moved for passage in passages)
 
 
-def _paragraphs(difference: Difference) -> list[list[Place]]:
+def _group_paragraphs(difference: Difference) -> list[list[Place]]:
     paragraphs: list[list[Place]] = []
     for place in difference.places:
         passage = difference.passages[place.number]
@@ -112,23 +112,23 @@ def _paragraphs(difference: Difference) -> list[list[Place]]:
     return paragraphs
 
 
-def _parts(difference: Difference, places: Sequence[Place]) -> Iterator[str]:
+def _write_parts(difference: Difference, places: Sequence[Place]) -> Iterator[str]:
     for left, group in groupby(places, lambda place: place.left):
         numbered = [place.number for place in group]
         if left:
-            yield from _pointers(difference, numbered)
+            yield from _write_pointers(difference, numbered)
         else:
-            yield from (_sentences(difference, difference.passages[k], k) for k in numbered)
+            yield from (_write_passage(difference, difference.passages[k], k) for k in numbered)
 
 
-def _pointers(difference: Difference, numbered: Sequence[int]) -> Iterator[str]:
+def _write_pointers(difference: Difference, numbered: Sequence[int]) -> Iterator[str]:
     for run in side_by_side([difference.passages[k] for k in numbered]):
-        here = "".join(f'<span id="left-{numbered[k]}"></span>' for k in run.places)
-        to = f'<a href="#moved-{numbered[run.places[0]]}">{numbers(run.new)}</a>'
-        yield f'<small class="note">{here}{numbers(run.old)} moved to {to}</small>'
+        anchors = "".join(f'<span id="left-{numbered[k]}"></span>' for k in run.places)
+        link = f'<a href="#moved-{numbered[run.places[0]]}">{numbers(run.new)}</a>'
+        yield f'<small class="note">{anchors}{numbers(run.old)} moved to {link}</small>'
 
 
-def _sentences(difference: Difference, passage: Passage, number: int) -> str:
+def _write_passage(difference: Difference, passage: Passage, number: int) -> str:
     text = "".join(map(_mark_html, inline(difference, passage)))
     if not passage.moved:
         return text
@@ -138,26 +138,26 @@ def _sentences(difference: Difference, passage: Passage, number: int) -> str:
     return f'<span id="moved-{number}">{text} <small>({back})</small></span>'
 
 
-def _mark_html(one: Inline) -> str:
-    piece, old, new, blank, other = one
+def _mark_html(item: Inline) -> str:
+    piece, old, new, blank, other = item
     before = " " if blank else ""
     match piece.fate:
         case "kept":
             return before + escape(new)
         case "removed":
-            return before + _element("del", old, "removed")
+            return before + _write_element("del", old, "removed")
         case "added":
-            return before + _element("ins", new, "added")
+            return before + _write_element("ins", new, "added")
         case "reworded":
             was, now = old or other, new or other
-            parts = [_element("del", old, f"now: {now}", "reworded")] if old else []
-            parts += [_element("ins", new, f"was: {was}", "reworded")] if new else []
+            parts = [_write_element("del", old, f"now: {now}", "reworded")] if old else []
+            parts += [_write_element("ins", new, f"was: {was}", "reworded")] if new else []
             return before + " ".join(parts)
-    away = _element("del", old, "moved away" if old == other else f"moved, now: {other}", "moved")
-    here = _element("ins", new, "moved here" if new == other else f"moved, was: {other}", "moved")
+    away = _write_element("del", old, "moved away" if old == other else f"moved, now: {other}", "moved")
+    here = _write_element("ins", new, "moved here" if new == other else f"moved, was: {other}", "moved")
     return before + (here if new else away)
 
 
-def _element(name: str, text: str, title: str, kind: str = "") -> str:
-    named = f' class="{kind}"' if kind else ""
-    return f'<{name}{named} title="{escape(title)}">{escape(text)}</{name}>'
+def _write_element(name: str, text: str, title: str, kind: str = "") -> str:
+    attribute = f' class="{kind}"' if kind else ""
+    return f'<{name}{attribute} title="{escape(title)}">{escape(text)}</{name}>'

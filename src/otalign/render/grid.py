@@ -1,4 +1,4 @@
-"""A matrix of two sentences in a figure: squares as dark as they are heavy, links framed, words beside."""
+"""A matrix of two sentences in a figure: darker squares for larger weights, frames for links, word labels."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -9,18 +9,18 @@ from otalign.render.canvas import FAINT, INK
 
 GRID = "#e4e4e4"
 CELL = 0.21  # inches
-SHADE = (0.0, 0.45, 0.70)  # of the heaviest cell
+SHADE = (0.0, 0.45, 0.70)  # colour of weight 1
 
 
 def squares(ax: Any, weights: np.ndarray, linked: np.ndarray) -> None:
-    """A square for each cell of (n, m) weights from 0 to 1, with a frame where it is a link."""
+    """Draw a square for each of the weights (n, m), from 0 to 1, with a frame around links."""
     from matplotlib.patches import Rectangle  # pyright: ignore[reportMissingImports]
 
     for (i, j), weight in np.ndenumerate(weights):
         colour = tuple(1 - weight * (1 - part) for part in SHADE)
         edge, width = (INK, 0.9) if linked[i, j] else (GRID, 0.4)
         square = Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=colour, edgecolor=edge, linewidth=width)
-        square.set_zorder(2 if linked[i, j] else 1)  # frames lie over the grid
+        square.set_zorder(2 if linked[i, j] else 1)  # frames are above the grid
         ax.add_patch(square)
     n, m = weights.shape
     ax.set_xlim(-0.55, m - 0.45)
@@ -31,9 +31,9 @@ def squares(ax: Any, weights: np.ndarray, linked: np.ndarray) -> None:
 
 
 def label_words(put: Any, labels: Any, words: Sequence[str], linked: Any, **options: Any) -> None:
-    """Words at the ticks; those without a link are pale and bear the sign of the empty set."""
+    """Label the ticks with words; those without a link are pale and marked with ∅."""
     names = [word if is_linked else f"{word} ∅" for word, is_linked in zip(words, linked, strict=True)]
     put(range(len(names)), names, **options)
     for label, is_linked in zip(labels(), linked, strict=True):
         label.set_color(INK if is_linked else FAINT)
-        label.set_parse_math(False)  # $5 are five dollars
+        label.set_parse_math(False)  # a $ is not mathematics

@@ -1,4 +1,4 @@
-"""Two versions of a passage in one line, however it is drawn: the pieces, and the blanks between them."""
+"""Two versions of a passage in one line: the pieces, and the spaces between them."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -8,17 +8,17 @@ from otalign.render.words import shown
 
 
 class Inline(NamedTuple):
-    """A piece with its texts, whether a blank stands before it, and what its other half says elsewhere."""
+    """A piece with its texts, whether a space precedes it, and the text of its counterpart."""
 
     piece: Piece
     old: str
     new: str
     blank: bool
-    other: str  # of a piece on one side only, what its unit is on the other
+    other: str  # text of its unit on the other side, if the piece has one side only
 
 
 def inline(difference: Difference, passage: Passage) -> Iterator[Inline]:
-    """The pieces of a passage from left to right."""
+    """Yield the pieces of a passage from left to right."""
     start = {side: min((p.side(side) or (0,))[0] for p in passage.pieces) for side in ("old", "new")}
     for k, piece in enumerate(passage.pieces):
         side = "new" if piece.new else "old"
@@ -29,17 +29,17 @@ def inline(difference: Difference, passage: Passage) -> Iterator[Inline]:
             line(difference.text(piece, "old")),
             line(difference.text(piece, "new")),
             k > 0 and at > start[side] and not before.strip(),
-            _other_half(difference, passage, piece),
+            _find_counterpart(difference, passage, piece),
         )
 
 
 def line(text: str) -> str:
-    """The text on one line, with signs for what cannot be drawn."""
+    """Return the text on one line, with signs for characters that cannot be drawn."""
     return " ".join(map(shown, text.split()))
 
 
 def numbers(sentences: Sequence[int]) -> str:
-    """The numbers of neighbouring sentences, as people count: 3, or 3–4."""
+    """Return the numbers of neighbouring sentences, from 1: 3, or 3–4."""
     if not sentences:
         return ""
     first, last = sentences[0] + 1, sentences[-1] + 1
@@ -47,7 +47,7 @@ def numbers(sentences: Sequence[int]) -> str:
 
 
 def summarize(difference: Difference) -> str:
-    """How many sentences there are, and how many passages of each kind, on a line."""
+    """Return a line with the number of sentences, and of passages of each kind."""
     counts, old, new = difference.counts, len(difference.old), len(difference.new)
     if difference.same:
         return f"{new:,} sentences, all the same" if new else "no sentences in either text"
@@ -57,7 +57,7 @@ def summarize(difference: Difference) -> str:
 
 
 class TextRun(NamedTuple):
-    """Passages that follow each other in both texts: their places in a sequence, and their sentences."""
+    """Passages that follow each other in both texts: their indices in a sequence, and their sentences."""
 
     places: list[int]
     old: list[int]
@@ -65,7 +65,7 @@ class TextRun(NamedTuple):
 
 
 def side_by_side(passages: Sequence[Passage]) -> list[TextRun]:
-    """Passages with both sides as runs, in order."""
+    """Group passages with both sides into runs, in order."""
     runs: list[TextRun] = []
     for k, passage in enumerate(passages):
         if not runs or (runs[-1].old[-1] + 1, runs[-1].new[-1] + 1) != (passage.old[0], passage.new[0]):
@@ -76,7 +76,7 @@ def side_by_side(passages: Sequence[Passage]) -> list[TextRun]:
     return runs
 
 
-def _other_half(difference: Difference, passage: Passage, piece: Piece) -> str:
+def _find_counterpart(difference: Difference, passage: Passage, piece: Piece) -> str:
     if piece.unit is None or (piece.old and piece.new):
         return ""
     side = "old" if piece.new else "new"

@@ -6,9 +6,8 @@
         He   ██· ·
     bought   · ▓▓·
 
-A link is a block, the fuller the heavier, and ∅ stands at the words without one, so that no colour is needed.
-Columns that do not fit into the terminal go below, in a grid of their own; words too long for their room end
-in ….
+A link is a block, darker for larger weights, and ∅ marks words without one, so that no colour is needed.
+Columns that do not fit into the terminal follow in another grid; words that are too long end in ….
 """
 
 from collections.abc import Iterator, Sequence
@@ -24,18 +23,18 @@ from otalign.render.words import shown, strengths
 
 SHADES = ("░░", "▒▒", "▓▓", "██")  # a quarter each
 NO_LINK = "· "
-PITCH = 2  # cells of a column: a terminal's cells are about twice as high as wide
-HEADING = 16  # cells that a target word may claim; more are used where they are free
+PITCH = 2  # cells of a column, since they are about twice as high as wide
+HEADING = 16  # cells reserved for a target word; more are used where they are free
 
 
 def matrix(alignment: Alignment) -> "Matrix":
-    """The grid of all word pairs, with blocks at the links; print it with a rich console."""
+    """Return a grid of all word pairs with blocks at the links; print it with a rich console."""
     return Matrix(alignment)
 
 
 @dataclass(frozen=True)
 class Matrix:
-    """What rich draws of an alignment's matrix, as wide as it is told to."""
+    """Renderable of rich that draws an alignment as a matrix of any width."""
 
     alignment: Alignment
 
@@ -46,52 +45,54 @@ class Matrix:
         room = max(options.max_width - left, PITCH)
         source_nulls, target_nulls = set(self.alignment.source_nulls), set(self.alignment.target_nulls)
         strength = strengths(self.alignment)
-        for number, band in enumerate(_bands(headings, room)):
+        for number, band in enumerate(_split_columns(headings, room)):
             if number:
                 yield Text("")
             for k, j in enumerate(band):
-                yield _heading(headings[j], j in target_nulls, k, left, room)
+                yield _make_heading(headings[j], j in target_nulls, k, left, room)
             for i, label in enumerate(labels):
-                row = _label(label, i in source_nulls, left)
+                row = _make_label(label, i in source_nulls, left)
                 for j in band:
                     linked = (i, j) in strength
-                    row.append(_shade(strength[i, j]) if linked else NO_LINK, "" if linked else LINK_STYLE)
+                    row.append(
+                        _choose_shade(strength[i, j]) if linked else NO_LINK, "" if linked else LINK_STYLE
+                    )
                 row.rstrip()
                 yield row
 
 
-def _bands(headings: Sequence[str], room: int) -> Iterator[range]:
-    """The columns in as few grids as fit, each with room for its headings; one grid if there are none."""
+def _split_columns(headings: Sequence[str], room: int) -> Iterator[range]:
+    """Split the columns into as few grids as fit with their headings; one grid if there are no columns."""
     start = 0
     for j, heading in enumerate(headings):
-        wanted = min(cell_len(heading) + len(f" {NULL}"), HEADING)
-        if j > start and (j - start + 1) * PITCH + wanted > room:
+        needed = min(cell_len(heading) + len(f" {NULL}"), HEADING)
+        if j > start and (j - start + 1) * PITCH + needed > room:
             yield range(start, j)
             start = j
     yield range(start, len(headings))
 
 
-def _heading(word: str, null: bool, k: int, left: int, room: int) -> Text:
-    """The line above the grid with the word of its column k, counted from 0."""
+def _make_heading(word: str, null: bool, k: int, left: int, room: int) -> Text:
+    """Return the line above the grid with the word of column k, from 0."""
     line = Text(" " * left, no_wrap=True)
     line.append("│ " * k + "┌ ", LINK_STYLE)
     rest = room - PITCH * (k + 1)
     if null:
-        return line.append(f"{_cut(word, rest - 2)} {NULL}", NULL_STYLE)
-    return line.append(_cut(word, rest))
+        return line.append(f"{_truncate(word, rest - 2)} {NULL}", NULL_STYLE)
+    return line.append(_truncate(word, rest))
 
 
-def _label(word: str, null: bool, left: int) -> Text:
-    word = _cut(word, left - 3)
+def _make_label(word: str, null: bool, left: int) -> Text:
+    word = _truncate(word, left - 3)
     text = f"{' ' * (left - 3 - cell_len(word))}{word} {NULL if null else ' '} "
     return Text(text, NULL_STYLE if null else "", no_wrap=True)
 
 
-def _cut(word: str, width: int) -> str:
+def _truncate(word: str, width: int) -> str:
     if cell_len(word) <= width:
         return word
     return set_cell_size(word, max(width - 1, 0)).rstrip() + "…"
 
 
-def _shade(strength: float) -> str:
+def _choose_shade(strength: float) -> str:
     return SHADES[min(int(strength * len(SHADES)), len(SHADES) - 1)]

@@ -1,7 +1,7 @@
-"""An alignment as a figure for a paper: `arcs`, two rows of words with a curve for each link, or `matrix`.
+"""Figures of an alignment: `arcs`, two rows of words with a curve for each link, or `matrix`.
 
-Figures are matplotlib's (`pip install 'otalign[plot]'`) and are saved as what it writes: PDF, PNG, SVG. Arcs
-as SVG come from `otalign.render.svg` and need nothing.
+Figures need matplotlib (`pip install 'otalign[plot]'`) and are saved as PDF, PNG or SVG. Arcs as SVG are
+written by `otalign.render.svg` and need no extra.
 """
 
 from pathlib import Path
@@ -20,25 +20,39 @@ from otalign.render.words import shown, strengths
 Kind = Literal["arcs", "matrix"]
 ENDINGS = (".svg", ".png", ".pdf")
 
-WIDTH = 7.0  # inches, about the text of a page
-PER_INCH = 125.0  # pixels of a layout: its letters of 16 then have 9 points
+WIDTH = 7.0  # inches, about the text width of a page
+PER_INCH = 125.0  # pixels of a layout: letters of 16 pixels then have 9 points
 POINTS = 72 * SIZE / PER_INCH
 
 
 def figure(alignment: Alignment, kind: Kind = "arcs", *, ax: Any = None, width: float = WIDTH) -> Any:
-    """A matplotlib figure of the alignment, or that of `ax`, drawn into it.
+    """Draw an alignment with matplotlib.
 
-    Arcs wider than `width` inches stand in two columns, a word a line.
+    Args:
+        alignment: The alignment.
+        kind: `arcs` or `matrix`.
+        ax: Axes to draw into; None makes a new figure.
+        width: Width in inches. Wider arcs are drawn in two columns, with a word on each line.
+
+    Returns:
+        The matplotlib figure.
+
+    Raises:
+        ValueError: If the kind is unknown or the width is not positive.
     """
     if kind not in get_args(Kind):
         raise ValueError(f"kind must be one of {', '.join(get_args(Kind))}, got {kind!r}")
     if not width > 0:
         raise ValueError(f"width must be a positive number of inches, got {width}")
-    return _matrix(alignment, ax) if kind == "matrix" else _arcs(alignment, ax, width)
+    return _draw_matrix(alignment, ax) if kind == "matrix" else _draw_arcs(alignment, ax, width)
 
 
 def check_picture(path: Path, kind: str) -> None:
-    """Refuse a name or a kind that no picture can have, before there is anything to draw."""
+    """Check the name and the kind of a picture before anything is drawn.
+
+    Raises:
+        ValueError: If the ending of the name or the kind is unknown.
+    """
     if path.suffix.lower() not in ENDINGS:
         raise ValueError(f"a picture's name must end in {', '.join(ENDINGS)}, got {path}")
     if kind not in get_args(Kind):
@@ -46,7 +60,7 @@ def check_picture(path: Path, kind: str) -> None:
 
 
 def write_picture(alignment: Alignment, path: Path, kind: Kind = "arcs") -> None:
-    """The picture as its name ends."""
+    """Write a picture in the format of its file name."""
     check_picture(path, kind)
     if kind == "arcs" and path.suffix.lower() == ".svg":
         write_atomic(path, svg(alignment))
@@ -54,7 +68,7 @@ def write_picture(alignment: Alignment, path: Path, kind: Kind = "arcs") -> None
         write(figure(alignment, kind), path)
 
 
-def _matrix(alignment: Alignment, ax: Any) -> Any:
+def _draw_matrix(alignment: Alignment, ax: Any) -> Any:
     n, m = alignment.shape
     if ax is None:
         _, (ax,) = blank(CELL * m + 1.0, CELL * n + 1.0, 1)
@@ -68,26 +82,30 @@ def _matrix(alignment: Alignment, ax: Any) -> Any:
     return ax.figure
 
 
-def _arcs(alignment: Alignment, ax: Any, width: float) -> Any:
+def _draw_arcs(alignment: Alignment, ax: Any, width: float) -> Any:
     layout = rows(alignment)
     if layout.width > width * PER_INCH:
         layout = columns(alignment)
     if ax is None:
-        made, (ax,) = blank(layout.width / PER_INCH, layout.height / PER_INCH, 1)
-        made.set_layout_engine("none")
-        ax.set_position((0, 0, 1, 1))  # all of the figure: lengths are then in proportion to the letters
+        new_figure, (ax,) = blank(layout.width / PER_INCH, layout.height / PER_INCH, 1)
+        new_figure.set_layout_engine("none")
+        ax.set_position((0, 0, 1, 1))  # the whole figure, so that lengths are in proportion to the letters
     ax.set_axis_off()
     ax.set_xlim(0, layout.width)
     ax.set_ylim(layout.height, 0)
     ax.set_aspect("equal")
-    _curves(ax, alignment, layout)
+    _draw_curves(ax, alignment, layout)
     for words, nulls in (
         (layout.source, set(alignment.source_nulls)),
         (layout.target, set(alignment.target_nulls)),
     ):
         for k, word in enumerate(words):
             colour = COLOURS["nulls" if k in nulls else "words"][1]
-            look = {"ha": ALIGNED[word.anchor], "color": colour, "parse_math": False}  # $5 are five dollars
+            look = {
+                "ha": ALIGNED[word.anchor],
+                "color": colour,
+                "parse_math": False,
+            }  # a $ is not mathematics
             ax.text(word.x, word.y, word.text, fontsize=POINTS, **look)
             if k in nulls:
                 x, y = word.sign
@@ -100,7 +118,7 @@ def _arcs(alignment: Alignment, ax: Any, width: float) -> Any:
 ALIGNED = {"start": "left", "middle": "center", "end": "right"}
 
 
-def _curves(ax: Any, alignment: Alignment, layout: Layout) -> None:
+def _draw_curves(ax: Any, alignment: Alignment, layout: Layout) -> None:
     from matplotlib.patches import PathPatch  # pyright: ignore[reportMissingImports]
     from matplotlib.path import Path as Course  # pyright: ignore[reportMissingImports]
 

@@ -1,12 +1,12 @@
-"""An alignment drawn for a terminal of any width: the two sentences above each other, word over word.
+"""An alignment in a terminal of any width: the two sentences above each other, word over word.
 
                 My  old  neighbour  passed away  last  year              .
     1     2     │   ∅    │          ├──────┘     1     2     ∅           │
     Last  year  my       neighbour  died                     peacefully  .
 
-Each sentence reads in its order. Between them stands │ where words correspond (├──┘ where several do, ┆ where
-the link is weak), ∅ where a word has no counterpart, and a number where the counterpart has moved: it stands
-at the same number. Colour only repeats that. Where the terminal ends, both sentences break together.
+Each sentence is in its order. Between them, │ joins corresponding words (├──┘ several, ┆ a weak link), ∅
+marks words without a counterpart, and equal numbers mark counterparts that have moved. Colour only repeats
+that. Both sentences break together at the end of a line.
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ from otalign.alignment import Alignment
 from otalign.gloss import GlossColumn, columns
 from otalign.render.words import shown, strengths
 
-GAP = 2  # blanks between columns; one blank is between the words of a phrase
+GAP = 2  # spaces between columns; the words of a phrase have one
 WEAK = 0.5  # a phrase without a stronger link is drawn with a broken line
 NULL = "∅"
 
@@ -30,7 +30,7 @@ NULL_STYLE = "yellow"
 MOVED_STYLES = ("cyan", "magenta", "green", "blue")
 LINK_STYLE = "dim"
 
-# The line through a column, by what it has at a place: a word above, a word below, more to the right.
+# Characters of the line through a column, by what they join: a word above, a word below, more to the right.
 TICKS = {
     (False, False, True): "─",
     (True, False, True): "┴",
@@ -43,27 +43,27 @@ TICKS = {
 
 
 def draw(alignment: Alignment) -> "Drawing":
-    """The two sentences above each other, with their links and nulls; print it with a rich console."""
+    """Return the two sentences above each other, with links and nulls; print it with a rich console."""
     return Drawing(alignment)
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """What rich draws of an alignment, as wide as it is told to."""
+    """Renderable of rich that draws an alignment in any width."""
 
     alignment: Alignment
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         for number, line in enumerate(
-            _in_lines(_cells(self.alignment, options.max_width), options.max_width)
+            _break_lines(_make_cells(self.alignment, options.max_width), options.max_width)
         ):
             if number:
                 yield Text("")
-            yield from _rows(line)
+            yield from _draw_rows(line)
 
 
 class _Cell(NamedTuple):
-    """A column as it is drawn: the lines of either side (one, unless it was folded) and the mark between."""
+    """A drawn column: the lines of each side (one, unless it is folded) and the mark between them."""
 
     source: tuple[str, ...]
     mark: str
@@ -76,7 +76,7 @@ class _Cell(NamedTuple):
         return max(map(cell_len, (*self.source, self.mark, *self.target)))
 
 
-def _cells(alignment: Alignment, width: int) -> Iterator[_Cell]:
+def _make_cells(alignment: Alignment, width: int) -> Iterator[_Cell]:
     source, target = (tuple(map(shown, words)) for words in (alignment.source, alignment.target))
 
     def sides(column: GlossColumn) -> tuple[list[str], list[str]]:
@@ -85,9 +85,9 @@ def _cells(alignment: Alignment, width: int) -> Iterator[_Cell]:
     def compute_saving(column: GlossColumn) -> int:
         return min(cell_len(" ".join(words)) for words in sides(column)) + GAP
 
-    made = columns(alignment, compute_saving)
-    numbers, weak = _numbers(made), _weak(alignment)
-    for column in made:
+    layout = columns(alignment, compute_saving)
+    numbers, weak = _number_moves(layout), _find_weak(alignment)
+    for column in layout:
         above, below = sides(column)
         number = numbers.get(column.phrase)
         if column.phrase is None:
@@ -98,26 +98,26 @@ def _cells(alignment: Alignment, width: int) -> Iterator[_Cell]:
             head = str(number)
             mark_style = word_style = MOVED_STYLES[(number - 1) % len(MOVED_STYLES)]
         fits = max(cell_len(" ".join(words)) for words in (above, below)) <= width
-        mark = _mark(head, above, below) if fits else head
+        mark = _draw_mark(head, above, below) if fits else head
         yield _Cell(_fold(above, width), mark, _fold(below, width), mark_style, word_style)
 
 
-def _numbers(made: Sequence[GlossColumn]) -> dict[int | None, int]:
-    """Numbers from 1 for the phrases whose words do not all stand in one column."""
-    count = Counter(column.phrase for column in made if column.phrase is not None)
+def _number_moves(layout: Sequence[GlossColumn]) -> dict[int | None, int]:
+    """Number the phrases that have more than one column, from 1."""
+    count = Counter(column.phrase for column in layout if column.phrase is not None)
     return {phrase: k for k, phrase in enumerate((p for p, times in count.items() if times > 1), 1)}
 
 
-def _weak(alignment: Alignment) -> set[int]:
-    """The phrases none of whose links has half the weight that a link can have."""
+def _find_weak(alignment: Alignment) -> set[int]:
+    """Return the phrases without a link of at least half the maximum weight."""
     strong = [pair for pair, strength in strengths(alignment).items() if strength >= WEAK]
-    starts = {i for i, _ in strong}  # a link's phrase is that of its source word
+    starts = {i for i, _ in strong}  # the phrase of a link is that of its source word
     return {number for number, phrase in enumerate(alignment.phrases) if starts.isdisjoint(phrase.source)}
 
 
-def _mark(head: str, above: Sequence[str], below: Sequence[str]) -> str:
-    """The head under the first words, and a line from it to the first letter of each other word."""
-    ups, downs = _starts(above), _starts(below)
+def _draw_mark(head: str, above: Sequence[str], below: Sequence[str]) -> str:
+    """Return the head, and a line from it to the first letter of each other word."""
+    ups, downs = _find_starts(above), _find_starts(below)
     end = max(ups | downs)
     if end and head == "│":
         head = "├"
@@ -125,7 +125,7 @@ def _mark(head: str, above: Sequence[str], below: Sequence[str]) -> str:
     return head + line
 
 
-def _starts(words: Sequence[str]) -> set[int]:
+def _find_starts(words: Sequence[str]) -> set[int]:
     places, x = set(), 0
     for word in words:
         places.add(x)
@@ -134,19 +134,19 @@ def _starts(words: Sequence[str]) -> set[int]:
 
 
 def _fold(words: Sequence[str], width: int) -> tuple[str, ...]:
-    """The words in lines of at most `width` cells; only a longer word is cut."""
+    """Wrap words into lines of at most `width` cells; only a longer word is split."""
     lines = [""]
     for word in words:
         for piece in chop_cells(word, width) if cell_len(word) > width else [word]:
-            apart = f"{lines[-1]} {piece}" if lines[-1] else piece
-            if cell_len(apart) <= width:
-                lines[-1] = apart
+            longer = f"{lines[-1]} {piece}" if lines[-1] else piece
+            if cell_len(longer) <= width:
+                lines[-1] = longer
             else:
                 lines.append(piece)
     return tuple(lines)
 
 
-def _in_lines(cells: Iterator[_Cell], width: int) -> Iterator[list[_Cell]]:
+def _break_lines(cells: Iterator[_Cell], width: int) -> Iterator[list[_Cell]]:
     line, used = [], 0
     for cell in cells:
         if line and used + GAP + cell.width > width:
@@ -158,21 +158,21 @@ def _in_lines(cells: Iterator[_Cell], width: int) -> Iterator[list[_Cell]]:
         yield line
 
 
-def _rows(line: Sequence[_Cell]) -> Iterator[Text]:
+def _draw_rows(line: Sequence[_Cell]) -> Iterator[Text]:
     above = max(len(cell.source) for cell in line)
     below = max(len(cell.target) for cell in line)
     for k in range(above):
-        yield _row((_nth(cell.source, k), cell.word_style, cell.width) for cell in line)
-    yield _row((cell.mark, cell.mark_style, cell.width) for cell in line)
+        yield _draw_row((_nth(cell.source, k), cell.word_style, cell.width) for cell in line)
+    yield _draw_row((cell.mark, cell.mark_style, cell.width) for cell in line)
     for k in range(below):
-        yield _row((_nth(cell.target, k), cell.word_style, cell.width) for cell in line)
+        yield _draw_row((_nth(cell.target, k), cell.word_style, cell.width) for cell in line)
 
 
 def _nth(lines: Sequence[str], k: int) -> str:
     return lines[k] if k < len(lines) else ""
 
 
-def _row(parts: Iterable[tuple[str, str, int]]) -> Text:
+def _draw_row(parts: Iterable[tuple[str, str, int]]) -> Text:
     row = Text(no_wrap=True)
     for text, style, width in parts:
         row.append(text, style)

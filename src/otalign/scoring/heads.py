@@ -13,9 +13,11 @@ import numpy as np
 
 from otalign.alignment import LEVELS
 from otalign.arrays import array_namespace, device
+from otalign.atomic import open_atomic
+from otalign.failures import describe
 from otalign.scoring.batches import PairBatch
 from otalign.scoring.cost import compute_displacement, normalize
-from otalign.untrusted import check_array, one_line
+from otalign.untrusted import check_array
 
 Array = Any
 
@@ -45,11 +47,12 @@ class Head:
 
     def save(self, folder: Path) -> None:
         """Write the head to a folder."""
-        from safetensors.numpy import save_file
+        from safetensors.numpy import save
 
         (name,) = (name for name, type_ in get_head_types().items() if type_ is type(self))
         arrays = {key: np.ascontiguousarray(array) for key, array in self.arrays().items()}
-        save_file(arrays, folder / HEAD_FILE, {"head": name})
+        with open_atomic(folder / HEAD_FILE) as file:
+            file.write(save(arrays, {"head": name}))
 
 
 def get_head_types() -> "dict[str, type[ProjectionHead | TransportHead]]":
@@ -82,7 +85,7 @@ def load_head(folder: Path, size: int | None = None) -> Head | None:
             check_array(name, getattr(head, name), shape)
     except (SafetensorError, ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         raise ValueError(
-            f"{folder / HEAD_FILE} is not a valid otalign head file: {one_line(error)}"
+            f"{folder / HEAD_FILE} is not a valid otalign head file: {describe(error, brief=True)}"
         ) from error
     return head
 

@@ -1,8 +1,7 @@
-"""An aligner for many clients at once: `POST /v1/align`, and a page on `/` to try it by hand.
+"""An HTTP server for an aligner: `POST /v1/align`, and a page on `/` to try it.
 
-`messages` is what may be said and is answered, `choices` which settings an aligner leaves to who asks, `work`
-how pairs become answers, `batching` how those of all clients are worked on together, `guards` what is kept
-out, `access` who may ask, `problems` how a refusal is told, `metrics` what is counted, `page` what a browser
-gets, and `app` puts them together. `connections` limits what uvicorn does not, `running` makes a process of
-it, and `workers` several.
+`messages` defines requests and answers, `choices` the settings that a request may change, `work` aligns
+pairs, `batching` queues the pairs of all clients and aligns them in batches, `guards` checks requests,
+`access` says who may send them, `problems` formats errors, `metrics` counts, `page` serves the page, and
+`app` puts these together. `connections` limits connections, `running` runs a process, and `workers` several.
 """

@@ -1,4 +1,4 @@
-"""The server: an aligner as an ASGI app."""
+"""The server as an ASGI app."""
 
 import asyncio
 import time
@@ -19,7 +19,7 @@ from otalign.server.choices import Choices
 from otalign.server.guards import Guard
 from otalign.server.limits import Limits
 from otalign.server.metrics import Metrics
-from otalign.server.work import AlignmentWorker, Ask
+from otalign.server.work import AlignmentWorker, PairRequest
 
 T = TypeVar("T")
 
@@ -35,8 +35,19 @@ def make_app(
     token: str | None = None,
     metrics: Metrics | None = None,
 ) -> FastAPI:
-    """The app. It answers to the names `hosts`, or to any; pages from `origins` may ask it too. Clients must
-    know the `token`, if there is one."""
+    """Make the app.
+
+    Args:
+        aligner: The aligner.
+        limits: Limits on requests.
+        hosts: Host names that it answers to; None for any.
+        origins: Origins of other pages that may use it.
+        token: Token that clients must send; None for none.
+        metrics: Counters of this process.
+
+    Returns:
+        The app.
+    """
     choices = Choices(aligner)
     batches = RequestQueue(AlignmentWorker(aligner, limits.words), limits.waiting)
     metrics = metrics or Metrics()
@@ -45,7 +56,7 @@ def make_app(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         batches.start()
-        state.warm_up(Ask("The first pair", "takes longer", choices.choose()))
+        state.warm_up(PairRequest("The first pair", "takes longer", choices.choose()))
         yield
         batches.stop()
 
@@ -54,20 +65,34 @@ def make_app(
         version=otalign.__version__,
         description=DESCRIPTION,
         lifespan=lifespan,
-        docs_url=None,  # those pages would fetch their scripts from elsewhere
+        docs_url=None,  # these pages would load scripts from other servers
         redoc_url=None,
         responses=problems.RESPONSES,
     )
-    problems.handle_in(app)
+    problems.add_handlers(app)
     app.add_middleware(Guard, limits=limits, metrics=metrics, hosts=hosts, token=token)
-    if origins:  # outside, so that a page that may ask is told of refusals as well
+    if origins:  # outermost, so that allowed pages can read errors as well
         app.add_middleware(
             CORSMiddleware,
             allow_origins=origins,
             allow_methods=["GET", "POST"],
             allow_headers=["Authorization", "Content-Type"],
         )
-    page.serve_in(app)
+    page.add_page(app)
+    _add_align_route(app, choices, limits, batches, metrics)
+    about = messages.About(
+        signature=aligner.signature,
+        problem=choices.default,
+        settings={name: choice.settings.get_options() for name, choice in choices.offered.items()},
+        limits=asdict(limits),
+    )
+    _add_status_routes(app, about, state, metrics)
+    return app
+
+
+def _add_align_route(
+    app: FastAPI, choices: Choices, limits: Limits, batches: RequestQueue, metrics: Metrics
+) -> None:
     RequestBody = messages.make_request_type(choices, limits)
 
     @app.post(
@@ -79,98 +104,95 @@ def make_app(
         request: Request,
         body: Annotated[RequestBody, Body()],  # pyright: ignore[reportInvalidTypeForm]
     ) -> Response:
-        """Align one pair, or many: the answers are those to `source` and `target`, or to `pairs`."""
+        """Align one pair, given as `source` and `target`, or many, given as `pairs`."""
         start = time.perf_counter()
         choice = messages.read_choice(body, choices)
-        asks = messages.read_asks(body, choice)
-        answered = batches.submit(asks)
+        pairs = messages.read_pairs(body, choice)
+        future = batches.submit(pairs)
         metrics.set_queue(batches.waiting)
         try:
-            answers = await _unless_client_leaves(request, answered)
+            answers = await _wait_for_answer(request, future)
         finally:
             metrics.set_queue(batches.waiting)
         if answers is None:
-            return Response(status_code=499)  # which nobody receives, but is counted
-        metrics.count_alignment(len(asks), time.perf_counter() - start)
+            return Response(status_code=499)  # nobody receives it, but it is counted
+        metrics.count_alignment(len(pairs), time.perf_counter() - start)
         return Response(messages.write_answer(body, choice, answers), media_type="application/json")
 
-    about = messages.About(
-        signature=aligner.signature,
-        problem=choices.default,
-        settings={name: choice.settings.get_options() for name, choice in choices.offered.items()},
-        limits=asdict(limits),
-    )
+
+def _add_status_routes(app: FastAPI, about: messages.About, state: "State", metrics: Metrics) -> None:
+    batches = state.batches
 
     @app.get("/v1/aligner")
     async def aligner_() -> messages.About:
-        """What this server aligns with, what may be chosen, and how much may be asked for."""
+        """Return the aligner, its settings, and the limits on requests."""
         return about
 
     @app.get("/healthz")
     async def health() -> messages.Health:
-        """Whether the server is alive; if not, it must be started again."""
+        """Return whether the server is alive; if not, it must be restarted."""
         if not batches.alive:
-            raise problems.Refused(503, "the thread that aligns has ended")
+            raise problems.RequestError(503, "the alignment thread has ended")
         return messages.Health(version=otalign.__version__)
 
     @app.get("/readyz")
     async def ready() -> messages.Health:
-        """Whether a request would be answered now."""
+        """Return whether the server can answer requests now."""
         state.check()
         return messages.Health(version=otalign.__version__)
 
     @app.get("/metrics", response_class=PlainTextResponse)
     async def metrics_() -> Response:
-        """Requests, pairs, queue and latency in Prometheus's text format."""
+        """Return requests, pairs, queue and latency in Prometheus's text format."""
         metrics.set_queue(batches.waiting)
         return PlainTextResponse(metrics.to_prometheus(), media_type="text/plain; version=0.0.4")
 
-    return app
-
 
 class State:
-    """Report whether requests would be answered now."""
+    """The readiness of the server."""
 
-    def __init__(self, batches: RequestQueue):
-        self._batches = batches
+    def __init__(self, batches: RequestQueue) -> None:
+        self.batches = batches
 
-    def warm_up(self, ask: Ask) -> None:
-        """Have a pair aligned, since the first takes longer than others."""
-        self._first = self._batches.submit([ask])
+    def warm_up(self, ask: PairRequest) -> None:
+        """Align a first pair, which takes longer than others."""
+        self._first = self.batches.submit([ask])
 
     def check(self) -> None:
-        """Raise what a client is told if the server is not ready."""
-        if not self._batches.alive:
-            raise problems.Refused(503, "the thread that aligns has ended")
+        """Raise RequestError if the server is not ready."""
+        if not self.batches.alive:
+            raise problems.RequestError(503, "the alignment thread has ended")
         if not self._first.done():
-            raise problems.busy("the aligner is warming up", after=1)
+            raise problems.make_busy_problem("the aligner is warming up", after=1)
         if self._first.exception() is not None:
-            raise problems.Refused(503, "the aligner has failed at its first pair; its log says why")
-        if self._batches.full:
-            raise problems.busy(f"{self._batches.waiting:,} pairs are waiting already", after=1)
+            raise problems.RequestError(
+                503, "the aligner failed to align its first pair; the log has the reason"
+            )
+        if self.batches.full:
+            raise problems.make_busy_problem(f"{self.batches.waiting:,} pairs are waiting already", after=1)
 
 
 async def _check_content_type(request: Request) -> None:
-    given = request.headers.get("content-type", "")
-    if given.partition(";")[0].strip().lower() != "application/json":
-        got = f"got {given[:100]!r}" if given else "but there is none"
-        raise problems.Refused(415, f"the content type must be application/json, {got}")
+    content_type = request.headers.get("content-type", "")
+    if content_type.partition(";")[0].strip().lower() != "application/json":
+        got = f"got {content_type[:100]!r}" if content_type else "but there is none"
+        raise problems.RequestError(415, f"the content type must be application/json, {got}")
 
 
-async def _unless_client_leaves(request: Request, answered: asyncio.Future[T]) -> T | None:
-    """Wait for an answer, but drop the work as soon as the client hangs up; then return None."""
+async def _wait_for_answer(request: Request, answer: asyncio.Future[T]) -> T | None:
+    """Wait for an answer; cancel it and return None as soon as the client disconnects."""
 
-    async def wait_until_it_leaves() -> None:
+    async def wait_for_disconnect() -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass
 
-    leaving = asyncio.create_task(wait_until_it_leaves())
-    leaving.add_done_callback(lambda _: answered.cancel())
+    disconnect = asyncio.create_task(wait_for_disconnect())
+    disconnect.add_done_callback(lambda _: answer.cancel())
     try:
-        return await answered
+        return await answer
     except asyncio.CancelledError:
-        if not leaving.done():
+        if not disconnect.done():
             raise
         return None
     finally:
-        leaving.cancel()
+        disconnect.cancel()

@@ -1,7 +1,7 @@
-"""The settings that clients may choose: a transport problem, and its parameters.
+"""The settings that a request may choose: a transport problem and its parameters.
 
-Of an aligner that has learned its transport, only the level of the links and the threshold can be chosen.
-Clients may also choose a transport problem over its encoder's embeddings, with the package's defaults.
+For a learned aligner these are the level of the links and the threshold. Requests may also choose a transport
+problem on the embeddings of its encoder, with the default settings.
 """
 
 from collections.abc import Mapping
@@ -10,14 +10,21 @@ from typing import Any
 
 from otalign.aligner import Aligner
 from otalign.ot import Entropic
-from otalign.settings import PARAMETERS, PROBLEMS, AnySettings, Settings
+from otalign.problems import PARAMETERS, PROBLEMS
+from otalign.settings import AnySettings, Settings
 
 SMALL_EPSILON = 0.02
 
 
 @dataclass(frozen=True)
 class ServedChoice:
-    """An aligner with the settings that a client chose."""
+    """An aligner with the settings of a request.
+
+    Attributes:
+        problem: Name of the problem.
+        settings: The settings.
+        aligner: The aligner with these settings.
+    """
 
     problem: str
     settings: AnySettings
@@ -25,13 +32,13 @@ class ServedChoice:
 
     @property
     def slow(self) -> bool:
-        """Whether the solver takes many iterations."""
+        """True if the solver takes many iterations."""
         solver = getattr(self.settings, "solver", None)
         return isinstance(solver, Entropic) and solver.eps < SMALL_EPSILON
 
     @property
-    def depends_on_company(self) -> bool:
-        """Whether embeddings are centred on the pairs of the same request."""
+    def depends_on_request(self) -> bool:
+        """True if embeddings are centred on the pairs of the same request."""
         return self.settings.centring and self.aligner.centre is None
 
     def __eq__(self, other: object) -> bool:
@@ -42,19 +49,29 @@ class ServedChoice:
 
 
 class Choices:
-    """The choices that an aligner offers, by the names of their problems."""
+    """The choices that an aligner offers, by the name of their problem."""
 
-    def __init__(self, aligner: Aligner):
+    def __init__(self, aligner: Aligner) -> None:
         own, plain = aligner.settings, aligner.settings.without_training()
         base = aligner if plain is own else Aligner(aligner.encoder, plain)
         self.default = own.problem_name
         settings = {name: plain.replace(problem=spec.build()) for name, spec in PROBLEMS.items()}
-        choices = {name: ServedChoice(name, of, replace(base, settings=of)) for name, of in settings.items()}
-        chosen = {self.default: ServedChoice(self.default, own, aligner)}
-        self.offered = choices | chosen if self.default in choices else chosen | choices
+        choices = {
+            name: ServedChoice(name, value, replace(base, settings=value)) for name, value in settings.items()
+        }
+        default = {self.default: ServedChoice(self.default, own, aligner)}
+        self.offered = choices | default if self.default in choices else default | choices
 
     def choose(self, problem: str | None = None, options: Mapping[str, Any] | None = None) -> ServedChoice:
-        """Return the choice of a problem, the default one if it is None, with changed options."""
+        """Return a choice.
+
+        Args:
+            problem: Name of the problem; None for the aligner's own.
+            options: Options to change, by name; None leaves an option as it is.
+
+        Returns:
+            The choice.
+        """
         choice = self.offered[problem or self.default]
         changes = {name: value for name, value in (options or {}).items() if value is not None}
         if not changes:

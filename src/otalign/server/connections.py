@@ -1,9 +1,8 @@
-"""The limits of a connection that uvicorn leaves open: how many there are, how long and how large the headers
-of a request may be, and how long a client may take to read its answer.
+"""Limits on connections that uvicorn does not have: number, size and time of headers, time to read answers.
 
-uvicorn closes a connection that is idle after a request, but not one that sends nothing at all, a byte of its
-headers now and then, or does not read what it asked for; and its limit on the size of headers holds for
-another parser. Whoever breaks a limit before there is a request gets a problem, too, and is disconnected.
+uvicorn closes a connection that is idle after a request, but not one that sends nothing at all, that sends
+its headers byte by byte, or that does not read its answer; and its limit on the size of headers is for
+another parser. A client that exceeds a limit gets a problem, too, and is disconnected.
 """
 
 from asyncio import TimerHandle, Transport
@@ -14,35 +13,37 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from otalign.server.guards import HEADERS
 from otalign.server.limits import Limits
-from otalign.server.problems import Refused, response
+from otalign.server.problems import RequestError, make_response
 
-PIPELINED = 16  # requests that may wait for the answer to the one before on the same connection
-FRAMING = 8  # bytes of a request for each of its body: single bytes may be sent as chunks
+PIPELINED = 16  # requests that may be sent ahead of the answers on one connection
+FRAMING = 8  # bytes received per byte of a body, if single bytes are sent as chunks
 
 
 class LimitedConnection(HttpToolsProtocol):
-    """One connection. `refused` is told the status of each refusal."""
+    """A connection with limits; `refused` is called with the status of each refusal."""
 
-    def __init__(self, *given: Any, limits: Limits, refused: Callable[[int], None], **named: Any):
-        super().__init__(*given, **named)
+    def __init__(self, *args: Any, limits: Limits, refused: Callable[[int], None], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
         self.limits, self.refused = limits, refused
         self._reads_headers = False
-        self._begins = False  # whether a request begins in the data at hand
-        self._size = 0  # bytes of a request since the data that it began in
+        self._starts = False  # whether a request starts in the current data
+        self._size = 0  # bytes of a request after the data that it started in
         self._header_size = 0
-        self._refusal: Refused | None = None
+        self._refusal: RequestError | None = None
         self._until_headers: TimerHandle | None = None
         self._until_read: TimerHandle | None = None
         self._unanswered: list[RequestResponseCycle] = []
 
     def connection_made(self, transport: Transport) -> None:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Accept or refuse a connection."""
         super().connection_made(transport)
         if len(self.connections) > self.limits.connections:
-            self._refuse(Refused(503, f"{self.limits.connections:,} connections are open already"))
+            self._refuse(RequestError(503, f"{self.limits.connections:,} connections are open already"))
         else:
             self._expect_headers()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Clean up."""
         self._disconnect_all()
         super().connection_lost(exc)
         self._unset_keepalive_if_required()
@@ -50,59 +51,66 @@ class LimitedConnection(HttpToolsProtocol):
             if timer is not None:
                 timer.cancel()
 
-    # What comes in.
+    # Input.
 
     def data_received(self, data: bytes) -> None:
+        """Parse data, and check the size of the request."""
         super().data_received(data)
         if self.transport.is_closing():
             return
-        self._size = 0 if self._begins else self._size + len(data)
-        self._begins = False
+        self._size = 0 if self._starts else self._size + len(data)
+        self._starts = False
         if self._reads_headers and self._size > self.limits.header_bytes:
-            self._refuse(self._large_headers())
+            self._refuse(self._make_header_error())
         elif self._size > self.limits.header_bytes + FRAMING * self.limits.body:
-            self._refuse(Refused(413, f"a request must have at most {self.limits.body:,} bytes"))
+            self._refuse(RequestError(413, f"a request must have at most {self.limits.body:,} bytes"))
         elif self._is_idle() and self._until_headers is None:
             self._expect_headers()
 
     def on_message_begin(self) -> None:
+        """Start a request."""
         super().on_message_begin()
-        self._reads_headers = self._begins = True
+        self._reads_headers = self._starts = True
         self._header_size = 0
 
     def on_url(self, url: bytes) -> None:
+        """Receive the URL."""
         self._count_header(len(url))
         super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
+        """Receive a header."""
         super().on_header(name, value)
         self._count_header(len(name) + len(value))
 
     def on_headers_complete(self) -> None:
+        """Accept a request."""
         self._reads_headers = False
         if self._until_headers is not None:
             self._until_headers.cancel()
             self._until_headers = None
         if len(self.pipeline) >= PIPELINED:
-            self._fail(Refused(400, f"at most {PIPELINED} requests may be sent before the first is answered"))
+            self._fail(
+                RequestError(400, f"at most {PIPELINED} requests may be sent before the first is answered")
+            )
         super().on_headers_complete()
-        self._unanswered = [one for one in self._unanswered if not one.response_complete] + [self.cycle]
+        self._unanswered = [cycle for cycle in self._unanswered if not cycle.response_complete] + [self.cycle]
 
     def _count_header(self, size: int) -> None:
         self._header_size += size
         if self._header_size > self.limits.header_bytes or len(self.headers) > self.limits.headers:
-            self._fail(self._large_headers())
+            self._fail(self._make_header_error())
 
-    def _large_headers(self) -> Refused:
-        most = f"{self.limits.headers} headers of {self.limits.header_bytes:,} bytes in all"
-        return Refused(431, f"a request must have at most {most}, its address included")
+    def _make_header_error(self) -> RequestError:
+        maximum = f"{self.limits.headers} headers of {self.limits.header_bytes:,} bytes in all"
+        return RequestError(431, f"a request must have at most {maximum}, its address included")
 
-    def _fail(self, refusal: Refused) -> None:
-        """Stop the parser, which then has `send_400_response` called."""
+    def _fail(self, refusal: RequestError) -> None:
+        """Stop the parser, which then calls `send_400_response`."""
         self._refusal = refusal
         raise ValueError(refusal.detail)
 
-    # Time.
+    # Timers.
 
     def _is_idle(self) -> bool:
         """True if no request is being answered."""
@@ -113,24 +121,25 @@ class LimitedConnection(HttpToolsProtocol):
 
     def _give_up_on_headers(self) -> None:
         if self._reads_headers:
-            late = f"the headers of a request must come within {self.limits.header_seconds:g} seconds"
-            self._refuse(Refused(408, late))
+            late = f"the headers of a request must arrive within {self.limits.header_seconds:g} seconds"
+            self._refuse(RequestError(408, late))
         else:
             self.transport.close()
 
     def pause_writing(self) -> None:
-        """Too much of an answer is not read yet: give the client some time for it."""
+        """Start the timer of an answer that the client does not read."""
         super().pause_writing()
         self._until_read = self.loop.call_later(self.limits.seconds, self._abort)
 
     def resume_writing(self) -> None:
+        """Cancel the timer of an unread answer."""
         super().resume_writing()
         if self._until_read is not None:
             self._until_read.cancel()
             self._until_read = None
 
     def timeout_keep_alive_handler(self) -> None:
-        """Close an idle connection, which needs that all was read; what little was not is given up."""
+        """Close an idle connection; drop what little of the answer was not read."""
         if self._until_read is not None:
             self.timeout_keep_alive_task = self.loop.call_later(
                 self.timeout_keep_alive, self.timeout_keep_alive_handler
@@ -140,28 +149,33 @@ class LimitedConnection(HttpToolsProtocol):
         else:
             super().timeout_keep_alive_handler()
 
-    # Ends.
+    # Closing.
 
     def _abort(self) -> None:
         self._disconnect_all()
         self.transport.abort()
 
     def _disconnect_all(self) -> None:
-        """Have all requests know that the client is gone; uvicorn tells only the last."""
-        for one in self._unanswered:
-            one.disconnected = True
-            one.message_event.set()
+        """Notify all requests that the client has disconnected; uvicorn notifies only the last."""
+        for cycle in self._unanswered:
+            cycle.disconnected = True
+            cycle.message_event.set()
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse(self._refusal or Refused(400, "this is not HTTP/1.1"))
+        """Refuse a request that cannot be parsed."""
+        self._refuse(self._refusal or RequestError(400, "this is not HTTP/1.1"))
 
-    def _refuse(self, refusal: Refused) -> None:
+    def _refuse(self, refusal: RequestError) -> None:
         self.refused(refusal.status_code)
-        if not self._is_idle():  # whose answer must not be mixed up with this one
+        if not self._is_idle():  # another answer must not be mixed with this one
             self._abort()
             return
-        told = response(refusal)
-        told.headers.update(HEADERS | {"Connection": "close"})
-        lines = [b"%s: %s\r\n" % header for header in (*self.server_state.default_headers, *told.raw_headers)]
-        self.transport.write(b"".join([STATUS_LINE[refusal.status_code], *lines, b"\r\n", bytes(told.body)]))
+        response = make_response(refusal)
+        response.headers.update(HEADERS | {"Connection": "close"})
+        lines = [
+            b"%s: %s\r\n" % header for header in (*self.server_state.default_headers, *response.raw_headers)
+        ]
+        self.transport.write(
+            b"".join([STATUS_LINE[refusal.status_code], *lines, b"\r\n", bytes(response.body)])
+        )
         self.transport.close()

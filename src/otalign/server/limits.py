@@ -1,4 +1,4 @@
-"""How much may be asked for at once, so that no request can take the server from the others."""
+"""Limits on requests, so that no client can block the others."""
 
 import math
 from dataclasses import dataclass, fields
@@ -6,21 +6,35 @@ from dataclasses import dataclass, fields
 
 @dataclass(frozen=True)
 class Limits:
-    """All are at least 1, but for the seconds, which are above 0 and finite."""
+    """Limits of a server.
 
-    characters: int = 4_000  # of a sentence
-    words: int = 256  # of a sentence; time and memory grow with the product of both sides
-    pairs: int = 256  # of a request
-    body: int = 1 << 20  # bytes of a request
-    seconds: float = 30.0  # until a request must have been answered, and until the answer must have been read
-    waiting: int = 1_024  # pairs of all requests that are not begun
-    connections: int = 512  # open at once, in one process
-    headers: int = 100  # of a request
-    header_bytes: int = 1 << 14  # of a request, with its address
-    header_seconds: float = 10.0  # until the headers of a request must have come
-    idle_seconds: float = 30.0  # that a connection may wait for its next request
+    Attributes:
+        characters: Characters of a sentence.
+        words: Words of a sentence; time and memory grow with the product of both sides.
+        pairs: Pairs of a request.
+        body: Bytes of a request.
+        seconds: Seconds to answer a request, and for the client to read the answer.
+        waiting: Pairs in the queue.
+        connections: Open connections of one process.
+        headers: Number of headers of a request.
+        header_bytes: Bytes of the headers of a request, with its address.
+        header_seconds: Seconds to receive the headers of a request.
+        idle_seconds: Seconds that a connection may wait for its next request.
+    """
 
-    def __post_init__(self):
+    characters: int = 4_000
+    words: int = 256
+    pairs: int = 256
+    body: int = 1 << 20
+    seconds: float = 30.0
+    waiting: int = 1_024
+    connections: int = 512
+    headers: int = 100
+    header_bytes: int = 1 << 14
+    header_seconds: float = 10.0
+    idle_seconds: float = 30.0
+
+    def __post_init__(self) -> None:
         for field in fields(self):
             value = getattr(self, field.name)
             if field.name.endswith("seconds"):

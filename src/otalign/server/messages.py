@@ -1,7 +1,7 @@
-"""What clients may say and what they are told, as types that check themselves and make the OpenAPI schema.
+"""Requests and answers as types that validate themselves and define the OpenAPI schema.
 
-A request is one pair or many, with settings for all of them. Which settings there are depends on the problem,
-and which problems on the aligner, so the type of a request is made for an aligner and its limits.
+A request is one pair or many, with settings for all of them. The settings depend on the problem, and the
+problems on the aligner, so the type of requests is made for an aligner and its limits.
 """
 
 import json
@@ -21,12 +21,13 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from otalign.alignment import Level
+from otalign.problems import PROBLEMS
 from otalign.server.choices import Choices, ServedChoice
 from otalign.server.limits import Limits
-from otalign.server.work import Answer, Ask
-from otalign.settings import LEARNED, PROBLEMS
+from otalign.server.work import Answer, PairRequest
+from otalign.settings import LEARNED
 
-MOST_FIELDS = 20  # of an object; more than any has, but few enough to name each that is wrong
+MOST_FIELDS = 20  # more than any object has, but few enough to report each invalid one
 
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Positive = Annotated[float, Field(ge=1e-3, le=1e3, allow_inf_nan=False)]
@@ -40,28 +41,30 @@ class RequestPart(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _check_size(cls, value: Any) -> Any:
-        """Refuse a large object as a whole: naming each of 100,000 unknown fields takes seconds."""
+        """Refuse a large object as a whole, since reporting each of 100,000 unknown fields takes seconds."""
         if isinstance(value, dict) and len(value) > MOST_FIELDS:
-            told = {"most": MOST_FIELDS, "got": len(value)}
-            raise PydanticCustomError("fields", "An object must have at most {most} fields, got {got}", told)
+            context = {"most": MOST_FIELDS, "got": len(value)}
+            raise PydanticCustomError(
+                "fields", "An object must have at most {most} fields, got {got}", context
+            )
         return value
 
 
-def _optional(type_: Any, description: str) -> Any:
+def _make_optional(type_: Any, description: str) -> Any:
     """Return the definition of a field that may be left out."""
     return type_ | None, Field(None, description=description)
 
 
 LEARNED_FIELDS: dict[str, Any] = {
-    "links": _optional(Level, "Links to return: the sure ones, or all possible ones."),
-    "threshold": _optional(Share, "Minimum probability of a link."),
+    "links": _make_optional(Level, "Links to return: the sure ones, or all possible ones."),
+    "threshold": _make_optional(Share, "Minimum probability of a link."),
 }
 TRANSPORT_FIELDS: dict[str, Any] = {
-    "threshold": _optional(Share, "Minimum score of a link."),
-    "distortion": _optional(Share, "Penalty for words at different positions."),
+    "threshold": _make_optional(Share, "Minimum score of a link."),
+    "distortion": _make_optional(Share, "Penalty for words at different positions."),
 }
 EPSILON_FIELD: dict[str, Any] = {
-    "epsilon": _optional(Positive, "Weight of the entropy; more makes plans softer."),
+    "epsilon": _make_optional(Positive, "Weight of the entropy; more makes plans softer."),
 }
 
 
@@ -74,9 +77,9 @@ def make_settings_type(problem: str) -> type[RequestPart]:
     if spec.type is not type(None):
         fields |= EPSILON_FIELD
     if spec.parameter:
-        one = spec.parameter
-        number = Annotated[float, Field(ge=one.minimum, le=one.maximum, allow_inf_nan=False)]
-        fields[one.name] = _optional(number, one.description)
+        parameter = spec.parameter
+        number = Annotated[float, Field(ge=parameter.minimum, le=parameter.maximum, allow_inf_nan=False)]
+        fields[parameter.name] = _make_optional(number, parameter.description)
     title = f"{problem.capitalize()}Settings"
     return create_model(title, __base__=RequestPart, __doc__=spec.description, **name, **fields)
 
@@ -84,33 +87,35 @@ def make_settings_type(problem: str) -> type[RequestPart]:
 def make_request_type(choices: Choices, limits: Limits) -> Any:
     """Make the type of request bodies, for an aligner and its limits."""
     text = Annotated[str, Len(0, limits.characters)]
-    either = _one_of(
+    either = _make_union(
         {"text": text, "words": Annotated[list[text], Field(max_length=limits.words, fail_fast=True)]},
         lambda value: "words" if isinstance(value, list | tuple) else "text",
     )
     sentence: Any = Annotated[either, Field(description="A text, or a list of its words.")]
     offered: dict[str, Any] = {name: make_settings_type(name) for name in choices.offered}
     known = f"problem must be given and one of {', '.join(offered)}"
-    settings = _one_of(offered, lambda value: _field(value, "problem"), known) | None
-    shared: dict[str, Any] = {"settings": (settings, Field(None, description="Else those of the aligner."))}
+    settings = _make_union(offered, lambda value: _get_field(value, "problem"), known) | None
+    shared: dict[str, Any] = {
+        "settings": (settings, Field(None, description="Settings; by default those of the aligner."))
+    }
     pair: Any = create_model("Pair", __base__=RequestPart, source=(sentence, ...), target=(sentence, ...))
-    matrix = (bool, Field(False, description="Whether to tell the weights of all word pairs too."))
+    matrix = (bool, Field(False, description="Whether to return the scores of all word pairs."))
     one = create_model("OnePair", __base__=pair, matrix=matrix, **shared)
     pairs: Any = (Annotated[list[pair], Field(max_length=limits.pairs, fail_fast=True)], ...)
     many = create_model("ManyPairs", __base__=RequestPart, pairs=pairs, **shared)
-    return _one_of(
-        {"one": one, "many": many}, lambda body: "one" if _field(body, "pairs") is None else "many"
+    return _make_union(
+        {"one": one, "many": many}, lambda body: "one" if _get_field(body, "pairs") is None else "many"
     )
 
 
-def _one_of(kinds: dict[str, Any], kind: Callable[[Any], Any], otherwise: str | None = None) -> Any:
-    """A choice of types, by what `kind` says of a value; only that one tells what is wrong with it."""
+def _make_union(kinds: dict[str, Any], kind: Callable[[Any], Any], otherwise: str | None = None) -> Any:
+    """Make a union of types, discriminated by `kind`, so that errors are those of one type only."""
     union: Any = Union[tuple(Annotated[type_, Tag(f"={name}")] for name, type_ in kinds.items())]  # noqa: UP007
     custom: Any = {"custom_error_type": "kind", "custom_error_message": otherwise} if otherwise else {}
     return Annotated[union, Discriminator(lambda value: f"={kind(value)}", **custom)]
 
 
-def _field(value: Any, name: str) -> Any:
+def _get_field(value: Any, name: str) -> Any:
     return value.get(name) if isinstance(value, dict) else getattr(value, name, None)
 
 
@@ -120,15 +125,18 @@ def read_choice(body: Any, choices: Choices) -> ServedChoice:
     return choices.choose(options.pop("problem", None), options)
 
 
-def read_asks(body: Any, choice: ServedChoice) -> list[Ask]:
+def read_pairs(body: Any, choice: ServedChoice) -> list[PairRequest]:
     """Return the pairs of a request."""
     pairs, matrix = getattr(body, "pairs", [body]), getattr(body, "matrix", False)
-    group = object() if choice.depends_on_company else None
-    return [Ask(_text(pair.source), _text(pair.target), choice, matrix, group) for pair in pairs]
+    group = object() if choice.depends_on_request else None
+    return [
+        PairRequest(_freeze_text(pair.source), _freeze_text(pair.target), choice, matrix, group)
+        for pair in pairs
+    ]
 
 
-def _text(said: str | list[str]) -> str | tuple[str, ...]:
-    return said if isinstance(said, str) else tuple(said)
+def _freeze_text(text: str | list[str]) -> str | tuple[str, ...]:
+    return text if isinstance(text, str) else tuple(text)
 
 
 class AlignmentMessage(BaseModel):
@@ -139,61 +147,63 @@ class AlignmentMessage(BaseModel):
     links: list[tuple[int, int, float]]
     source_nulls: list[int]
     target_nulls: list[int]
-    source_spans: list[tuple[int, int]] = Field(description="The words' places in the text.")
+    source_spans: list[tuple[int, int]] = Field(description="Start and end of each word in the text.")
     target_spans: list[tuple[int, int]]
-    source_null_confidence: list[Share] = Field(description="How sure it is that a word has no counterpart.")
+    source_null_confidence: list[Share] = Field(description="Confidence that each word has no counterpart.")
     target_null_confidence: list[Share]
     converged: bool | None = Field(
         None, description="Whether the solver reached its tolerance, if a transport problem was solved."
     )
 
 
-class _Settled(BaseModel):
-    settings: dict[str, Any] = Field(description="Those that held, under the names they are asked for by.")
-    signature: str = Field(description="All that must be told of a result for it to be got again.")
+class _WithSettings(BaseModel):
+    settings: dict[str, Any] = Field(description="The settings that were used.")
+    signature: str = Field(description="Settings as text, enough to reproduce the result.")
 
 
-class OneAnswer(_Settled, AlignmentMessage):
+class OneAnswer(_WithSettings, AlignmentMessage):
     """The alignment of one pair."""
 
     matrix: list[list[Share]] | None = Field(
-        None, description="Of each source word, its weights with all target words, if asked for."
+        None, description="Scores of all word pairs, a row for each source word, if requested."
     )
 
 
-class ManyAnswers(_Settled):
+class ManyAnswers(_WithSettings):
     """The alignments of many pairs, in their order."""
 
     alignments: list[AlignmentMessage]
 
 
 class About(BaseModel):
-    """The aligner, and what may be asked of it."""
+    """The aligner, its settings and its limits."""
 
     signature: str
-    problem: str = Field(description="The one that holds if none is asked for.")
-    settings: dict[str, dict[str, Any]] = Field(description="Of each problem, what holds if nothing is said.")
+    problem: str = Field(description="Name of the default problem.")
+    settings: dict[str, dict[str, Any]] = Field(description="Default settings of each problem.")
     limits: dict[str, float]
 
 
 class Health(BaseModel):
+    """The state of the server."""
+
     status: Literal["ok"] = "ok"
     version: str
 
 
 def write_answer(body: Any, choice: ServedChoice, answers: Sequence[Answer]) -> bytes:
-    """Return the JSON of an answer, of the type `OneAnswer` or `ManyAnswers` as the request was."""
+    """Serialise answers to JSON, as `OneAnswer` or `ManyAnswers` according to the request."""
     answer: dict[str, Any] = {
         "settings": choice.settings.get_options(),
         "signature": choice.aligner.signature,
     }
     if hasattr(body, "pairs"):
-        answer["alignments"] = [_get_fields(one) for one in answers]
+        answer["alignments"] = [_get_fields(item) for item in answers]
     else:
-        (only,) = answers
-        answer |= _get_fields(only)
-        if only.matrix is not None:
-            answer["matrix"] = only.matrix
+        (item,) = answers
+        answer |= _get_fields(item)
+        if item.matrix is not None:
+            answer["matrix"] = item.matrix
     return json.dumps(answer, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 

@@ -1,27 +1,31 @@
-"""What a browser gets: one page, its style and its script, which ask for nothing but this server."""
+"""The page for browsers, with its style and script; it loads nothing from other servers."""
+
+from collections.abc import Awaitable, Callable
 
 from fastapi import FastAPI, Response
 
 from otalign.render.assets import asset
 
-HERE = "otalign.server"
+PACKAGE = "otalign.server"
 
 
-def serve_in(app: FastAPI) -> None:
-    """The page on `/`. It names its parts from where it is, so that it may stand behind any address."""
-    style = asset("linked.css") + asset("page.css", package=HERE)
-    script = asset("linked.js") + asset("views.js", "page.js", package=HERE)
+def add_page(app: FastAPI) -> None:
+    """Serve the page on `/`. Its links are relative, so that it works under any address."""
+    style = asset("linked.css") + asset("page.css", package=PACKAGE)
+    script = asset("linked.js") + asset("views.js", "page.js", package=PACKAGE)
     parts = {
-        "/": (asset("page.html", package=HERE), "text/html"),
+        "/": (asset("page.html", package=PACKAGE), "text/html"),
         "/page.css": (style, "text/css"),
         "/page.js": (script, "text/javascript"),
     }
-    for place, (text, kind) in parts.items():
-        app.add_api_route(place, _serve_text(text, kind), methods=["GET", "HEAD"], include_in_schema=False)
+    for path, (text, media_type) in parts.items():
+        app.add_api_route(
+            path, _serve_text(text, media_type), methods=["GET", "HEAD"], include_in_schema=False
+        )
 
 
-def _serve_text(text: str, kind: str):
-    async def part() -> Response:
-        return Response(text, media_type=kind)
+def _serve_text(text: str, media_type: str) -> Callable[[], Awaitable[Response]]:
+    async def respond() -> Response:
+        return Response(text, media_type=media_type)
 
-    return part
+    return respond

@@ -1,10 +1,10 @@
-"""Refusals and failures as problem details (RFC 9457): `application/problem+json`, for people and programs.
+"""Errors as problem details (RFC 9457): `application/problem+json`, for people and programs.
 
-Where a field of the request is at fault, `errors` holds what is wrong and the JSON pointer to the field.
+If fields of the request are invalid, `errors` holds what is wrong with each and the JSON pointer to it.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -15,39 +15,44 @@ from pydantic import BaseModel, Field
 from starlette.exceptions import HTTPException
 
 MEDIA_TYPE = "application/problem+json"
-MOST_ERRORS = 20  # fields at fault that are named
-LONGEST = 200  # characters of what is told of each: parts of the request may stand in it
+MOST_ERRORS = 20  # maximum number of fields in a problem
+MAX_CHARACTERS = 200  # per field: messages may contain parts of the request
 
 
 class Fault(BaseModel):
-    """A field of the request that cannot be taken."""
+    """An invalid field of the request."""
 
     detail: str
-    pointer: str = Field(description="To the field, as in RFC 6901, from the root of the body.")
+    pointer: str = Field(description="JSON pointer to the field (RFC 6901), from the root of the body.")
 
 
 class Problem(BaseModel):
-    """Why a request was not answered (RFC 9457)."""
+    """The reason why a request was not answered (RFC 9457)."""
 
     type: str = "about:blank"
     title: str
     status: int
     detail: str
-    errors: list[Fault] = Field(
-        default=[], description=f"The first {MOST_ERRORS} fields at fault, if some are."
-    )
+    errors: list[Fault] = Field(default=[], description=f"The first {MOST_ERRORS} invalid fields, if any.")
 
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
     "default": {
-        "description": "A refusal or a failure.",
+        "description": "An error of the client or the server.",
         "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
     }
 }
 
 
-class Refused(HTTPException):
-    """A request that is not answered: a status, why, and the fields at fault as (detail, pointer)."""
+class RequestError(HTTPException):
+    """A request that is not answered.
+
+    Args:
+        status: HTTP status.
+        detail: The reason.
+        errors: Invalid fields as (detail, pointer).
+        headers: Headers of the response.
+    """
 
     def __init__(
         self,
@@ -55,61 +60,62 @@ class Refused(HTTPException):
         detail: str,
         errors: Sequence[tuple[str, str]] = (),
         headers: Mapping[str, str] | None = None,
-    ):
+    ) -> None:
         super().__init__(status, detail, headers)
         self.errors = errors
 
 
-def busy(detail: str, after: int) -> Refused:
-    """That the server has too much to do now, and after how many seconds it may be asked again."""
-    return Refused(503, detail, headers={"Retry-After": str(after)})
+def make_busy_problem(detail: str, after: int) -> RequestError:
+    """Make the problem of a server that is too busy, with the seconds after which to try again."""
+    return RequestError(503, detail, headers={"Retry-After": str(after)})
 
 
-def failure() -> Refused:
-    """That something went wrong here, of which only the log says more."""
-    return Refused(500, "The server has failed at this; its log says why.")
+def make_failure() -> RequestError:
+    """Make the problem of an internal error; the log has the details."""
+    return RequestError(500, "The server failed to answer this request; its log has the reason.")
 
 
-def response(problem: HTTPException) -> Response:
-    """What the client is sent."""
-    faults = problem.errors if isinstance(problem, Refused) else ()
-    said: dict[str, Any] = {"type": "about:blank", "title": HTTPStatus(problem.status_code).phrase}
-    said |= {"status": problem.status_code, "detail": problem.detail}
-    if faults:
-        said["errors"] = [{"detail": detail, "pointer": pointer} for detail, pointer in faults]
-    # What the client sent may stand in it, whatever it was.
-    content = json.dumps(said, ensure_ascii=True, allow_nan=False)
+def make_response(problem: HTTPException) -> Response:
+    """Make the response that reports a problem."""
+    errors = problem.errors if isinstance(problem, RequestError) else ()
+    body: dict[str, Any] = {"type": "about:blank", "title": HTTPStatus(problem.status_code).phrase}
+    body |= {"status": problem.status_code, "detail": problem.detail}
+    if errors:
+        body["errors"] = [{"detail": detail, "pointer": pointer} for detail, pointer in errors]
+    # ASCII, since it may contain arbitrary parts of the request.
+    content = json.dumps(body, ensure_ascii=True, allow_nan=False)
     return Response(content, problem.status_code, problem.headers, media_type=MEDIA_TYPE)
 
 
-def handle_in(app: FastAPI) -> None:
-    """Tell every refusal of the app so."""
+def add_handlers(app: FastAPI) -> None:
+    """Report all errors of an app as problems."""
 
-    async def answer_refused(_: Request, error: Any) -> Response:
-        return response(error)
+    async def handle_http_error(_: Request, error: Any) -> Response:
+        return make_response(error)
 
-    async def invalid(_: Request, error: Any) -> Response:
-        return response(_invalid(error))
+    async def handle_invalid(_: Request, error: Any) -> Response:
+        return make_response(_make_validation_problem(error))
 
-    app.add_exception_handler(HTTPException, answer_refused)
-    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(HTTPException, handle_http_error)
+    app.add_exception_handler(RequestValidationError, handle_invalid)
 
 
-def _invalid(error: RequestValidationError) -> Refused:
-    found = error.errors()
-    if any(one["type"] == "json_invalid" for one in found):
-        (one,) = found
-        return Refused(400, f"The body is not JSON: {one['ctx']['error']} at character {one['loc'][-1]}.")
+def _make_validation_problem(error: RequestValidationError) -> RequestError:
+    errors = error.errors()
+    if any(item["type"] == "json_invalid" for item in errors):
+        (item,) = errors
+        return RequestError(
+            400, f"The body is not JSON: {item['ctx']['error']} at character {item['loc'][-1]}."
+        )
     faults = [
-        (one["msg"][:LONGEST], ("#" + "".join(f"/{part}" for part in _path(one["loc"])))[:LONGEST])
-        for one in found[:MOST_ERRORS]
+        (item["msg"][:MAX_CHARACTERS], _make_pointer(item["loc"])[:MAX_CHARACTERS])
+        for item in errors[:MOST_ERRORS]
     ]
     detail = "; ".join(f"{pointer[2:] or 'the body'}: {message}" for message, pointer in faults[:3])
-    return Refused(422, detail, faults)
+    return RequestError(422, detail, faults)
 
 
-def _path(place: Sequence[str | int]) -> Iterator[str]:
-    """The place in the body; of a choice between kinds, the name of the kind is no part of it."""
-    for part in place[1:]:
-        if not str(part).startswith("="):
-            yield str(part).replace("~", "~0").replace("/", "~1")
+def _make_pointer(location: Sequence[str | int]) -> str:
+    """Return the JSON pointer to a field of the body; the tags of union types are no part of it."""
+    parts = (str(part) for part in location[1:] if not str(part).startswith("="))
+    return "#" + "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in parts)

@@ -1,4 +1,4 @@
-"""A service as a process: uvicorn over the app, with the limits of connections and the access log."""
+"""The server as a process: uvicorn with the app, the limits on connections and the access log."""
 
 import gc
 import logging
@@ -19,12 +19,21 @@ from otalign.server.guards import access_log
 from otalign.server.limits import Limits
 from otalign.server.metrics import Metrics
 
-BACKLOG = 2048  # connections that the system keeps until they are taken
+BACKLOG = 2048  # connections that wait to be accepted
 
 
 @dataclass(frozen=True)
 class Service:
-    """An aligner, its limits and who may use it; can be sent to another process if `load` can."""
+    """A server's options. It can be pickled if `load` can.
+
+    Attributes:
+        load: Function that loads the aligner.
+        limits: Limits on requests.
+        hosts: Host names that it answers to; None for any.
+        origins: Origins of other pages that may use it.
+        token: Token that clients must send; None for none.
+        access_log: Whether requests are logged to standard output.
+    """
 
     load: Callable[[], Aligner]
     limits: Limits = Limits()
@@ -34,13 +43,13 @@ class Service:
     access_log: bool = False
 
     def make_server(self, aligner: Aligner, metrics: Metrics | None = None) -> uvicorn.Server:
-        """The server of this process, to be run with a listening socket."""
+        """Make the server of this process, to be run with a listening socket."""
         if self.access_log:
             access_log.addHandler(logging.StreamHandler(sys.stdout))
             access_log.setLevel(logging.INFO)
             access_log.propagate = False
         gc.collect()
-        gc.freeze()  # else each large body has the collector look at all that was loaded
+        gc.freeze()  # else the collector traverses all loaded objects for each large body
         metrics = metrics or Metrics()
         app = make_app(
             aligner, self.limits, hosts=self.hosts, origins=self.origins, token=self.token, metrics=metrics
@@ -49,7 +58,7 @@ class Service:
 
 
 def make_server(app: FastAPI, limits: Limits = Limits(), metrics: Metrics | None = None) -> uvicorn.Server:
-    """A server of an app that keeps the limits of connections."""
+    """Make a server of an app, with limits on connections."""
     connection: Any = partial(LimitedConnection, limits=limits, refused=(metrics or Metrics()).count_request)
     return uvicorn.Server(
         uvicorn.Config(

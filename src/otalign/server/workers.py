@@ -1,16 +1,14 @@
-"""Several processes that serve at one address, each with its own aligner, and the one that watches them.
+"""Several processes that serve at one address, each with its own aligner, and their supervisor.
 
-Where the system spreads connections over sockets (Linux), every worker has a socket of its own at the same
-address; elsewhere they share one. The watching process holds the sockets too, so that what has connected to a
-worker that dies waits for the one that replaces it.
+Where the system distributes connections over sockets (Linux), every worker has its own socket at the same
+address; elsewhere they share one. The supervisor holds the sockets too, so that connections to a worker that
+dies wait for its replacement.
 """
 
-import multiprocessing
 import os
 import signal
 import socket
 import sys
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -20,19 +18,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from otalign.processes import SPAWN, exit_with_parent
 from otalign.server.metrics import SIZE, Metrics
 from otalign.server.running import BACKLOG, Service
 
-DEATHS, WITHIN = 3, 60.0  # workers that may die within so many seconds and are replaced
-
-_spawn = multiprocessing.get_context("spawn")
+DEATHS, WITHIN = 3, 60.0  # number of workers that may die within so many seconds
 
 
 def listen(host: str, port: int, workers: int = 1) -> list[socket.socket]:
     """Open a listening socket for each worker.
 
+    Args:
+        host: Address to listen at.
+        port: Port; 0 for any.
+        workers: Number of workers.
+
+    Returns:
+        The sockets.
+
     Raises:
-        OSError: The address is taken, or is not one of this machine.
+        OSError: If the address is in use, or does not belong to this machine.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     first = socket.create_server((host, port), family=family, backlog=BACKLOG)
@@ -40,7 +45,7 @@ def listen(host: str, port: int, workers: int = 1) -> list[socket.socket]:
         return [first]
     if sys.platform != "linux":
         return [first] * workers
-    with first:  # nobody else is there, which could not be told of sockets that share their address
+    with first:  # it shows that the address is free, which sockets that share an address cannot
         port = first.getsockname()[1]
     return [
         socket.create_server((host, port), family=family, backlog=BACKLOG, reuse_port=True)
@@ -50,27 +55,29 @@ def listen(host: str, port: int, workers: int = 1) -> list[socket.socket]:
 
 class _Worker(NamedTuple):
     process: SpawnProcess
-    report: Connection  # on which it says once that it is ready, or why it will not be
+    report: Connection  # receives one message: that it is ready, or why it cannot start
 
 
 def supervise(service: Service, sockets: Sequence[socket.socket], on_ready: Callable[[str], None]) -> None:
-    """Serve with a worker for each socket until SIGINT or SIGTERM, and replace those that die.
+    """Serve with a worker for each socket until SIGINT or SIGTERM, and replace workers that die.
 
     Args:
-        on_ready: Called with the aligner's signature as soon as all workers can answer.
+        service: Options of the server.
+        sockets: Listening sockets.
+        on_ready: Function that is called with the aligner's signature when all workers are ready.
 
     Raises:
-        ValueError: A worker cannot start, or they die again and again.
+        ValueError: If a worker cannot start, or too many die.
     """
-    shared = _spawn.RawArray("d", len(sockets) * SIZE)
+    shared = SPAWN.RawArray("d", len(sockets) * SIZE)
 
     def start(k: int) -> _Worker:
-        ours, theirs = _spawn.Pipe(duplex=False)
-        given = (service, sockets[k], shared, k, theirs)
-        process = _spawn.Process(target=_work, args=given, name=f"otalign-worker-{k}", daemon=True)
+        receiver, sender = SPAWN.Pipe(duplex=False)
+        args = (service, sockets[k], shared, k, sender)
+        process = SPAWN.Process(target=_serve, args=args, name=f"otalign-worker-{k}", daemon=True)
         process.start()
-        theirs.close()
-        return _Worker(process, ours)
+        sender.close()
+        return _Worker(process, receiver)
 
     def stop(*_: Any) -> None:
         raise KeyboardInterrupt
@@ -79,9 +86,9 @@ def supervise(service: Service, sockets: Sequence[socket.socket], on_ready: Call
     workers: list[_Worker] = []
     try:
         workers += [start(k) for k in range(len(sockets))]
-        signatures = [_signature_of(worker) for worker in workers]
+        signatures = [_wait_until_ready(worker) for worker in workers]
         on_ready(signatures[0])
-        _replace_those_that_die(workers, start)
+        _replace_dead_workers(workers, start)
     except KeyboardInterrupt:
         pass
     finally:
@@ -95,8 +102,8 @@ def supervise(service: Service, sockets: Sequence[socket.socket], on_ready: Call
         signal.signal(signal.SIGTERM, before)
 
 
-def _signature_of(worker: _Worker) -> str:
-    """Wait until a worker is ready."""
+def _wait_until_ready(worker: _Worker) -> str:
+    """Wait until a worker is ready; return the signature of its aligner."""
     try:
         signature, error = worker.report.recv()
     except EOFError:
@@ -108,7 +115,7 @@ def _signature_of(worker: _Worker) -> str:
     return signature
 
 
-def _replace_those_that_die(workers: list[_Worker], start: Callable[[int], _Worker]) -> None:
+def _replace_dead_workers(workers: list[_Worker], start: Callable[[int], _Worker]) -> None:
     deaths: deque[float] = deque(maxlen=DEATHS + 1)
     while True:
         ended = wait([worker.process.sentinel for worker in workers])
@@ -123,27 +130,20 @@ def _replace_those_that_die(workers: list[_Worker], start: Callable[[int], _Work
                     f"{how}, the last of {len(deaths)} within {WITHIN:g} seconds; exit code -9 often means "
                     "that memory ran out: try fewer --workers"
                 )
-            print(f"otalign: {how}; another takes its place", file=sys.stderr, flush=True)
+            print(f"otalign: {how} and is replaced", file=sys.stderr, flush=True)
             workers[k] = start(k)
 
 
-def _work(service: Service, listening: socket.socket, shared: Any, k: int, report: Connection) -> None:
-    """Serve in this process, until it is told to end or its parent has ended."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent passes it on, once uvicorn listens to it
+def _serve(service: Service, listening: socket.socket, shared: Any, k: int, report: Connection) -> None:
+    """Serve in this process, until SIGTERM or the end of the parent."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends this process with SIGTERM instead
     try:
         aligner = service.load()
     except (ValueError, OSError, ImportError) as error:
         report.send((None, str(error)))
         return
     server = service.make_server(aligner, Metrics(np.frombuffer(shared).reshape(-1, SIZE), k))
-
-    def end_with_parent() -> None:
-        parent = multiprocessing.parent_process()
-        assert parent is not None
-        parent.join()
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=end_with_parent, daemon=True).start()
+    exit_with_parent(lambda: os.kill(os.getpid(), signal.SIGTERM))
     report.send((aligner.signature, None))
     report.close()
     server.run(sockets=[listening])

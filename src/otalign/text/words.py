@@ -1,98 +1,119 @@
-"""Text as words that know their places: a word is an exact slice of its text, and no character changes.
+"""Tokenization with character offsets: a word is an exact slice of its text.
 
-`tokenized` takes raw text in any language, `split` text whose words stand between blanks already, `joined`
-words without a text. The words of `tokenized` are in order and apart, and what is in none of them is white
-space, control characters, the zero width space, the byte order mark or a mark of writing direction. Joined
-by blanks and tokenised again they are the same words. The time grows with the length of the text.
+`tokenize` takes raw text in any language, `split` text that is tokenized already, with spaces between words,
+`join_words` words without a text. The words of `tokenize` are in order and do not overlap; outside of them
+are only white space, control characters, zero width spaces, byte order marks and marks of writing direction.
+Joined by spaces and tokenized again, they are the same words. The time is linear in the length of the text.
 
-What is a word, roughly as in the Penn Treebank and with Moses:
+Words are roughly those of the Penn Treebank and Moses:
 - English clitics: do|n't, he|'s, can|not. Elided articles and pronouns before a vowel: l'|homme, qu'|il, but
   not in names (L'Oréal, O'Neill). Other apostrophes between letters join: o'clock, rock'n'roll.
 - Hyphens, slashes, periods, & and + join what they touch on both sides: second-hand, and/or, AT&T. A hyphen
-  at one side stays too (pre-, -ness, -3). Longer dashes are words, but in ranges of numbers: 1990–95.
+  at one side stays too (pre-, -ness, -3). Longer dashes are words, except in ranges of numbers: 1990–95.
 - Numbers, times and dates are whole; signs before and after them are words, letters are not: $|1,234.56,
   50|%, 5th, but US$|5.
 - URLs, e-mail addresses, @names and #tags are whole, without the punctuation that follows.
 - A period stays with letters (U.S.), and before the end of the text with initials and common English
   abbreviations (Mr.); else it is a word.
-- Of punctuation, what repeats is one word (..., --, '', **), and so is a run of ! and ?. Brackets, quotation
-  marks, commas stand alone.
-- An emoji with all that belongs to it is a word, and marks stay with what they stand on.
-- Scripts without blanks: a Han character or kana is a word, and in Thai, Lao, Khmer and Burmese a letter with
-  its marks. That is finer than words, but finding those needs a dictionary, and links can join what was cut.
+- Repeated punctuation is one word (..., --, '', **), and so is a run of ! and ?. Brackets, quotation marks
+  and commas are words of their own.
+- An emoji with its modifiers is a word, and combining marks stay with their letter.
+- Scripts without spaces: a Han character or kana is a word, and in Thai, Lao, Khmer and Burmese a letter with
+  its marks. That is finer than words, which only a dictionary could find; links can join the parts.
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import ClassVar
 
+from otalign.text.outline import CONSONANT, FLAG, JOINER, KEYCAP, LOWER, MARK, OUTLINE, SYMBOL, UPPER, WHOLE
+
 Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class SpannedText:
-    """A text and the places [start, end) of its parts, in order and apart."""
+    """A text with the character offsets [start, end) of its parts, in order and without overlap."""
 
     text: str
     spans: tuple[Span, ...]
 
-    makers: ClassVar[str]  # the functions that make it
+    makers: ClassVar[str]  # functions that create it, named in the error
 
     def __post_init__(self):
         check_unicode(self.text)
         bounds = [0, *chain.from_iterable(self.spans), len(self.text)]
         if bounds != sorted(bounds):
             raise ValueError(
-                f"spans must be (start, end), in order, apart and within the {len(self.text)} characters "
-                f"of text, got {self.spans}; {self.makers} make them"
+                "spans must be (start, end), in order, without overlap and within the "
+                f"{len(self.text)} characters of text, got {self.spans}; {self.makers} create them"
             )
 
     @cached_property
     def parts(self) -> tuple[str, ...]:
+        """Parts as strings."""
         return tuple(self.text[start:end] for start, end in self.spans)
 
 
 class Sentence(SpannedText):
-    """A text in words."""
+    """A text split into words."""
 
-    makers = "tokenized, split and joined"
+    makers = "tokenize, split and join_words"
 
     @property
     def words(self) -> tuple[str, ...]:
+        """Words as strings."""
         return self.parts
 
 
 def tokenize(text: str) -> Sentence:
-    """The words of raw text."""
-    return Sentence(text, tuple(_spans(text.translate(OUTLINE))))
+    """Split raw text into words.
+
+    Example:
+        >>> tokenize("He didn't.").words
+        ('He', 'did', "n't", '.')
+    """
+    return Sentence(text, tuple(_find_spans(text.translate(OUTLINE))))
 
 
 def split(text: str) -> Sentence:
-    """What stands between spaces and tabs; anything else, even a no-break space, is a letter."""
+    """Split a text at spaces and tabs; no other character separates words, not even a no-break space.
+
+    Example:
+        >>> split("He did n't .").words
+        ('He', 'did', "n't", '.')
+    """
     return Sentence(text, tuple(match.span() for match in BETWEEN_BLANKS.finditer(text)))
 
 
 def join_words(words: Sequence[str]) -> Sentence:
-    """The words with one blank between them. They may hold any character, even blanks, or none."""
+    """Join words with a space between them. Words may contain spaces or be empty.
+
+    Raises:
+        TypeError: If they are not a sequence of str.
+
+    Example:
+        >>> join_words(["New York", "is"]).spans
+        ((0, 8), (9, 11))
+    """
     if isinstance(words, str) or not all(isinstance(word, str) for word in words):
-        raise TypeError(f"words must be a sequence of str, got {words!r}; for a text use tokenized or split")
-    return Sentence(" ".join(words), tuple(_places(words)))
+        raise TypeError(f"words must be a sequence of str, got {words!r}; for a text use tokenize or split")
+    return Sentence(" ".join(words), tuple(_compute_offsets(words)))
 
 
 def check_unicode(text: str) -> None:
-    """Refuse a text that is not Unicode: half of a surrogate pair, which no file can hold.
+    """Check that a text is Unicode, without lone surrogates, which no file can store.
 
     Args:
-        text: Any string. Python allows lone surrogates in it, and makes them of bytes that are not UTF-8.
+        text: Any string. Python allows lone surrogates, and decodes bytes that are not UTF-8 to them.
 
     Raises:
-        ValueError: The text holds a lone surrogate.
+        ValueError: If the text contains a lone surrogate.
     """
-    if text.isascii():  # which a string knows of itself
+    if text.isascii():  # fast: CPython stores this flag
         return
     try:
         text.encode()
@@ -103,12 +124,12 @@ def check_unicode(text: str) -> None:
         ) from None
 
 
-Text = str | Sequence[str] | Sentence  # raw text, words, or words with their places in a text
+Text = str | Sequence[str] | Sentence  # raw text, words, or words with offsets
 Pair = tuple[Sentence, Sentence]
 
 
 def to_sentence(text: Text) -> Sentence:
-    """Return a text as words with their places in it; words are joined by blanks."""
+    """Return a text as words with offsets; words without a text are joined by spaces."""
     match text:
         case Sentence():
             return text
@@ -117,7 +138,7 @@ def to_sentence(text: Text) -> Sentence:
     return join_words(text)
 
 
-def _places(words: Iterable[str]) -> Iterator[Span]:
+def _compute_offsets(words: Iterable[str]) -> Iterator[Span]:
     start = 0
     for word in words:
         yield start, start + len(word)
@@ -127,69 +148,7 @@ def _places(words: Iterable[str]) -> Iterator[Span]:
 BETWEEN_BLANKS = re.compile("[^ \t]+")
 
 
-# The rules look at the outline of a text: ASCII as it is, and of every other kind of character one that
-# stands for its kind. An outline is as long as its text, so that a place in the one is a place in the other.
-LOWER, UPPER, DIGIT = "ä", "Ä", "0"
-MARK, JOINER, KEYCAP = "\u0301", "\u200d", "\u20e3"  # a joiner binds the emoji or consonants at its sides
-WHOLE, CONSONANT = "字", "ก"  # scripts without blanks: a character is a word, or a consonant with its marks
-FLAG, SYMBOL = "🇦", "☺"  # half of a flag; whatever stands alone: symbols, emoji, other punctuation
-BLANK = " "
-
-ALIKE = {
-    "'": "‘’´＇",
-    "-": "\u2010\u2011−－﹣\u058a\u05be",  # hyphens, minus, Armenian hyphen, Hebrew maqaf
-    "–": "‒",
-    "—": "―⸺⸻",
-    "…": "",
-    "!": "！",
-    "?": "？",
-    ".": "٫",
-    ",": "٬",
-    "·": "‧\u05f3\u05f4",  # between letters in Catalan; Hebrew geresh and gershayim
-    JOINER: "\u17d2\u1039",  # what stacks consonants in Khmer and Burmese
-    KEYCAP: "",
-    MARK: "ーｰﾞﾟำຳ🏻🏼🏽🏾🏿",  # letters and symbols by category that only add to the one before
-    BLANK: "\u200b\ufeff\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069",
-}
-# Scripts by the names of their characters, so that there is no table that grows old.
-WHOLE_NAMES = ("CJK ", "IDEOGRAPHIC ", "HIRAGANA ", "KATAKANA ", "HALFWIDTH KATAKANA ", "HENTAIGANA ")
-CONSONANT_NAMES = ("THAI ", "LAO ", "KHMER ", "MYANMAR ")
-
-
-class _Outline(dict[int, str]):
-    """code point → the character that stands for its kind, found when it is first met."""
-
-    def __missing__(self, code: int) -> str:
-        kind = self[code] = _kind(chr(code))
-        return kind
-
-
-def _kind(char: str) -> str:
-    category = unicodedata.category(char)
-    if category[0] == "Z" or category == "Cc":
-        return BLANK
-    if char.isascii():
-        return char
-    if category[0] == "M" or category == "Cf":
-        return MARK
-    if "🇦" <= char <= "🇿":
-        return FLAG
-    if category == "Nd":
-        return DIGIT
-    if category[0] not in "LN":
-        return SYMBOL
-    name = unicodedata.name(char, "")
-    if name.startswith(WHOLE_NAMES):
-        return WHOLE
-    if name.startswith(CONSONANT_NAMES):
-        return CONSONANT
-    return UPPER if category in ("Lu", "Lt") else LOWER
-
-
-OUTLINE = _Outline({ord(char): kind for kind, alike in ALIKE.items() for char in kind + alike})
-
-
-# What repeats in the rules is possessive (++, *+): it gives back nothing it took, so the time is linear.
+# Repetitions are possessive (++, *+): they never backtrack, so the time is linear.
 A = f"[A-Za-z_{LOWER}{UPPER}]"
 W = f"[A-Za-z0-9_{LOWER}{UPPER}{MARK}{JOINER}{KEYCAP}]"
 MARKS = f"[{MARK}{JOINER}{KEYCAP}]*+"
@@ -200,24 +159,24 @@ WORD = rf"""
     (?: (?<![^ (\["'{SYMBOL}])-           # -3, -ness, but 50|%|-|60|%
       | \+(?=[0-9])
       | [@\#](?={A})
-      | \.(?=[0-9]) | (?<![^ ])\.(?={A})  # .5, and .net after a blank
+      | \.(?=[0-9]) | (?<![^ ])\.(?={A})  # .5, and .net after a space
     )?+
     {W}++
     (?: (?: [-'./&·] | \.- | -' | \+\+? | (?<=[0-9])[,:–](?=[0-9]) ) {W}++ )*+
     (?: @{W}++ (?: [.-]{W}++ )++ )?+
-    (?: \.(?!\.) | -(?!-) | \+\+?(?!\+) | \#(?!\#) )?+  # the period may be cut off again; C++, C#
+    (?: \.(?!\.) | -(?!-) | \+\+?(?!\+) | \#(?!\#) )?+  # the period may be split off below; C++, C#
 """
 TOKEN = re.compile(
     rf"""
-    (?=[^ ])                                                                   # for speed, as are
-    (?: (?!(?i:cannot))[A-Za-z]++(?=[ ,;)"]) | [][,;:(){{}}"]                    # the plain ones first
+    (?=[^ ])                                                                   # for speed, like
+    (?: (?!(?i:cannot))[A-Za-z]++(?=[ ,;)"]) | [][,;:(){{}}"]                    # the plain words first
       | (?i:https?://|ftp://|www\.)
         (?: [.,;:!?']*+ (?: [^ .,;:!?'"()<>{SYMBOL}{WHOLE}{CONSONANT}…]++ | \([^ ()]*+\) ) )++
       | [0-9\#*]{MARK}?{KEYCAP}
       | [A-Za-z]{{1,2}}\$                                                      # US$|5
       | (?i:can)(?=(?i:not)(?![-./&·]?(?!n't){W}|@{W}++[.-]{W}))
       | (?: {ELIDED} )'(?={VOWEL}) | (?i: {ELIDED} )'(?=[aeiouh{LOWER}])
-      | (?<!')(?i: {ELIDED} )'(?=[ ]{VOWEL})                                   # cut off already
+      | (?<!')(?i: {ELIDED} )'(?=[ ]{VOWEL})                                   # separated already
       | '(?i: s|re|ve|ll|d|m|em|tis|twas|til|[0-9][0-9]s? )(?!{W}) | '[nN]'(?!{W})
       | (?P<word> {WORD} )
       | [!?]++ | \.++ | -++ | –++ | —++ | …++ | '++ | `++
@@ -240,12 +199,12 @@ ABBREVIATION = re.compile(
     "inc|corp|co|ltd|llc|bros|assn|dept|univ|ave|blvd|rd|mt|ft|vs|viz|etc|al|cf|approx|eds|"
     "jan|feb|apr|aug|sept?|oct|nov|dec|calif|conn|fla|tenn"
 )
-NUMBERED = re.compile("nos?|pp|vols?|figs?|eqs?|sec|ch|mar|jun|jul")  # abbreviations before a number alone
+NUMBERED = re.compile("nos?|pp|vols?|figs?|eqs?|sec|ch|mar|jun|jul")  # abbreviations only before a number
 NUMBER = re.compile(" *[0-9]")
 CLITICS = frozenset(["'s", "'re", "'ve", "'ll", "'d", "'m"])
 
 
-def _spans(outline: str) -> Iterator[Span]:
+def _find_spans(outline: str) -> Iterator[Span]:
     for match in TOKEN.finditer(outline):
         start, end = match.span()
         if match.lastgroup is None:
@@ -257,13 +216,13 @@ def _spans(outline: str) -> Iterator[Span]:
         if outline.find("'", start, stop) < 0:
             yield start, stop
         else:
-            yield from _without_clitics(outline, start, stop)
+            yield from _split_clitics(outline, start, stop)
         if stop < end:
             yield stop, end
 
 
 def _keeps_period(outline: str, start: int, end: int) -> bool:
-    """Whether the period at `end` belongs to the word before it: of two errors, the rarer."""
+    """Return whether the period at `end` belongs to the word before it; in doubt, the rarer error is made."""
     word = outline[start : end - 1].lower()
     last = re.split("[-/]", word)[-1]  # Sino-U.S.
     if LETTERS.fullmatch(last):
@@ -275,9 +234,9 @@ def _keeps_period(outline: str, start: int, end: int) -> bool:
     return ABBREVIATION.fullmatch(last) is not None and ENDS.match(outline, end) is None
 
 
-def _without_clitics(outline: str, start: int, end: int) -> list[Span]:
-    """The word and the clitics at its end, each on its own: should|n't|'ve."""
-    cut: list[Span] = []
+def _split_clitics(outline: str, start: int, end: int) -> list[Span]:
+    """Split a word and the clitics at its end: should|n't|'ve."""
+    clitics: list[Span] = []
     stop = end
     while (at := outline.rfind("'", start, stop)) > start:
         clitic = outline[at:stop].lower()
@@ -285,6 +244,6 @@ def _without_clitics(outline: str, start: int, end: int) -> list[Span]:
             at -= 1
         elif clitic not in CLITICS:
             break
-        cut.append((at, stop))
+        clitics.append((at, stop))
         stop = at
-    return [(start, stop), *reversed(cut)]
+    return [(start, stop), *reversed(clitics)]

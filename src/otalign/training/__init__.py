@@ -1,6 +1,6 @@
 """Supervised training of an aligner: an encoder and a head, learned from gold links and from teachers.
 
-Names are loaded when they are first used: the worker processes that prepare batches need no torch.
+Modules are imported when a name of theirs is first used: worker processes that prepare batches need no torch.
 """
 
 from importlib import import_module
@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from otalign.training.augmentation import NO_AUGMENTATION, Augmentation
+    from otalign.training.checkpoints import Checkpoint
     from otalign.training.distillation import Distillation
+    from otalign.training.epochs import DevScore, Epoch
     from otalign.training.fit import refit, train
-    from otalign.training.loop import Checkpoint, Epoch
+    from otalign.training.objectives import recipe_for
+    from otalign.training.options import RunOptions
     from otalign.training.predictions import predict_targets
-    from otalign.training.recipe import FURTHER, PAPER, Recipe, recipe_for
+    from otalign.training.recipe import FURTHER, PAPER, Recipe
+    from otalign.training.result import TrainingResult
     from otalign.training.sources import CorpusSplits
     from otalign.training.store import PairTexts
-    from otalign.training.trained import Trained
 
 __all__ = [
     "FURTHER",
@@ -24,11 +27,13 @@ __all__ = [
     "Augmentation",
     "Checkpoint",
     "CorpusSplits",
+    "DevScore",
     "Distillation",
     "Epoch",
     "PairTexts",
     "Recipe",
-    "Trained",
+    "RunOptions",
+    "TrainingResult",
     "predict_targets",
     "recipe_for",
     "refit",
@@ -37,14 +42,17 @@ __all__ = [
 
 _MODULES = {
     "augmentation": ("NO_AUGMENTATION", "Augmentation"),
+    "checkpoints": ("Checkpoint",),
     "distillation": ("Distillation",),
+    "epochs": ("DevScore", "Epoch"),
     "fit": ("refit", "train"),
-    "loop": ("Checkpoint", "Epoch"),
+    "objectives": ("recipe_for",),
+    "options": ("RunOptions",),
     "predictions": ("predict_targets",),
-    "recipe": ("FURTHER", "PAPER", "Recipe", "recipe_for"),
+    "recipe": ("FURTHER", "PAPER", "Recipe"),
+    "result": ("TrainingResult",),
     "sources": ("CorpusSplits",),
     "store": ("PairTexts",),
-    "trained": ("Trained",),
 }
 _MODULE_OF = {name: module for module, names in _MODULES.items() for name in names}
 

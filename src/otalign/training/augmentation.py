@@ -32,7 +32,7 @@ EDITS: dict[str, Edit] = {
 class Augmentation:
     """Shares of augmented copies of each kind in an epoch, relative to its pairs; 0 turns a kind off.
 
-    A share of 0.1 adds one edited copy for every ten pairs; the pairs themselves are always read as they are.
+    A share of 0.1 adds one edited copy for every ten pairs; the pairs themselves are always read unchanged.
 
     Attributes:
         exchange: Spans of one sentence change places: list items, two phrases, or the beginning and the rest.
@@ -44,7 +44,14 @@ class Augmentation:
         insert: A span of another sentence is inserted; it has no links.
         single: One word with its counterpart, or with a word of another pair, which has no link.
         identity: A sentence with itself, half of the time with spans exchanged.
-        case: Not copies but the share of all examples whose case is changed (lower, upper, title, capital).
+        case: Share of all examples, not copies, whose case is changed (lower, upper, title, capital).
+
+    Raises:
+        ValueError: If a share is not from 0 to 1.
+
+    Example:
+        >>> Augmentation(typos=0.5).copies["typos"]
+        0.5
     """
 
     exchange: float = 0.25
@@ -58,17 +65,18 @@ class Augmentation:
     identity: float = 0.06
     case: float = 0.2
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name, share in self.to_dict().items():
             if not 0 <= share <= 1:
                 raise ValueError(f"the augmentation share of {name} must be from 0 to 1, got {share}")
 
     @property
     def copies(self) -> dict[str, float]:
-        """The share of each kind that adds copies."""
+        """Share of each kind that adds copies."""
         return {name: getattr(self, name) for name in EDITS}
 
     def to_dict(self) -> dict[str, float]:
+        """Return the shares by kind."""
         return asdict(self)
 
 
@@ -82,12 +90,12 @@ def augment(example: Example, kind: str | None, random: random.Random, draw: Dra
     Args:
         example: A pair with words on both sides.
         kind: The edit, a key of `EDITS`; None leaves the pair as it is.
-        random: Decides all that is drawn.
-        draw: Returns another training pair.
-        case: The probability with which the case is changed on top.
+        random: Source of random numbers.
+        draw: Function that returns another training pair.
+        case: Probability with which the case is changed too.
 
     Returns:
-        The copy, or the example itself where the edit does not apply to it (nothing to exchange, say).
+        The copy, or the example itself if the edit does not apply to it, since there is nothing to exchange.
     """
     if kind is not None:
         turned = random.random() < 0.5  # edits change the target sentence, or by this the source

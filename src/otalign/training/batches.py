@@ -1,4 +1,4 @@
-"""Training pairs → what the model reads in a step: subwords, how they make words, and the links to learn."""
+"""Batches of training pairs: subwords, how they make words, and the links to learn."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -6,29 +6,30 @@ from itertools import chain
 
 import numpy as np
 
-from otalign.alignment import LEVELS, Gold
+from otalign.alignment import LEVELS
 from otalign.encoders import Encoder, Pairing, PairPreparer
 from otalign.encoders.windows import Input
+from otalign.gold import Gold
 from otalign.text.words import join_words
 from otalign.training.reading import ShuffledSet
 
-POOL = 16  # batches whose pairs are sorted by length together: enough for little padding, little for order
+POOL = 16  # batches whose pairs are sorted by length together, for little padding in nearly random order
 
 
 @dataclass(frozen=True, eq=False)
 class TrainingBatch:
-    """Pairs as the encoder reads them, how its states make words, and the links to learn.
+    """Subwords of pairs, how they make words, and the links to learn.
 
     Attributes:
         ids: Subwords of the inputs, (I, L).
         mask: 1 where there is a subword, (I, L).
         types: Types of the subwords, (I, L).
-        places: Places in the states of all inputs, laid end to end, (E,), …
-        words: … the word that each is part of, among 2 · B · W, (E,), …
-        shares: … and its share in the word's embedding, (E,).
-        lengths: Words of source and target, (B, 2).
+        places: Positions of subwords in the inputs, which are concatenated, (E,).
+        words: Word that each of these subwords is part of, among 2 · B · W, (E,).
+        shares: Share of each of these subwords in the vector of its word, (E,).
+        lengths: Number of words of source and target, (B, 2).
         links: Probability of a link to learn in each cell, (levels, B, N, M).
-        known: How much each level of a pair counts, 0 where its links are unknown, (levels, B).
+        known: Weight of each level of a pair, 0 where its links are unknown, (levels, B).
         pairs: Numbers of the pairs in their set, (B,).
     """
 
@@ -47,7 +48,7 @@ class TrainingBatch:
 def encode_pairs(
     reader: PairPreparer, pairs: Sequence[tuple[Sequence[str], Sequence[str]]], pairing: Pairing
 ) -> list[list[Input]]:
-    """Split pairs into subwords: the inputs of each pair, none where it has no words."""
+    """Split pairs into subwords; a pair has one input or several, and none without words."""
     sentences = [join_words(words) for pair in pairs for words in pair]
     made: list[list[Input]] = [[] for _ in pairs]
     for one in reader.as_inputs(sentences, pairing):
@@ -64,7 +65,7 @@ def collate(
     pairs: np.ndarray,
     pad: int,
 ) -> TrainingBatch:
-    """Put the inputs of pairs, with what is to be learned of them, into padded arrays."""
+    """Put the inputs and the targets of pairs into padded arrays."""
     flat = [(owner, one) for owner, of in enumerate(inputs) for one in of]
     sizes = np.array([len(one.ids) for _, one in flat])
     longest, width = int(sizes.max()), int(lengths.max())
@@ -93,9 +94,9 @@ def collate(
 
 
 class PairSet(ShuffledSet):
-    """Gold pairs as they are, split into subwords once: what dev sets and the peers read.
+    """Gold pairs without augmentation, split into subwords once.
 
-    With both directions each pair is there twice, number k + P of P being k seen from the target.
+    With both directions each of the P pairs is there twice; pair k + P is pair k with its sides exchanged.
     """
 
     def __init__(
@@ -104,7 +105,7 @@ class PairSet(ShuffledSet):
         encoder: Encoder,
         pairing: Pairing = "joint",
         both_directions: bool = False,
-    ):
+    ) -> None:
         self.golds = [*golds, *(gold.transpose() for gold in golds)] if both_directions else golds
         self.directions = 1 + both_directions
         self.pad = encoder.pad
@@ -120,7 +121,7 @@ class PairSet(ShuffledSet):
         return len(self.golds) // self.directions
 
     def batch(self, pairs: np.ndarray) -> TrainingBatch:
-        """These pairs, by their numbers."""
+        """Make a batch of the pairs with these numbers."""
         lengths = self.lengths[pairs]
         links = np.zeros((len(LEVELS), len(pairs), *lengths.max(axis=0)), dtype=np.float32)
         for b, pair in enumerate(pairs):
@@ -130,30 +131,32 @@ class PairSet(ShuffledSet):
         return collate([self.inputs[k] for k in pairs], lengths, links, known, pairs, self.pad)
 
     def shuffle(self, size: int, random: np.random.Generator) -> list[np.ndarray]:
-        """The numbers of all pairs once, each in one direction, `size` at a time, at random but for this:
-        pairs of like length come together."""
+        """Return the numbers of all pairs in random batches of `size`, each pair once and in one direction.
+
+        Pairs of similar length come together.
+        """
         order = random.permutation(len(self)) + len(self) * random.integers(self.directions, size=len(self))
-        order = self._alignable(order)
+        order = self._select_alignable(order)
         return pool_by_size(order, self.sizes[order], size, random)
 
     def by_length(self, subwords: int) -> Iterator[TrainingBatch]:
-        """All pairs as they are, the longest first, so many at a time as have about so many subwords."""
-        order = self._alignable(np.arange(len(self)))
+        """Yield all pairs, the longest first, in batches of about so many subwords."""
+        order = self._select_alignable(np.arange(len(self)))
         order = order[np.argsort(-self.sizes[order], kind="stable")]
         while len(order):
             count = max(1, subwords // int(self.sizes[order[0]]))
             yield self.batch(order[:count])
             order = order[count:]
 
-    def _alignable(self, pairs: np.ndarray) -> np.ndarray:
-        """Those with words on both sides: in the others there is nothing to learn or to find."""
+    def _select_alignable(self, pairs: np.ndarray) -> np.ndarray:
+        """Return the pairs with words on both sides; the others have nothing to align."""
         return pairs[self.lengths[pairs].min(axis=1) > 0]
 
 
 def pool_by_size(
     order: np.ndarray, sizes: np.ndarray, size: int, random: np.random.Generator
 ) -> list[np.ndarray]:
-    """What is in an order, `size` at a time: those of like sizes together, in batches that come at random."""
+    """Split numbers into batches of `size`, with similar `sizes` together, and shuffle the batches."""
     batches = []
     for start in range(0, len(order), POOL * size):
         pool = slice(start, start + POOL * size)

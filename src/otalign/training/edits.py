@@ -54,7 +54,7 @@ def exchange_spans(example: Example, random: Random, draw: Draw) -> Example | No
 
 
 def _find_separators(words: list[str]) -> list[range]:
-    """Separators inside a sentence; those side by side, such as a comma and "and", are one."""
+    """Find separators inside a sentence; adjacent ones, such as a comma and "and", are one."""
     found: list[range] = []
     for k, word in enumerate(words):
         if word in SEPARATORS and 0 < k < len(words) - 1:
@@ -145,12 +145,12 @@ def make_unrelated(example: Example, random: Random, draw: Draw) -> Example | No
     """Take the target of another pair; the two must not share a content word."""
     for _ in range(TRIES):
         target = draw().target
-        if not _content(example.source) & _content(target):
+        if not _find_content_words(example.source) & _find_content_words(target):
             return make_null_example(example.source, target, example)
     return None
 
 
-def _content(words: Words) -> set[str]:
+def _find_content_words(words: Words) -> set[str]:
     return {word.lower() for word in words if len(word) >= CONTENT_LETTERS}
 
 
@@ -159,8 +159,8 @@ def join_pairs(example: Example, random: Random, draw: Draw) -> Example | None:
     joined, wanted = [example], random.choice((2, 2, 2, 3, 4, 5))
     for _ in range(wanted - 1):
         other = draw()
-        met = [_content(one.source) | _content(one.target) for one in joined]
-        new = _content(other.source) | _content(other.target)
+        met = [_find_content_words(one.source) | _find_content_words(one.target) for one in joined]
+        new = _find_content_words(other.source) | _find_content_words(other.target)
         alike = any(len(new & old) > 0.3 * min(len(new), len(old)) for old in met)
         fits = all(
             sum(shape) <= JOINED_WORDS for shape in zip(*(one.shape for one in (*joined, other)), strict=True)
@@ -183,8 +183,12 @@ def repeat_clause(example: Example, random: Random, draw: Draw) -> Example | Non
     if max(example.shape) > CLAUSE_WORDS:
         return None
     clause = _strip_closing(example)
-    cells = _linked_words(clause)
-    new = sorted(_content(draw().source) - _content(clause.source) - _content(clause.target))
+    cells = _find_linked_words(clause)
+    new = sorted(
+        _find_content_words(draw().source)
+        - _find_content_words(clause.source)
+        - _find_content_words(clause.target)
+    )
     count = min(random.randint(1, 3), len(cells), len(new))
     if not count:
         return None
@@ -197,7 +201,7 @@ def repeat_clause(example: Example, random: Random, draw: Draw) -> Example | Non
 
 
 def _strip_closing(example: Example) -> Example:
-    """The pair without the closing punctuation of either sentence, so that it can stand inside another."""
+    """Remove the closing punctuation of both sentences, so that the pair can be part of another."""
     for _ in range(2):
         if len(example.target) > 1 and example.target[-1] in CLOSING:
             example = example.select_target(range(len(example.target) - 1))
@@ -205,8 +209,8 @@ def _strip_closing(example: Example) -> Example:
     return example
 
 
-def _linked_words(example: Example) -> list[tuple[int, int]]:
-    """Cells of content words that are linked with each other and with nothing else."""
+def _find_linked_words(example: Example) -> list[tuple[int, int]]:
+    """Find cells of content words that are linked with each other and with nothing else."""
     strength = example.targets.max(axis=0)
     near = strength > APART
     alone = near & (near.sum(axis=1, keepdims=True) == 1) & (near.sum(axis=0, keepdims=True) == 1)

@@ -1,4 +1,4 @@
-"""One training example: a sentence pair with the links to learn, and how much each level of them counts."""
+"""Training examples: sentence pairs with the links to learn, and the weight of each level."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ class Example:
         source: Words of the source sentence.
         target: Words of the target sentence.
         targets: Probability of a link to learn in each cell, (levels, n, m).
-        weights: How much each level counts in the loss, (levels,); 0 where its links are unknown.
+        weights: Weight of each level in the loss, (levels,); 0 where its links are unknown.
     """
 
     source: Words
@@ -26,6 +26,7 @@ class Example:
 
     @property
     def shape(self) -> tuple[int, int]:
+        """Number of words of source and target."""
         return len(self.source), len(self.target)
 
     def transpose(self) -> "Example":
@@ -33,25 +34,25 @@ class Example:
         return replace(self, source=self.target, target=self.source, targets=self.targets.swapaxes(1, 2))
 
     def select_target(self, columns: Sequence[int]) -> "Example":
-        """Keep these target words, in this order; their targets go with them."""
+        """Return the example with these target words, in this order, and their targets."""
         target = tuple(self.target[k] for k in columns)
         return replace(self, target=target, targets=self.targets[:, :, list(columns)])
 
 
 def make_null_example(source: Words, target: Words, like: Example) -> Example:
-    """A pair of which it is known, at every level, that no word corresponds to another."""
+    """Make a pair in which, at every level, no word corresponds to another."""
     targets = np.zeros((len(like.weights), len(source), len(target)), dtype=np.float32)
     return Example(source, target, targets, _full_weights(like))
 
 
 def make_identity_example(words: Words, like: Example) -> Example:
-    """A sentence with itself: each word corresponds to itself alone, at every level."""
+    """Pair a sentence with itself: each word corresponds to itself alone, at every level."""
     targets = np.repeat(np.eye(len(words), dtype=np.float32)[None], len(like.weights), axis=0)
     return Example(words, words, targets, _full_weights(like))
 
 
 def join_examples(examples: Sequence[Example], order: Sequence[int]) -> Example:
-    """Put pairs one after the other; their target sentences come in this order.
+    """Join pairs into one, with their target sentences in this order.
 
     Words of different pairs do not correspond. A level whose links are unknown in one pair is unknown in all.
     """
@@ -70,5 +71,5 @@ def join_examples(examples: Sequence[Example], order: Sequence[int]) -> Example:
 
 
 def _full_weights(like: Example) -> np.ndarray:
-    """The weight of the example's best-known level, for every level."""
+    """Return the highest weight of the example's levels, for every level."""
     return np.full_like(like.weights, like.weights.max())

@@ -1,308 +1,240 @@
-"""From gold and an encoder to a trained aligner: checked before, trained, calibrated after."""
+"""Training of an aligner on gold links, and training it again with the dev sets."""
 
-import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
 
 import numpy as np
 import torch
 
 from otalign.aligner import Aligner, load_settings
-from otalign.alignment import LEVELS, Gold, Level
-from otalign.encoders import Pairing
+from otalign.alignment import Level
 from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.transformers import Transformers
-from otalign.ot import Entropic, Problem
-from otalign.progress import Progress, no_progress
-from otalign.scoring import Head, ProjectionHead, TransportHead, load_head
-from otalign.settings import AnySettings, Learned, LearnedSettings, Settings
+from otalign.ot import Problem
+from otalign.scoring import Head, load_head
+from otalign.settings import AnySettings, Learned
+from otalign.training.accelerator import choose_workers, load_encoder, make_accelerator
 from otalign.training.batches import PairSet
-from otalign.training.beginning import Beginning
-from otalign.training.dev import DevSet, best_scores
+from otalign.training.checkpoints import RunKey
+from otalign.training.dev import DevSet
 from otalign.training.distillation import NO_TEACHER, Distillation
-from otalign.training.loop import Checkpoint, Epoch
+from otalign.training.epochs import find_best_scores
 from otalign.training.model import Model
+from otalign.training.objectives import Objective, make_objective
+from otalign.training.options import DEFAULT_OPTIONS, RunOptions
 from otalign.training.recipe import Recipe
-from otalign.training.sources import CorpusSplits, check_fit, check_sources, find_known_levels
-from otalign.training.store import build_store
+from otalign.training.result import TrainingResult
+from otalign.training.run import TrainingRun
+from otalign.training.sources import Sources, TrainingPairs, check_encoder, check_sources
+from otalign.training.store import PairTexts, build_store
 from otalign.training.stream import ExampleStream
-from otalign.training.trained import Trained
-from otalign.tuning.calibration import best_threshold, calibrate
-
-MOST_WORKERS = 12
 
 
 def train(
     encoder: str,
-    sources: Mapping[str, CorpusSplits],
+    sources: Sources,
     problem: Problem | Learned,
-    recipe: Recipe,
+    recipe: Recipe | None = None,
     *,
     level: Level | None = None,
     distillation: Distillation = NO_TEACHER,
-    device: str | None = None,
-    half: bool = False,
-    accumulate: int = 1,
-    workers: int | None = None,
-    checkpoint: Checkpoint | None = None,
-    progress: Progress = no_progress,
-    heard: Callable[[Epoch], None] = lambda epoch: None,
-) -> Trained:
-    """Train an aligner on all sources together, and keep it as it is best on their dev sets.
+    options: RunOptions = DEFAULT_OPTIONS,
+) -> TrainingResult:
+    """Train an aligner on several corpora together, and keep its best epoch on their dev sets.
 
     Args:
-        encoder: Folder or name of a pretrained encoder, or the folder of an aligner that was trained before
-            the same way: then training goes on from it.
+        encoder: Folder or name of a pretrained encoder, or the folder of an aligner that was trained on the
+            same problem, to train it further.
         sources: Gold pairs to learn from and to choose by, by the name of their corpus.
-        problem: What is learned: the transport itself, or one of the paper's transports.
-        recipe: How it is learned.
-        level: Links to learn. By default a learned transport learns both levels, and others the sure links.
-        distillation: Teachers of a learned transport, and unlabelled pairs for them to annotate.
-        device: Device of torch; by default a GPU if there is one.
-        half: Whether to compute in bfloat16 where that is safe.
-        accumulate: Parts in which a batch is read, where memory is short.
-        workers: Processes that prepare batches; by default as many as suit the device.
-        checkpoint: File from which an interrupted run is continued.
-        progress: Called with what is done, how much of it, and of how much.
-        heard: Called with each epoch.
+        problem: `Learned()` to learn the transport itself, or one of the paper's transport problems.
+        recipe: Hyperparameters; the default suits the problem and the encoder.
+        level: Level of the links to learn. By default learned transport learns both levels, and the paper's
+            problems the sure links.
+        distillation: Teachers of learned transport, and unlabelled pairs for them to annotate.
+        options: Hardware, checkpoint and progress.
 
     Returns:
         The aligner with its scores.
 
     Raises:
-        ValueError: If the inputs do not fit together; before training starts.
+        ValueError: If the inputs do not belong together, or the checkpoint is that of another training.
+            Inputs are validated before training starts.
+
+    Example:
+        ```python
+        from otalign import io
+        from otalign.settings import Learned
+        from otalign.training import CorpusSplits, RunOptions, train
+
+        sources = {"mtref": CorpusSplits(io.load("mtref", "train"), io.load("mtref", "dev"))}
+        result = train("bert-base-uncased", sources, Learned(), options=RunOptions(on_epoch=print))
+        result.aligner.save("my-aligner")
+        ```
     """
     check_sources(sources)
-    if not isinstance(problem, Learned):
-        level = level or "sure"
-    elif level and distillation.teachers:
-        raise ValueError(f"level must be left out beside a teacher, who tells of both, got {level!r}")
-    golds = [gold for source in sources.values() for gold in source.train]
-    known = find_known_levels(sources) & _mask_levels(level)
-    begun = _Begun(
-        encoder,
-        sources,
-        golds,
-        known,
-        problem,
-        recipe,
-        level,
-        device,
-        distillation=distillation,
-        workers=workers,
-        progress=progress,
-    )
-    devs = {
-        name: DevSet.of(PairSet(source.dev, begun.base, begun.settings.pairing), _levels(source, level))
-        for name, source in sources.items()
-    }
-    epochs = begun.run(devs, half=half, accumulate=accumulate, checkpoint=checkpoint, heard=heard)
-    return _finish_aligner(begun.base, begun.model, begun.settings, recipe, level, sources, devs, epochs)
+    objective = make_objective(problem, level)
+    recipe = recipe or objective.choose_recipe(load_settings(Path(encoder)))
+    pairs = TrainingPairs.collect(sources, objective.level)
+    base, model, run = _build_run(encoder, sources, pairs, objective, recipe, distillation, options)
+    epochs = run.fit()
+    aligner = Aligner(_finish_encoder(base, model), model.settings, head=model.export_head())
+    aligner, curves = objective.fit_dev(aligner, model, run.dev)
+    return TrainingResult(aligner, recipe, objective.level, epochs, find_best_scores(curves))
 
 
 def refit(
     encoder: str,
-    sources: Mapping[str, CorpusSplits],
-    trained: Trained,
+    sources: Sources,
+    result: TrainingResult,
     *,
     distillation: Distillation = NO_TEACHER,
-    device: str | None = None,
-    half: bool = False,
-    accumulate: int = 1,
-    workers: int | None = None,
-    checkpoint: Checkpoint | None = None,
-    progress: Progress = no_progress,
-    heard: Callable[[Epoch], None] = lambda epoch: None,
-) -> Trained:
-    """What was trained, once more from the encoder, with the dev sets learned too.
+    options: RunOptions = DEFAULT_OPTIONS,
+) -> TrainingResult:
+    """Train an aligner again from the encoder, on the dev sets too.
 
-    Nothing is chosen any more: recipe, epochs, thresholds and calibration are those that the dev sets have
-    chosen before, and so are the scores, which are not its own. Teachers are to be given again.
+    Nothing is chosen any more: recipe, epochs, thresholds and calibration are those of the first training.
+
+    Args:
+        encoder: Encoder of the first training.
+        sources: Corpora of the first training.
+        result: Result of the first training.
+        distillation: Teachers and unlabelled pairs of the first training.
+        options: Hardware, checkpoint and progress.
+
+    Returns:
+        The new aligner, with the scores of the first one, since no dev set is left to score it on.
+
+    Raises:
+        ValueError: If the inputs do not belong together, or the checkpoint is that of another training.
+
+    Example:
+        ```python
+        first = train("bert-base-uncased", sources, Learned())
+        final = refit("bert-base-uncased", sources, first)
+        ```
     """
-    recipe, settings, head = trained.recipe, trained.aligner.settings, trained.aligner.head
+    recipe, settings = result.recipe, result.aligner.settings
     assert settings.problem is not None
-    golds = [gold for source in sources.values() for gold in source.train]
-    more = [gold for source in sources.values() for gold in source.dev]
-    known = np.concatenate([find_known_levels(sources), np.ones((len(more), len(LEVELS)), dtype=bool)])
-    known &= _mask_levels(trained.level)
-    if not recipe.decay:  # where the pace does not end by itself, it ends where it was best
-        recipe = recipe.replace(epochs=max(trained.epochs, key=lambda epoch: epoch.f1).number, steps=0)
+    objective = make_objective(settings.problem, result.level)
+    if not recipe.decay:  # a learning rate that does not end by itself ends where it was best
+        recipe = recipe.replace(epochs=max(result.epochs, key=lambda epoch: epoch.f1).number, steps=0)
     recipe = recipe.replace(patience=None)
-    begun = _Begun(
-        encoder,
-        sources,
-        [*golds, *more],
-        known,
-        settings.problem,
-        recipe,
-        trained.level,
-        device,
-        distillation=distillation,
-        workers=workers,
-        progress=progress,
+    pairs = TrainingPairs.collect(sources, result.level, with_dev=True)
+    base, model, run = _build_run(
+        encoder, sources, pairs, objective, recipe, distillation, options, with_dev=False
     )
-    begun.run({}, half=half, accumulate=accumulate, checkpoint=checkpoint, heard=heard)
-    learned = begun.model.head_in_numpy()
-    if isinstance(head, TransportHead):
-        kept = {"calibration": head.calibration, "null_calibration": head.null_calibration}
-        learned = replace(learned, **kept)
-    settings = settings.replace(trained=f"{begun.settings.trained}, dev sets too")
-    return replace(trained, aligner=Aligner(_finish_encoder(begun.base, begun.model), settings, head=learned))
+    run.fit()
+    head = objective.copy_calibration(model.export_head(), result.aligner.head)
+    settings = settings.replace(trained=f"{model.settings.trained}, dev sets too")
+    return replace(result, aligner=Aligner(_finish_encoder(base, model), settings, head=head))
 
 
-class _Begun(Beginning):
-    """A model about to be trained, with its pairs; what does not fit is said here."""
-
-    def __init__(
-        self,
-        encoder: str,
-        names: Iterable[str],
-        golds: Sequence[Gold],
-        known: np.ndarray,
-        problem: Problem | Learned,
-        recipe: Recipe,
-        level: Level | None,
-        device: str | None,
-        *,
-        distillation: Distillation,
-        workers: int | None,
-        progress: Progress,
-    ):
-        distillation.check(problem)
-        texts = distillation.texts(golds)
-        about = f"{encoder} {list(names)} {golds} {problem} {recipe} {level} {distillation.digest(texts)}"
-        super().__init__(encoder, recipe, device, progress, about)
-        if workers is None:
-            workers = _suitable_workers(self.accelerator)
-        check_fit(self.base, golds, recipe)
-        self.settings = _settings(self.base, names, problem, recipe.seed, level, distillation.teachers)
-        predicted = distillation.predict(texts, workers, progress)
-        self.pairs = ExampleStream(
-            build_store(golds, known, texts, predicted, recipe.teaching, recipe.unlabelled_weight),
-            self.base.reader,
-            self.settings.pairing,
-            recipe.augmentation,
-            recipe.both_directions,
-            recipe.gold_share,
-            workers,
-        )
-        torch.manual_seed(recipe.seed)
-        model = Model(self.base, _head(self.base, problem, recipe), self.settings, level or "sure", recipe)
-        self.model = model.to(self.accelerator.device)
-
-    def run(self, devs: Mapping[str, DevSet], **options: Any) -> list[Epoch]:
-        return self.train(self.model, self.pairs, devs, **options)
-
-
-def _finish_encoder(base: Transformers, model: Model) -> Transformers:
-    """The encoder, with what was learned."""
-    base.trained = True
-    mix = model.mix()
-    base.mix = None if mix is None else to_numpy(mix.detach())
-    base.model.eval()
-    return base
-
-
-def _finish_aligner(
-    base: Transformers,
-    model: Model,
-    settings: AnySettings,
+def _build_run(
+    encoder: str,
+    sources: Sources,
+    pairs: TrainingPairs,
+    objective: Objective,
     recipe: Recipe,
-    level: Level | None,
-    sources: Mapping[str, CorpusSplits],
-    devs: Mapping[str, DevSet],
-    epochs: list[Epoch],
-) -> Trained:
-    """The model as an aligner, suited to all dev sets: thresholds, and calibration if it has log-odds."""
-    aligner = Aligner(_finish_encoder(base, model), settings, head=model.head_in_numpy())
-    if isinstance(settings.problem, Learned):
-        aligner, curves = calibrate(aligner, {name: source.dev for name, source in sources.items()}, level)
-    else:
-        curves = {name: dev.curves(model) for name, dev in devs.items()}
-        best = best_threshold(curves.values(), model.level)
-        aligner = replace(aligner, settings=settings.replace(threshold=best))
-    return Trained(aligner, recipe, level, epochs, {name: best_scores(of) for name, of in curves.items()})
+    distillation: Distillation,
+    options: RunOptions,
+    with_dev: bool = True,
+) -> tuple[Transformers, Model, TrainingRun]:
+    """Load the encoder, check the inputs, and build the model and its run."""
+    objective.check_teachers(distillation.teachers)
+    texts = distillation.collect_texts(pairs.golds)
+    accelerator = make_accelerator(options.device)
+    base = load_encoder(encoder, recipe.depth, accelerator.device)
+    check_encoder(base, pairs.golds, recipe)
+    settings = _make_settings(base, sources, objective, recipe.seed, distillation.teachers)
+    torch.manual_seed(recipe.seed)
+    model = Model(base, _make_head(base, objective, recipe.seed), objective, settings, recipe)
+    dev = {name: source for name, source in sources.items() if with_dev}
+    dev_sets = {
+        name: DevSet.build(
+            PairSet(source.dev, base, settings.pairing),
+            (objective.level,) if objective.level else source.dev_levels,
+        )
+        for name, source in dev.items()
+    }
+    key = RunKey.compute(
+        pairs.golds,
+        {name: source.dev for name, source in dev.items()},
+        (encoder, list(sources), objective, recipe, distillation.compute_digest(texts, len(pairs.golds))),
+    )
+    workers = choose_workers(accelerator) if options.workers is None else options.workers
+    stream = _make_stream(base, model, pairs, texts, recipe, distillation, options.replace(workers=workers))
+    model = model.to(accelerator.device)
+    run = TrainingRun(model, stream, dev_sets, recipe, options, key=key, accelerator=accelerator)
+    return base, model, run
 
 
-def _settings(
+def _make_stream(
     encoder: Transformers,
-    names: Iterable[str],
-    problem: Problem | Learned,
+    model: Model,
+    pairs: TrainingPairs,
+    texts: PairTexts,
+    recipe: Recipe,
+    distillation: Distillation,
+    options: RunOptions,
+) -> ExampleStream:
+    """Make the examples that a model learns, with the teachers' predictions if there are teachers."""
+    workers = options.workers or 0
+    predictions = distillation.predict(texts, workers, options.progress)
+    store = build_store(
+        pairs.golds, pairs.known, texts, predictions, recipe.teaching, recipe.unlabelled_weight
+    )
+    return ExampleStream(
+        store,
+        encoder.reader,
+        model.settings.pairing,
+        recipe.augmentation,
+        recipe.both_directions,
+        recipe.gold_share,
+        workers,
+    )
+
+
+def _make_head(encoder: Transformers, objective: Objective, seed: int) -> Head:
+    """Return the head of the aligner that training continues from, or a new one."""
+    saved = load_head(encoder.folder) if encoder.folder else None
+    if saved is not None and type(saved) is objective.head_type:
+        return saved
+    return objective.head_type.initialize(encoder.model.config.hidden_size, np.random.default_rng(seed))
+
+
+def _make_settings(
+    encoder: Transformers,
+    corpora: Iterable[str],
+    objective: Objective,
     seed: int,
-    level: Level | None,
     teachers: Sequence[Aligner],
 ) -> AnySettings:
-    """The paper's, but for what it tunes: nothing is centred, and the masses are norms."""
+    """Return the settings of the new aligner; an aligner that is trained further keeps its pairing."""
     saved = load_settings(encoder.folder) if encoder.folder else None
-    corpora = " ".join(names)
-    trained = f"{corpora} {level}" if level else corpora
-    if saved and saved.trained:
-        trained = f"{saved.trained}; {trained}"
+    before = saved.trained if saved else None
+    trained = " ".join([*corpora, *([objective.level] if objective.level else [])])
+    trained = f"{before}; {trained}" if before else trained
     taught = f", taught by {_name_teachers(teachers)}" if teachers else ""
-    trained = f"{trained}, seed {seed}{taught}"
-    name = saved.encoder if saved else encoder.name
-    if isinstance(problem, Learned):
-        return LearnedSettings(
-            encoder=name,
-            layer=encoder.layer,
-            pairing=_pairing(saved, problem),
-            problem=problem,
-            links=level or "sure",
-            trained=trained,
-        )
-    return Settings(
-        encoder=name,
-        layer=encoder.layer,
-        pairing=_pairing(saved, problem),
-        centring=False,
-        smoothing=0.0,
-        distortion=0.0,
-        fertility="norm",
-        problem=problem,
-        solver=Entropic(tol=1e-4),  # its gradients are those of a converged plan
-        trained=trained,
+    return objective.make_settings(
+        saved.encoder if saved else encoder.name,
+        encoder.layer,
+        saved.pairing if saved and before else objective.pairing,
+        f"{trained}, seed {seed}{taught}",
     )
-
-
-def _pairing(saved: AnySettings | None, problem: Problem | Learned) -> Pairing:
-    """A learned transport gives the same links whichever sentence is the source, unless it was begun
-    otherwise; the paper's reads the source first."""
-    if saved and saved.trained:
-        return saved.pairing
-    return "canonical" if isinstance(problem, Learned) else "joint"
 
 
 def _name_teachers(teachers: Sequence[Aligner]) -> str:
-    """Their encoders, each with how many there are: mpnet-base × 3."""
+    """Name the encoders of teachers, each with their number: mpnet-base × 3."""
     counts = Counter(teacher.settings.encoder for teacher in teachers)
     return ", ".join(name if count == 1 else f"{name} × {count}" for name, count in counts.items())
 
 
-def _suitable_workers(accelerator: Any) -> int:
-    """Return as many workers as keep a GPU busy; a CPU is busy with the model itself."""
-    if accelerator.device.type != "cuda":
-        return 0
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return max(1, min(MOST_WORKERS, cores // accelerator.num_processes - 1))
-
-
-def _head(encoder: Transformers, problem: Problem | Learned, recipe: Recipe) -> Head:
-    """A new one, or that of the aligner from which training goes on."""
-    kind = TransportHead if isinstance(problem, Learned) else ProjectionHead
-    before = load_head(encoder.folder) if encoder.folder else None
-    if isinstance(before, kind):
-        return before
-    size = encoder.model.config.hidden_size
-    return kind.initialize(size, np.random.default_rng(recipe.seed))
-
-
-def _levels(source: CorpusSplits, level: Level | None) -> tuple[Level, ...]:
-    """Those that the dev set of a source is scored at."""
-    return (level,) if level else source.dev_levels
-
-
-def _mask_levels(level: Level | None) -> np.ndarray:
-    """Of each level."""
-    return np.array([level in (None, one) for one in LEVELS])
+def _finish_encoder(encoder: Transformers, model: Model) -> Transformers:
+    """Give the encoder the mix of layers that was learned."""
+    encoder.trained = True
+    mix = model.compute_mix()
+    encoder.mix = None if mix is None else to_numpy(mix.detach())
+    encoder.model.eval()
+    return encoder

@@ -1,8 +1,7 @@
 """Teachers' link probabilities: predicted once, kept in a folder, and learned by a student.
 
-A teacher knows how sure it is of a link, and tells both levels where gold may know only one. Its calibrated
-probabilities are learned beside the gold, or, of unlabelled pairs, in its place. Of several teachers the mean
-is taken.
+A teacher predicts calibrated probabilities at both levels, where gold may have only one. They are learned
+together with gold links, or alone where pairs are unlabelled. The mean is taken over several teachers.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,29 +15,27 @@ from otalign.aligner import Aligner
 from otalign.alignment import LEVELS
 from otalign.atomic import open_atomic
 from otalign.encoders.embeddings import to_numpy
-from otalign.ot import Problem
 from otalign.progress import Progress, no_progress
-from otalign.scoring import TransportHead, split_into_batches
+from otalign.scoring import split_into_batches
 from otalign.scoring.learned import BUDGET, compute_link_probabilities
-from otalign.settings import Learned
+from otalign.settings import LEARNED
 from otalign.training.examples import Words
 from otalign.training.store import PairTexts, Targets
+from otalign.tuning.calibration import get_transport_head
 
-CHUNK = 4096  # pairs in a file: what is lost at most where predicting is interrupted
+CHUNK = 4096  # pairs of a file, and so the most that an interruption loses
 STEPS = 255  # a probability is kept in a byte
-FLOOR = 0.01  # below which it is kept as 0
+FLOOR = 0.01  # smaller probabilities are kept as 0
 
 
-def check_teachers(teachers: Sequence[Aligner], problem: Problem | Learned) -> None:
-    """Raise ValueError unless all teachers give probabilities, and the problem is one that learns them."""
+def check_teachers(teachers: Sequence[Aligner]) -> None:
+    """Raise ValueError unless all teachers have learned their transport, and so give probabilities."""
     for teacher in teachers:
-        if not isinstance(teacher.head, TransportHead):
+        if teacher.settings.problem_name != LEARNED:
             raise ValueError(
                 f"teacher must be an aligner that has learned its transport, got {teacher.signature}; "
-                "only such gives probabilities"
+                "others give no probabilities"
             )
-    if teachers and not isinstance(problem, Learned):
-        raise ValueError(f"problem must be Learned() to learn from a teacher, got {problem!r}")
 
 
 def predict_targets(
@@ -54,24 +51,33 @@ def predict_targets(
     Args:
         teachers: Aligners with a learned transport.
         texts: The pairs.
-        folder: Where predictions are kept, a file for every few thousand pairs. What is there already, of
-            the same teachers and pairs, is not predicted again, so several runs may share a folder.
-        workers: Processes that prepare pairs ahead of the teachers, shared among them.
-        progress: Called with what is done, how much of it, and of how much.
+        folder: Folder that keeps predictions, a file for every few thousand pairs. Predictions of the same
+            teachers and pairs that are there already are read, so several runs may share a folder.
+        workers: Number of processes that prepare pairs for the teachers.
+        progress: Function that is called with a description, the amount done, and the total.
 
     Returns:
-        Probabilities in steps of 1/255; below 0.01 they are 0.
+        Probabilities in steps of 1/255; those below 0.01 are 0.
+
+    Raises:
+        TypeError: If a teacher has not learned its transport.
+
+    Example:
+        ```python
+        texts = PairTexts.build([(("he", "ran"), ("he", "was", "running"))])
+        predict_targets([Aligner.load("my-aligner")], texts).expand(0, (2, 3))
+        ```
     """
     bounds = range(0, len(texts), CHUNK)
-    by_whom = "".join(map(teacher_digest, teachers))
-    files = [folder / f"{_digest(by_whom, texts, k)}.npz" if folder else None for k in bounds]
-    parts = {k: _read(file) for k, file in zip(bounds, files, strict=True) if file and file.is_file()}
+    teachers_digest = "".join(map(digest_teacher, teachers))
+    files = [folder / f"{_digest_chunk(teachers_digest, texts, k)}.npz" if folder else None for k in bounds]
+    parts = {k: _read_targets(file) for k, file in zip(bounds, files, strict=True) if file and file.is_file()}
     missing = [k for k in bounds if k not in parts]
     if folder:
         folder.mkdir(parents=True, exist_ok=True)
-    progress("teachers", len(texts) - _count(missing, texts), len(texts))
-    pairs = chain.from_iterable(_chunk(texts, k) for k in missing)
-    found = _mean_probabilities(teachers, pairs, workers) if missing else iter(())
+    progress("teachers", len(texts) - _count_pairs(missing, texts), len(texts))
+    pairs = chain.from_iterable(_read_chunk(texts, k) for k in missing)
+    found = _predict_mean(teachers, pairs, workers) if missing else iter(())
     for done, k in enumerate(missing, 1):
         stop = min(k + CHUNK, len(texts))
         parts[k] = Targets.build((next(found) for _ in range(k, stop)), np.uint8)
@@ -79,13 +85,13 @@ def predict_targets(
             with open_atomic(file) as out:
                 part = parts[k]
                 np.savez_compressed(out, starts=part.starts, cells=part.cells, values=part.values)
-        progress("teachers", len(texts) - _count(missing[done:], texts), len(texts))
+        progress("teachers", len(texts) - _count_pairs(missing[done:], texts), len(texts))
     whole = Targets.concatenate([parts[k] for k in bounds])
     return Targets(whole.starts, whole.cells, (whole.values / STEPS).astype(np.float32))
 
 
-def teacher_digest(teacher: Aligner) -> str:
-    """Names a teacher by what was trained: two runs with one signature have other weights."""
+def digest_teacher(teacher: Aligner) -> str:
+    """Compute a digest of a teacher's weights: two trainings with one signature have other weights."""
     assert teacher.head is not None
     digest = sha256(f"{teacher.settings.encoder} {teacher.settings.trained}".encode())
     for _, array in sorted(teacher.head.arrays().items()):
@@ -93,50 +99,43 @@ def teacher_digest(teacher: Aligner) -> str:
     return digest.hexdigest()
 
 
-def _digest(by_whom: str, texts: PairTexts, start: int) -> str:
-    """Names the predictions for the pairs of a chunk."""
-    first, last = 2 * start, 2 * min(start + CHUNK, len(texts))
-    digest = sha256(f"{by_whom} {FLOOR} {STEPS}".encode())
-    digest.update(texts.text[texts.text_starts[first] : texts.text_starts[last]].tobytes())
-    digest.update(texts.word_lengths[texts.word_starts[first] : texts.word_starts[last]].tobytes())
-    digest.update(np.diff(texts.word_starts[first : last + 1]).tobytes())
+def _digest_chunk(teachers_digest: str, texts: PairTexts, start: int) -> str:
+    """Compute the name of the file that keeps the predictions for a chunk."""
+    digest = sha256(f"{teachers_digest} {FLOOR} {STEPS}".encode())
+    texts.update_digest(digest, start, min(start + CHUNK, len(texts)))
     return digest.hexdigest()[:24]
 
 
-def _count(starts: Sequence[int], texts: PairTexts) -> int:
+def _count_pairs(starts: Sequence[int], texts: PairTexts) -> int:
     return sum(min(CHUNK, len(texts) - k) for k in starts)
 
 
-def _chunk(texts: PairTexts, start: int) -> Iterator[tuple[Words, Words]]:
+def _read_chunk(texts: PairTexts, start: int) -> Iterator[tuple[Words, Words]]:
     return (texts[k] for k in range(start, min(start + CHUNK, len(texts))))
 
 
-def _read(file: Path) -> Targets:
+def _read_targets(file: Path) -> Targets:
     with np.load(file, allow_pickle=False) as arrays:
         return Targets(arrays["starts"], arrays["cells"], arrays["values"])
 
 
-def _mean_probabilities(
+def _predict_mean(
     teachers: Sequence[Aligner], pairs: Iterator[tuple[Words, Words]], workers: int
 ) -> Iterator[np.ndarray]:
-    """The mean probability of each pair's links, in bytes, (levels, n, m), in the order of the pairs."""
+    """Predict the mean probabilities of each pair's links, in bytes, (levels, n, m)."""
     each = -(-workers // len(teachers)) if workers else 0
     streams = (
-        _probabilities(teacher, of, each)
-        for teacher, of in zip(teachers, tee(pairs, len(teachers)), strict=True)
+        _predict(teacher, of, each) for teacher, of in zip(teachers, tee(pairs, len(teachers)), strict=True)
     )
     for found in zip(*streams, strict=True):
         mean = sum(found) / len(found)
         yield np.where(mean < FLOOR, 0, np.rint(mean * STEPS)).astype(np.uint8)
 
 
-def _probabilities(
-    teacher: Aligner, pairs: Iterator[tuple[Words, Words]], workers: int
-) -> Iterator[np.ndarray]:
-    """One teacher's probabilities, (levels, n, m)."""
+def _predict(teacher: Aligner, pairs: Iterator[tuple[Words, Words]], workers: int) -> Iterator[np.ndarray]:
+    """Predict the probabilities of one teacher, (levels, n, m)."""
     for _, embeddings in teacher.embed(pairs, workers):
-        assert isinstance(teacher.head, TransportHead)
-        head = teacher.head.to_device(embeddings.vectors)
+        head = get_transport_head(teacher).to_device(embeddings.vectors)
         shapes = embeddings.shapes.tolist()
         found = [np.zeros((len(LEVELS), *shape), dtype=np.float32) for shape in shapes]
         for indices, batch in split_into_batches(embeddings, BUDGET):

@@ -1,4 +1,4 @@
-"""How the training loop reads a set: batch by batch, the next ones being made while one is in use."""
+"""Sets of training examples, read batch by batch; the next batches are prepared while one is in use."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -8,19 +8,19 @@ from typing import Any, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
-Of = TypeVar("Of")
-Made = TypeVar("Made")
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 
 class Split(NamedTuple):
-    """Part of each batch that this process reads, and in how many parts where memory is short."""
+    """The share of this process in each batch, and the number of parts in which it reads that share."""
 
     process: int = 0
     processes: int = 1
     accumulate: int = 1
 
-    def parts(self, examples: np.ndarray) -> list[np.ndarray]:
-        """The examples of each part. No part is empty."""
+    def get_parts(self, examples: np.ndarray) -> list[np.ndarray]:
+        """Return the examples of each part. No part is empty."""
         mine = examples[self.process :: self.processes] if len(examples) >= self.processes else examples
         return [part for part in np.array_split(mine, self.accumulate) if len(part)]
 
@@ -29,10 +29,10 @@ WHOLE = Split()
 
 
 class TrainSet(Protocol):
-    """Examples that a model is trained on. Inside a `with` block its epochs can be read."""
+    """Examples that a model is trained on. Epochs are read inside a `with` block."""
 
     def __len__(self) -> int:
-        """Examples in an epoch."""
+        """Return the number of examples in an epoch."""
         ...
 
     def __enter__(self) -> Any: ...
@@ -45,33 +45,33 @@ class TrainSet(Protocol):
         """Read an epoch.
 
         Args:
-            size: Examples in a batch.
-            seed: Of the run, and the number of the epoch: all that is drawn depends on them.
+            size: Number of examples in a batch.
+            seed: Seed of the run, and number of the epoch, which decide all that is drawn.
             random: Random numbers of this epoch, for the order.
-            split: What of a batch this process reads.
+            split: Share of this process in each batch.
 
         Yields:
-            A batch in the parts that this process reads.
+            The parts of a batch that this process reads.
         """
         ...
 
 
 class ShuffledSet:
-    """A set whose examples are numbered, and read in batches of random numbers."""
+    """A set of numbered examples that are read in random order."""
 
     def shuffle(self, size: int, random: np.random.Generator) -> list[np.ndarray]:
-        """The numbers of all examples once, `size` at a time."""
+        """Return the numbers of all examples in random batches of `size`."""
         raise NotImplementedError
 
     def batch(self, examples: np.ndarray, /) -> Any:
-        """These examples, by their numbers."""
+        """Make a batch of the examples with these numbers."""
         raise NotImplementedError
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Nothing is to be ended."""
+        """Do nothing: the set holds no resources."""
 
     def read(
         self, size: int, seed: tuple[int, int], random: np.random.Generator, split: Split = WHOLE
@@ -79,18 +79,26 @@ class ShuffledSet:
         """Read an epoch; see `TrainSet`."""
 
         def make(examples: np.ndarray) -> list[Any]:
-            return [self.batch(part) for part in split.parts(examples)]
+            return [self.batch(part) for part in split.get_parts(examples)]
 
         with ThreadPoolExecutor(1) as thread:
-            yield from in_order(partial(thread.submit, make), self.shuffle(size, random), 1)
+            yield from prefetch(partial(thread.submit, make), self.shuffle(size, random), 1)
 
 
-def in_order(submit: Callable[[Of], "Future[Made]"], tasks: Iterable[Of], ahead: int) -> Iterator[Made]:
-    """The results of tasks, in order; so many more are begun before they are asked for."""
-    begun: deque[Future[Made]] = deque()
+def prefetch(
+    submit: Callable[[Task], "Future[Result]"], tasks: Iterable[Task], ahead: int
+) -> Iterator[Result]:
+    """Yield the results of tasks in their order, and submit tasks before their results are asked for.
+
+    Args:
+        submit: Function that starts a task.
+        tasks: The tasks.
+        ahead: Number of tasks to submit beyond the one whose result is yielded.
+    """
+    started: deque[Future[Result]] = deque()
     for task in tasks:
-        begun.append(submit(task))
-        if len(begun) > ahead:
-            yield begun.popleft().result()
-    while begun:
-        yield begun.popleft().result()
+        started.append(submit(task))
+        if len(started) > ahead:
+            yield started.popleft().result()
+    while started:
+        yield started.popleft().result()

@@ -1,38 +1,79 @@
-"""What there is to learn from and to choose by, and whether it will do: said before the first step."""
+"""Gold pairs to learn from and to choose by, and checks that are made before training starts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from otalign.alignment import LEVELS, Gold, Level
+from otalign.alignment import LEVELS, Level
 from otalign.encoders.pretrained import read_config
 from otalign.encoders.transformers import Transformers
+from otalign.gold import Gold
 from otalign.training.batches import encode_pairs
 from otalign.training.recipe import Recipe
 
-CHECKED = 5000  # pairs whose subwords are looked at before training
-MOST_UNKNOWN = 0.5  # of the subwords: more, and the tokeniser is that of another model or language
+CHECKED_PAIRS = 5000  # pairs whose subwords are checked before training
+MAX_UNKNOWN = 0.5  # share of unknown subwords; with more, the tokenizer is that of another language
 
 
 @dataclass(frozen=True)
 class CorpusSplits:
-    """Pairs to learn from, and pairs to choose by, of one corpus."""
+    """The train set and the dev set of a corpus.
+
+    Attributes:
+        train: Gold pairs to learn from.
+        dev: Gold pairs by which epochs and thresholds are chosen.
+
+    Example:
+        >>> from otalign import Gold
+        >>> golds = [Gold(("he", "ran"), ("he", "ran"), {(0, 0), (1, 1)})]
+        >>> CorpusSplits(golds, golds).dev_levels
+        ('sure',)
+    """
 
     train: Sequence[Gold]
     dev: Sequence[Gold]
 
     @property
     def dev_levels(self) -> tuple[Level, ...]:
-        """Those at which the dev set differs."""
+        """Levels at which the links of the dev set differ."""
         return LEVELS if any(gold.possible for gold in self.dev) else LEVELS[:1]
 
 
-def find_known_levels(sources: Mapping[str, CorpusSplits]) -> np.ndarray:
-    """At which levels the links of each train pair are known, (pairs, levels).
+Sources = Mapping[str, CorpusSplits]  # by the name of the corpus
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingPairs:
+    """Gold pairs of all corpora, and at which levels their links are known, (pairs, levels)."""
+
+    golds: list[Gold]
+    known: np.ndarray
+
+    @classmethod
+    def collect(cls, sources: Sources, level: Level | None, *, with_dev: bool = False) -> "TrainingPairs":
+        """Collect the train sets of all corpora.
+
+        Args:
+            sources: Corpora by name.
+            level: The only level to learn, so that the other counts as unknown; None for both.
+            with_dev: Whether to learn from the dev sets too.
+        """
+        golds = [gold for source in sources.values() for gold in source.train]
+        known = find_known_levels(sources)
+        if with_dev:
+            dev = [gold for source in sources.values() for gold in source.dev]
+            golds += dev
+            known = np.concatenate([known, np.ones((len(dev), len(LEVELS)), dtype=bool)])
+        return cls(golds, known & np.array([level in (None, one) for one in LEVELS]))
+
+
+def find_known_levels(sources: Sources) -> np.ndarray:
+    """Find at which levels the links of each train pair are known, (pairs, levels).
 
     A corpus that has possible links in its dev set but none in its train set was annotated there without the
-    distinction: its links are all that are possible. If that goes for all, they are taken as sure as well.
+    distinction: all its links are possible, and which are sure is unknown. If that is so for all corpora,
+    their links are taken as sure as well.
     """
     vague = {
         name: any(gold.possible for gold in source.dev) and not any(gold.possible for gold in source.train)
@@ -45,8 +86,8 @@ def find_known_levels(sources: Mapping[str, CorpusSplits]) -> np.ndarray:
     )
 
 
-def check_sources(sources: Mapping[str, CorpusSplits]) -> None:
-    """That there is something to learn from, and to choose by."""
+def check_sources(sources: Sources) -> None:
+    """Raise ValueError if a corpus has no pairs or no links to learn from or to choose by."""
     if not sources:
         raise ValueError("sources must hold at least one corpus, got none")
     for name, source in sources.items():
@@ -59,9 +100,12 @@ def check_sources(sources: Mapping[str, CorpusSplits]) -> None:
                 )
 
 
-def check_fit(encoder: Transformers, golds: Sequence[Gold], recipe: Recipe) -> None:
-    """That the encoder can be saved, has the layers that are mixed, and has an embedding for all that its
-    tokeniser gives, which is not unknown words."""
+def check_encoder(encoder: Transformers, golds: Sequence[Gold], recipe: Recipe) -> None:
+    """Raise ValueError if an encoder cannot be trained on these pairs.
+
+    It must have no decoder, as many layers as are mixed, and an embedding for every subword of its tokenizer,
+    which must know most of the words.
+    """
     if read_config(encoder.name, encoder.origin).is_encoder_decoder:
         raise ValueError(f"only encoders can be trained, and {encoder.name} has a decoder too")
     if recipe.layers > encoder.layer + 1:
@@ -69,16 +113,17 @@ def check_fit(encoder: Transformers, golds: Sequence[Gold], recipe: Recipe) -> N
             f"layers must be at most {encoder.layer + 1}, as many as {encoder.name} has, got {recipe.layers}"
         )
     known = encoder.model.get_input_embeddings().num_embeddings
-    inputs = encode_pairs(encoder.reader, [(gold.source, gold.target) for gold in golds[:CHECKED]], "joint")
+    pairs = [(gold.source, gold.target) for gold in golds[:CHECKED_PAIRS]]
+    inputs = encode_pairs(encoder.reader, pairs, "joint")
     subwords = np.array([id for of in inputs for one in of for id in one.ids], dtype=np.int64)
-    most = int(subwords.max(initial=0))
-    if most >= known:
+    highest = int(subwords.max(initial=0))
+    if highest >= known:
         raise ValueError(
-            f"the tokenizer of {encoder.name} gives the subword {most}, but its encoder knows {known:,}; "
+            f"the tokenizer of {encoder.name} gives the subword {highest}, but its encoder knows {known:,}; "
             "are the two of one model?"
         )
     unknown = float((subwords == encoder.subworder.unknown).mean()) if len(subwords) else 0.0
-    if unknown > MOST_UNKNOWN:
+    if unknown > MAX_UNKNOWN:
         raise ValueError(
             f"the tokenizer of {encoder.name} does not know {unknown:.0%} of the subwords; "
             "is it made for this language?"

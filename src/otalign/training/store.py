@@ -1,15 +1,16 @@
-"""Training pairs in a few flat arrays: little memory for many pairs, and files that workers map."""
+"""Training pairs in a few flat arrays, which need little memory and can be mapped by workers."""
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
-from otalign.alignment import LEVELS, Gold
+from otalign.alignment import LEVELS
+from otalign.gold import Gold
 from otalign.training.examples import Example, Words
 
 
@@ -17,24 +18,31 @@ class _Arrays:
     """A dataclass of NumPy arrays that can be written to a folder and mapped from it."""
 
     def save(self, folder: Path) -> None:
+        """Write the arrays to a folder."""
         for field in fields(self):  # pyright: ignore[reportArgumentType]
             np.save(folder / f"{field.name}.npy", getattr(self, field.name))
 
     @classmethod
     def open(cls, folder: Path) -> Self:
+        """Map the arrays of a folder."""
         names = [field.name for field in fields(cls)]  # pyright: ignore[reportArgumentType]
         return cls(*(np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in names))
 
 
 @dataclass(frozen=True, eq=False)
 class PairTexts(_Arrays):
-    """The words of sentence pairs: source, target, source, target, …
+    """The words of sentence pairs, in a few arrays.
 
     Attributes:
-        text: All words of all sentences, end to end, in UTF-8.
-        text_starts: Byte at which each sentence starts, and the end, (2 P + 1,).
-        word_lengths: Characters of each word.
-        word_starts: Number of the first word of each sentence, and their count, (2 P + 1,).
+        text: All words of source, target, source, target, … without separators, in UTF-8.
+        text_starts: First byte of each sentence, and the number of bytes, (2 P + 1,).
+        word_lengths: Number of characters of each word.
+        word_starts: Number of the first word of each sentence, and the number of words, (2 P + 1,).
+
+    Example:
+        >>> texts = PairTexts.build([(("he", "ran"), ("he", "was", "running"))])
+        >>> texts[0]
+        (('he', 'ran'), ('he', 'was', 'running'))
     """
 
     text: np.ndarray
@@ -44,7 +52,11 @@ class PairTexts(_Arrays):
 
     @classmethod
     def build(cls, pairs: Iterable[tuple[Words, Words]]) -> Self:
-        """Read pairs one by one."""
+        """Read pairs one by one.
+
+        Args:
+            pairs: Words of source and target.
+        """
         text, lengths = bytearray(), array("i")
         text_starts, word_starts = array("q", [0]), array("q", [0])
         for pair in pairs:
@@ -73,8 +85,15 @@ class PairTexts(_Arrays):
 
     @property
     def lengths(self) -> np.ndarray:
-        """Words of source and target, (P, 2)."""
+        """Number of words of source and target, (P, 2)."""
         return np.diff(self.word_starts).reshape(-1, 2)
+
+    def update_digest(self, digest: Any, start: int, stop: int) -> None:
+        """Add the words of the pairs from `start` to `stop` to a digest."""
+        first, last = 2 * start, 2 * stop
+        digest.update(self.text[self.text_starts[first] : self.text_starts[last]].tobytes())
+        digest.update(self.word_lengths[self.word_starts[first] : self.word_starts[last]].tobytes())
+        digest.update(np.diff(self.word_starts[first : last + 1]).tobytes())
 
     def _words(self, sentence: int) -> Words:
         start, end = self.text_starts[sentence : sentence + 2]
@@ -85,10 +104,10 @@ class PairTexts(_Arrays):
 
 @dataclass(frozen=True, eq=False)
 class Targets(_Arrays):
-    """The link probabilities to learn, of which those that are not 0 are kept.
+    """The link probabilities to learn, as a sparse array: those that are 0 are left out.
 
     Attributes:
-        starts: Number of the first entry of each pair, and their count, (P + 1,).
+        starts: Number of the first entry of each pair, and the number of entries, (P + 1,).
         cells: Cell i · m + j of each entry.
         values: Probability of each entry at each level, (levels, entries).
     """
@@ -99,7 +118,7 @@ class Targets(_Arrays):
 
     @classmethod
     def build(cls, pairs: Iterable[np.ndarray], dtype: type = np.float32) -> Self:
-        """Keep what is not 0 of dense targets (levels, n, m)."""
+        """Keep the entries of dense targets (levels, n, m) that are not 0."""
         counts, cells, values = [0], [], []
         for one in pairs:
             flat = one.reshape(len(LEVELS), -1)
@@ -116,7 +135,7 @@ class Targets(_Arrays):
 
     @classmethod
     def concatenate(cls, parts: Sequence["Targets"]) -> Self:
-        """The pairs of all parts, one part after the other."""
+        """Concatenate the targets of several parts."""
         before = np.cumsum([0, *(part.starts[-1] for part in parts)])
         starts = [part.starts[1:] + first for part, first in zip(parts, before, strict=False)]
         return cls(
@@ -129,14 +148,14 @@ class Targets(_Arrays):
         return len(self.starts) - 1
 
     def slice(self, start: int, stop: int) -> "Targets":
-        """Targets of the pairs from `start` to `stop`."""
+        """Return the targets of the pairs from `start` to `stop`."""
         here = slice(self.starts[start], self.starts[stop])
         return Targets(
             self.starts[start : stop + 1] - self.starts[start], self.cells[here], self.values[:, here]
         )
 
     def expand(self, pair: int, shape: tuple[int, int]) -> np.ndarray:
-        """The dense targets of a pair, (levels, n, m)."""
+        """Return the dense targets of a pair, (levels, n, m)."""
         here = slice(self.starts[pair], self.starts[pair + 1])
         made = np.zeros((len(LEVELS), shape[0] * shape[1]), dtype=np.float32)
         made[:, self.cells[here]] = self.values[:, here]
@@ -148,10 +167,10 @@ class PairStore:
     """Sentence pairs with the links to learn.
 
     Attributes:
-        texts: Their words.
-        targets: Their link probabilities.
-        weights: How much each level of a pair counts, (P, levels).
-        gold: How many of the pairs, the first ones, have gold links; the others have predictions alone.
+        texts: Words of the pairs.
+        targets: Link probabilities of the pairs.
+        weights: Weight of each level of a pair, (P, levels).
+        gold: Number of pairs with gold links, which come first; the others have predictions alone.
     """
 
     texts: PairTexts
@@ -193,15 +212,15 @@ def build_store(
     teacher_share: float = 0.0,
     unlabelled_weight: float = 1.0,
 ) -> PairStore:
-    """Make what is learned of gold links and of teachers' predictions.
+    """Mix gold links and teachers' predictions into targets.
 
     Args:
         golds: Pairs with gold links.
         known: Whether the gold links of each pair are known at each level, (golds, levels).
-        texts: The words of these pairs, and after them those of unlabelled pairs.
+        texts: Words of these pairs, followed by those of unlabelled pairs.
         predictions: Teachers' link probabilities of all pairs; None without a teacher.
-        teacher_share: Share of the prediction in the target of a gold pair, and the weight of a level
-            whose gold is unknown, where the prediction stands alone.
+        teacher_share: Share of the prediction in the target of a gold pair. It is also the weight of a level
+            whose gold is unknown, where the target is the prediction alone.
         unlabelled_weight: Weight of the unlabelled pairs.
 
     Returns:
@@ -222,7 +241,7 @@ def build_store(
 
 
 def _gold_targets(gold: Gold) -> np.ndarray:
-    """1 where there is a link, (levels, n, m)."""
+    """Return dense targets (levels, n, m) that are 1 where there is a link."""
     made = np.zeros((len(LEVELS), *gold.shape), dtype=np.float32)
     for level, name in enumerate(LEVELS):
         for cell in gold.pairs(name):

@@ -1,8 +1,8 @@
-"""The examples of an epoch as batches, made ahead of the model by worker processes.
+"""The examples of an epoch in batches, prepared by worker processes.
 
-Augmentation, subwords, padding and targets are all made in the workers, which map the pairs from disk. What
-is drawn for an example depends on the seed, the epoch and its place in it alone, so that the number of
-workers and of training processes changes nothing.
+Workers map the pairs from disk and make augmented copies, subwords, padding and targets of them. The random
+numbers of an example depend on the seed, the epoch and its position in the epoch alone, so the number of
+workers and of training processes does not change a result.
 """
 
 import gc
@@ -16,38 +16,38 @@ from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from otalign.alignment import LEVELS
 from otalign.encoders import Pairing, PairPreparer
-from otalign.encoders.prefetch import _without_main
+from otalign.processes import hide_main_module
 from otalign.training.augmentation import EDITS, Augmentation, augment
 from otalign.training.batches import POOL, TrainingBatch, collate, encode_pairs
 from otalign.training.examples import Example
-from otalign.training.reading import WHOLE, Split, in_order
+from otalign.training.reading import WHOLE, Split, prefetch
 from otalign.training.store import PairStore
 
-AHEAD = 2  # tasks for each worker that are begun before they are asked for
+AHEAD = 2  # tasks per worker that are submitted before their results are needed
 KINDS = tuple(EDITS)
-AS_IS = -1  # in place of the number of a kind
+AS_IS = -1  # stands for the number of a kind where a pair is not edited
 
 
 class Task(NamedTuple):
-    """Examples that become batches together, so that those of like length can share one."""
+    """Examples that are put into batches together, so that those of similar length can share one."""
 
-    seed: tuple[int, int]  # of the run, and the epoch
-    first: int  # place of the first example in the epoch
+    seed: tuple[int, int]  # seed of the run, and number of the epoch
+    first: int  # position of the first example in the epoch
     pairs: np.ndarray
     kinds: np.ndarray  # numbers of `KINDS`, or `AS_IS`
-    size: int  # of a batch
+    size: int  # number of examples in a batch
     split: Split
 
 
 @dataclass(frozen=True, eq=False)
 class BatchMaker:
-    """Turns pairs of a store into batches. It needs no model."""
+    """Makes batches of the pairs of a store. It needs no model."""
 
     store: PairStore
     reader: PairPreparer
@@ -56,7 +56,7 @@ class BatchMaker:
     both_directions: bool
 
     def make_batches(self, task: Task) -> list[list[TrainingBatch]]:
-        """The batches of a task, each in the parts that this process reads."""
+        """Make the batches of a task, each in the parts that this process reads."""
         made = [
             self.make_example(task, k, pair, kind)
             for k, (pair, kind) in enumerate(zip(task.pairs.tolist(), task.kinds.tolist(), strict=True))
@@ -77,10 +77,10 @@ class BatchMaker:
             of = [inputs[k] for k in numbers]
             return collate(of, lengths, links, known, task.pairs[numbers], self.reader.pad)
 
-        return [[make_batch(part) for part in task.split.parts(batch)] for batch in batches]
+        return [[make_batch(part) for part in task.split.get_parts(batch)] for batch in batches]
 
     def make_example(self, task: Task, k: int, pair: int, kind: int) -> Example:
-        """Example number k of a task: a pair, edited as its kind says, in one of the directions."""
+        """Make example k of a task: a pair in one direction, with the edit of its kind."""
         random = Random(repr((*task.seed, task.first + k)))
         count = len(self.store)
 
@@ -98,17 +98,17 @@ class BatchMaker:
 
 
 class ExampleStream:
-    """The pairs of a store, epoch after epoch: gold pairs repeated, augmented copies added.
+    """Examples made of the pairs of a store: gold pairs are repeated, and augmented copies added.
 
     Args:
         store: The pairs; gold pairs come first.
-        reader: Splits them into subwords for the encoder.
+        reader: Splits pairs into subwords for the encoder.
         pairing: Whether the encoder reads the two sentences together.
         augmentation: Shares of the augmented copies.
         both_directions: Whether each example is read target first half of the time.
-        gold_share: The share that gold pairs should have among the pairs of an epoch, at least; they are
-            repeated as often as it takes. Without unlabelled pairs it has no meaning.
-        workers: Worker processes; 0 makes batches in a thread.
+        gold_share: Smallest share of gold pairs among the pairs of an epoch; they are repeated to reach it.
+            It has no effect without unlabelled pairs.
+        workers: Number of worker processes; with 0 a thread makes the batches.
     """
 
     def __init__(
@@ -120,7 +120,7 @@ class ExampleStream:
         both_directions: bool = True,
         gold_share: float = 0.0,
         workers: int = 0,
-    ):
+    ) -> None:
         self.maker = BatchMaker(store, reader, pairing, augmentation, both_directions)
         self.workers = workers
         able = np.flatnonzero(store.texts.lengths.min(axis=1, initial=np.iinfo(np.int64).max) > 0)
@@ -133,11 +133,11 @@ class ExampleStream:
         self.copies = [round(share * len(self.pairs)) for share in augmentation.copies.values()]
 
     def __len__(self) -> int:
-        """Examples in an epoch."""
+        """Return the number of examples in an epoch."""
         return len(self.pairs) + sum(self.copies)
 
     def plan(self, random: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """The pairs of an epoch in random order, and the kind of each: every pair as it is, then copies."""
+        """Return the pairs of an epoch in random order, and the kind of edit of each."""
         pairs, kinds = [self.pairs], [np.full(len(self.pairs), AS_IS)]
         for kind, count in enumerate(self.copies):
             pairs.append(random.permutation(self.pairs)[:count])
@@ -161,16 +161,16 @@ class ExampleStream:
     def _make(self, tasks: Sequence[Task]) -> Iterator[list[list[TrainingBatch]]]:
         if not self.workers:
             with ThreadPoolExecutor(1) as thread:
-                yield from in_order(partial(thread.submit, self.maker.make_batches), tasks, 1)
+                yield from prefetch(partial(thread.submit, self.maker.make_batches), tasks, 1)
             return
-        yield from in_order(self._submit, tasks, AHEAD * self.workers)
+        yield from prefetch(self._submit, tasks, AHEAD * self.workers)
 
     def _submit(self, task: Task) -> "Future[list[list[TrainingBatch]]]":
-        with _without_main():  # a task may start a worker
+        with hide_main_module():  # a task may start a worker
             return self.pool.submit(_make_batches, task)
 
     def __enter__(self) -> "ExampleStream":
-        """Start the workers, which stay for all epochs."""
+        """Start the workers, which serve all epochs."""
         if self.workers:
             self.folder = TemporaryDirectory(prefix="otalign-training-")
             self.maker.store.save(Path(self.folder.name))
@@ -188,11 +188,11 @@ class ExampleStream:
             self.folder.cleanup()
 
 
-_maker: list[BatchMaker] = []  # of this worker
+_maker: list[BatchMaker] = []  # that of this worker process
 
 
-def _start(folder: str, *rest) -> None:
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # the workers are what runs side by side
+def _start(folder: str, *rest: Any) -> None:
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # the workers run in parallel already
     gc.disable()  # nothing that is made here refers to itself
     _maker.append(BatchMaker(PairStore.open(Path(folder)), *rest))
 

@@ -1,8 +1,12 @@
 """Search for the best settings on a dev set, and calibration of trained aligners.
 
-store = Store(encoder, [(gold.source, gold.target) for gold in golds], [Choice(4), Choice(5)], "cache/")
-tuned = tune(golds, store, Settings(encoder=encoder.name, layer=4), levels=("sure", "possible"))
-tuned["sure"].settings, tuned["sure"].f1
+Example:
+    ```python
+    pairs = [(gold.source, gold.target) for gold in golds]
+    store = EmbeddingStore(encoder, pairs, [EncoderChoice(4), EncoderChoice(5)], "cache/")
+    results = tune(golds, store, Settings(encoder=encoder.name, layer=4), levels=("sure", "possible"))
+    results["sure"].settings, results["sure"].f1
+    ```
 """
 
 from otalign.tuning.calibration import calibrate

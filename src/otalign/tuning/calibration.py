@@ -12,8 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from otalign.aligner import Aligner
-from otalign.alignment import LEVELS, Gold, Level
+from otalign.alignment import LEVELS, Level
 from otalign.encoders.embeddings import to_numpy
+from otalign.gold import Gold
 from otalign.scoring import PairBatch, TransportHead, split_into_batches
 from otalign.scoring.learned import BUDGET, compute_link_probabilities, compute_null_logits
 from otalign.settings import Learned
@@ -108,6 +109,15 @@ def calibrate(
     Returns:
         The aligner, calibrated on all dev sets together, with the thresholds of the highest mean F1; and its
         curves on each dev set.
+
+    Raises:
+        TypeError: If the aligner has not learned its transport.
+
+    Example:
+        ```python
+        aligner, curves = calibrate(Aligner.load("my-aligner"), {"mine": golds})
+        aligner.save("calibrated")
+        ```
     """
     sets = {name: DevLogits.compute(aligner, golds, level) for name, golds in devs.items()}
     head = calibrate_head(

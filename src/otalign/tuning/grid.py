@@ -1,22 +1,34 @@
-"""What is searched: a value that says which settings are tried, and checks itself."""
+"""The grid of a search: the values of each setting to try."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from itertools import product
 from typing import get_args
 
-from otalign.settings import Cost, Fertility, Settings, find_spec
+from otalign.problems import find_spec
+from otalign.settings import Cost, Fertility, Settings
 from otalign.tuning.sweep import THRESHOLDS
 
-FEW = 6  # parameters that are tried at each distortion
+FEW = 6  # parameters that the coarse search tries at each distortion
 
 
 @dataclass(frozen=True)
 class SearchGrid:
-    """The values to try of each setting, the preferred first: of equals, the first wins.
+    """Values of each setting to try. If several reach the same F1, the first wins.
 
-    What is empty stays as the settings have it. `parameters` are tau or the fraction, whichever the problem
-    has.
+    Attributes:
+        parameters: Values of the problem's parameter, such as tau. Empty to keep that of the settings.
+        distortions: Values of the distortion, from 0 to 1. Empty to keep that of the settings.
+        costs: Costs of two words. Empty to keep that of the settings.
+        fertilities: Masses of words. Empty to keep that of the settings.
+        thresholds: Thresholds of links from 0 to 1, in ascending order.
+
+    Raises:
+        ValueError: If a value is out of its range or given twice.
+
+    Example:
+        >>> SearchGrid(parameters=(0.2, 0.4), distortions=(0.0,)).distortions
+        (0.0,)
     """
 
     parameters: tuple[float, ...] = tuple(k / 50 for k in range(1, 51))
@@ -25,41 +37,41 @@ class SearchGrid:
     fertilities: tuple[Fertility, ...] = ()
     thresholds: tuple[float, ...] = THRESHOLDS
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for field in fields(self):
             values = tuple(getattr(self, field.name))
             object.__setattr__(self, field.name, values)
             if len(set(values)) < len(values):
-                raise ValueError(f"{field.name} must not hold a value twice, got {values}")
+                raise ValueError(f"{field.name} must not contain a value twice, got {values}")
         for name in ("distortions", "thresholds"):
             for value in getattr(self, name):
                 if not 0 <= value <= 1:
                     raise ValueError(f"{name} must be from 0 to 1, got {value}")
         if not self.thresholds or list(self.thresholds) != sorted(self.thresholds):
-            raise ValueError(f"thresholds must be at least one, and rise, got {self.thresholds}")
+            raise ValueError(f"thresholds must be one or more in ascending order, got {self.thresholds}")
         for value in self.parameters:
             if not 0 < value < float("inf"):
                 raise ValueError(f"parameters must be positive and finite, got {value}")
         for name, type_ in (("costs", Cost), ("fertilities", Fertility)):
             for value in getattr(self, name):
                 if value not in get_args(type_):
-                    raise ValueError(f"{name} must be of {', '.join(get_args(type_))}, got {value!r}")
+                    raise ValueError(f"{name} must be among {', '.join(get_args(type_))}, got {value!r}")
 
     def coarse(self, base: Settings) -> Iterator[Settings]:
-        """Every cost, fertility and distortion, each with a few of the parameters from first to last."""
+        """Yield every cost, fertility and distortion, each with a few of the parameters."""
         last = len(self.parameters) - 1
         places = sorted({round(k * last / (FEW - 1)) for k in range(FEW)}) if self.parameters else []
         few = tuple(self.parameters[place] for place in places)
         costs, distortions = self.costs or (base.cost,), self.distortions or (base.distortion,)
-        # Where nothing is transported, nothing has a mass.
+        # Words have no mass without a transport problem.
         fertilities = (() if base.problem is None else self.fertilities) or (base.fertility,)
         for cost, fertility, distortion in product(costs, fertilities, distortions):
             ground = base.replace(cost=cost, fertility=fertility, distortion=distortion)
             yield from _vary_problem(ground, few)
 
-    def fine(self, found: Settings) -> Iterator[Settings]:
-        """Every parameter, the rest as it was found."""
-        return _vary_problem(found, self.parameters)
+    def fine(self, base: Settings) -> Iterator[Settings]:
+        """Yield settings with every parameter."""
+        return _vary_problem(base, self.parameters)
 
 
 def _vary_problem(settings: Settings, values: tuple[float, ...]) -> Iterator[Settings]:

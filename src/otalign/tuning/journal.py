@@ -1,7 +1,7 @@
-"""What a search has found so far, line by line in a file, so that an interrupted one goes on from there.
+"""A journal of a search: its scores, line by line in a file, from which an interrupted search continues.
 
-A line belongs to the work that wrote it: gold, levels, thresholds, settings, and what the caller says of the
-embeddings. Lines of other work, or half a line at the end, are passed over.
+A line belongs to the search that wrote it: to its gold, levels, thresholds, settings and embeddings. Lines of
+other searches, or an incomplete line at the end, are ignored.
 """
 
 import json
@@ -12,15 +12,16 @@ from pathlib import Path
 from typing import Any
 
 import otalign
-from otalign.alignment import Gold, Level
+from otalign.alignment import Level
 from otalign.atomic import write_atomic
+from otalign.gold import Gold
 from otalign.metrics.counts import harmonic_mean
 from otalign.settings import Settings
 
 
 @dataclass(frozen=True)
 class ThresholdScore:
-    """The best that settings reach on a dev set, and at what threshold."""
+    """Precision and recall of settings on a dev set, at the threshold with the highest F1."""
 
     threshold: float
     precision: float
@@ -28,6 +29,7 @@ class ThresholdScore:
 
     @property
     def f1(self) -> float:
+        """Harmonic mean of precision and recall."""
         return float(harmonic_mean(self.precision, self.recall))
 
 
@@ -35,9 +37,18 @@ Scores = dict[Level, ThresholdScore]
 
 
 class Journal:
-    """Scores by settings; in memory, or also in a file. `about` names the embeddings that they come from."""
+    """Scores that a search has computed, in memory, and in a file if one is given.
 
-    def __init__(self, file: Path | None = None, about: str = ""):
+    Args:
+        file: File to continue from and to append to.
+        about: Description of the embeddings; scores of other embeddings are ignored.
+
+    Example:
+        >>> Journal().about
+        ''
+    """
+
+    def __init__(self, file: Path | None = None, about: str = "") -> None:
         self.file = file
         self.about = about
         self._scores: dict[str, dict[str, Any]] = {}
@@ -45,36 +56,37 @@ class Journal:
             return
         file.parent.mkdir(parents=True, exist_ok=True)
         text = file.read_text(encoding="utf-8") if file.is_file() else ""
-        whole, _, half = text.rpartition("\n")
-        if half:  # what follows must start on a line of its own
-            write_atomic(file, whole and whole + "\n")
-        for line in whole.splitlines():
+        complete, _, rest = text.rpartition("\n")
+        if rest:  # the next line must start on a line of its own
+            write_atomic(file, complete and complete + "\n")
+        for line in complete.splitlines():
             self._scores |= json.loads(line)
 
-    def work(self, golds: Sequence[Gold], thresholds: Iterable[float]) -> str:
-        """A name for what the scores of one search are of."""
+    def compute_key(self, golds: Sequence[Gold], thresholds: Iterable[float]) -> str:
+        """Compute a digest of all that the scores of a search depend on but the settings."""
         digest = sha256(json.dumps([self.about, otalign.__version__, *thresholds]).encode())
         for gold in golds:
             digest.update(json.dumps(gold.to_dict()).encode())
         return digest.hexdigest()
 
-    def get(self, work: str, settings: Settings, levels: Iterable[Level]) -> Scores | None:
-        """The scores at all of these levels, if they have been found."""
-        known = self._scores.get(_key(work, settings), {})
+    def get(self, key: str, settings: Settings, levels: Iterable[Level]) -> Scores | None:
+        """Return the scores of settings at these levels, or None if one is missing."""
+        known = self._scores.get(_make_entry(key, settings), {})
         if not all(level in known for level in levels):
             return None
         return {level: ThresholdScore(**known[level]) for level in levels}
 
-    def record(self, work: str, settings: Settings, scores: Scores) -> None:
-        key = _key(work, settings)
-        known = self._scores.setdefault(key, {})
+    def record(self, key: str, settings: Settings, scores: Scores) -> None:
+        """Keep the scores of settings."""
+        entry = _make_entry(key, settings)
+        known = self._scores.setdefault(entry, {})
         known |= {level: asdict(score) for level, score in scores.items()}
         if self.file:
             with self.file.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({key: known}, allow_nan=False) + "\n")
+                file.write(json.dumps({entry: known}, allow_nan=False) + "\n")
 
 
-def _key(work: str, settings: Settings) -> str:
-    """Whatever threshold the settings have: it is what was searched."""
-    said = replace(settings, threshold=0.0).to_dict()
-    return sha256((work + json.dumps(said, sort_keys=True)).encode()).hexdigest()
+def _make_entry(key: str, settings: Settings) -> str:
+    """Compute the name of an entry, which does not depend on the threshold of the settings."""
+    fields = replace(settings, threshold=0.0).to_dict()
+    return sha256((key + json.dumps(fields, sort_keys=True)).encode()).hexdigest()

@@ -1,9 +1,9 @@
 """The search for the settings with the best F1 on a dev set.
 
-First, each choice of layer and pairing, each cost, fertility and distortion is tried with a few parameters of
-the problem (tau or fraction), evenly from the first to the last. Then, where that was best, all
-parameters. Thresholds are all tried every time, since they cost one pass (`sweep`). Of equals the earlier
-wins, in the order of choices, costs, fertilities, distortions, parameters, thresholds.
+A coarse search tries each layer and pairing, cost, fertility and distortion with a few parameters of the
+problem (tau or fraction), evenly from the first to the last. A fine search tries all parameters with the best
+of these. All thresholds are tried every time, since one pass is enough for them (`sweep`). If several reach
+the same F1, the first wins, in the order of choices, costs, fertilities, distortions, parameters, thresholds.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import get_args
 
-from otalign.alignment import Gold, Level
+from otalign.alignment import Level
 from otalign.encoders import Embeddings
 from otalign.encoders.whitening import Centre
+from otalign.gold import Gold
 from otalign.progress import Progress, no_progress
 from otalign.settings import Settings
 from otalign.tuning.grid import SearchGrid
@@ -26,7 +27,14 @@ GRID = SearchGrid()
 
 @dataclass(frozen=True)
 class TrialResult:
-    """Settings, their threshold the best for them, and what they reach on the dev set."""
+    """Settings with their best threshold, and their scores on the dev set.
+
+    Attributes:
+        settings: The settings.
+        precision: Precision at their threshold.
+        recall: Recall at their threshold.
+        f1: F1 at their threshold.
+    """
 
     settings: Settings
     precision: float
@@ -34,13 +42,20 @@ class TrialResult:
     f1: float
 
     @classmethod
-    def of(cls, settings: Settings, score: ThresholdScore) -> "TrialResult":
+    def from_score(cls, settings: Settings, score: ThresholdScore) -> "TrialResult":
+        """Return the result of settings, given their best threshold."""
         return cls(settings.replace(threshold=score.threshold), score.precision, score.recall, score.f1)
 
 
 @dataclass(frozen=True)
 class TuningResult:
-    """The best settings at a level of the gold, and all that were tried, in order."""
+    """The best settings at a level of the gold.
+
+    Attributes:
+        level: Level of the gold.
+        best: The best settings, with their scores.
+        rows: All settings that were tried, in order.
+    """
 
     level: Level
     best: TrialResult
@@ -48,10 +63,12 @@ class TuningResult:
 
     @property
     def settings(self) -> Settings:
+        """The best settings."""
         return self.best.settings
 
     @property
     def f1(self) -> float:
+        """F1 of the best settings."""
         return self.best.f1
 
 
@@ -65,26 +82,48 @@ def tune(
     journal: Journal | None = None,
     progress: Progress = no_progress,
 ) -> dict[Level, TuningResult]:
-    """The best settings at each level, from the same plans for all of them.
+    """Find the settings with the highest F1 at each level, from the same plans for all levels.
 
-    `embeddings`, by layer and pairing, are of the words of the golds, source, target, source, …, not
-    centred: that is done here, on all of them, unless `base` says otherwise. `base` also says the kind of
-    problem, the solver, and what the grid leaves open.
+    Args:
+        golds: Pairs with their gold links.
+        embeddings: Embeddings of the words of source, target, source, … by layer and pairing, not centred;
+            an `EmbeddingStore`, or a dictionary.
+        base: Settings that say which problem and solver to use, whether embeddings are centred, and all that
+            the grid leaves open.
+        grid: Values to try.
+        levels: Levels of the gold.
+        journal: Journal from which an interrupted search continues.
+        progress: Function that is called with a description, the amount done, and the total.
+
+    Returns:
+        The result of each level.
+
+    Raises:
+        ValueError: If there is nothing to tune on.
+
+    Example:
+        ```python
+        base = Settings(encoder="bert-base-uncased", layer=8, problem=Unbalanced(0.4))
+        results = tune(golds, store, base, SearchGrid(distortions=(0.0, 0.2)), ["sure"])
+        results["sure"].settings
+        ```
     """
     levels = tuple(levels)
-    _check(golds, embeddings, levels)
+    _check_inputs(golds, embeddings, levels)
     search = _Search(golds, embeddings, grid, levels, journal or Journal())
     bases = [base.replace(layer=choice.layer, pairing=choice.pairing) for choice in embeddings]
     coarse = [settings for one in bases for settings in grid.coarse(one)]
-    found = dict(search.score(coarse, "coarse search", progress))
-    wanted = {level: list(grid.fine(_best(found, coarse, level))) for level in levels}
+    found = dict(search.score_settings(coarse, "coarse search", progress))
+    wanted = {level: list(grid.fine(_find_best(found, coarse, level))) for level in levels}
     fine = list(dict.fromkeys(settings for level in levels for settings in wanted[level]))
-    found |= search.score([settings for settings in fine if settings not in found], "fine search", progress)
+    found |= search.score_settings(
+        [settings for settings in fine if settings not in found], "fine search", progress
+    )
     return {
         level: TuningResult(
             level,
-            TrialResult.of(best := _best(found, wanted[level], level), found[best][level]),
-            tuple(TrialResult.of(settings, scores[level]) for settings, scores in found.items()),
+            TrialResult.from_score(best := _find_best(found, wanted[level], level), found[best][level]),
+            tuple(TrialResult.from_score(settings, scores[level]) for settings, scores in found.items()),
         )
         for level in levels
     }
@@ -92,18 +131,20 @@ def tune(
 
 @dataclass(frozen=True)
 class _Search:
+    """A dev set on which settings are scored."""
+
     golds: Sequence[Gold]
     embeddings: Mapping[EncoderChoice, Embeddings]
     grid: SearchGrid
     levels: tuple[Level, ...]
     journal: Journal
 
-    def score(
+    def score_settings(
         self, wanted: Sequence[Settings], what: str, progress: Progress
     ) -> Iterator[tuple[Settings, Scores]]:
-        """The scores of settings, those of one choice and of one cost matrix together, as they come."""
-        work = self.journal.work(self.golds, self.grid.thresholds)
-        known = {settings: self.journal.get(work, settings, self.levels) for settings in wanted}
+        """Score settings one by one; those that share embeddings and costs must be adjacent."""
+        key = self.journal.compute_key(self.golds, self.grid.thresholds)
+        known = {settings: self.journal.get(key, settings, self.levels) for settings in wanted}
         done = 0
         progress(what, done, len(wanted))
         for choice, alike in groupby(
@@ -120,8 +161,8 @@ class _Search:
                         curves = corpus.compute_curves(
                             inputs, settings.problem, settings.solver, self.grid.thresholds
                         )
-                        scores = _scores(curves)
-                        self.journal.record(work, settings, scores)
+                        scores = _find_best_scores(curves)
+                        self.journal.record(key, settings, scores)
                     done += 1
                     progress(what, done, len(wanted))
                     yield settings, scores
@@ -133,7 +174,7 @@ class _Search:
         return DevCorpus.build(self.golds, embeddings, self.levels)
 
 
-def _scores(curves: Mapping[Level, Curve]) -> Scores:
+def _find_best_scores(curves: Mapping[Level, Curve]) -> Scores:
     found: Scores = {}
     for level, curve in curves.items():
         best = (curve.thresholds, curve.precision, curve.recall)
@@ -141,12 +182,12 @@ def _scores(curves: Mapping[Level, Curve]) -> Scores:
     return found
 
 
-def _best(found: Mapping[Settings, Scores], among: Sequence[Settings], level: Level) -> Settings:
-    """The first of those with the highest F1."""
+def _find_best(found: Mapping[Settings, Scores], among: Sequence[Settings], level: Level) -> Settings:
+    """Return the first settings with the highest F1."""
     return max(among, key=lambda settings: round(found[settings][level].f1, DIGITS))
 
 
-def _check(
+def _check_inputs(
     golds: Sequence[Gold], embeddings: Mapping[EncoderChoice, Embeddings], levels: tuple[Level, ...]
 ) -> None:
     if not golds:

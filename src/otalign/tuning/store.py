@@ -1,21 +1,22 @@
-"""The embeddings of a corpus at several layers and pairings, made when first asked for and kept in a folder.
+"""The embeddings of a corpus at several layers and pairings, computed on first use and kept in a folder.
 
-All layers of a pairing come from one run of the encoder. A file is named by a digest of all that it depends
-on (the encoder's files, the words), so that a folder may serve many corpora and encoders.
+One run of the encoder gives all layers of a pairing. The name of a file contains a digest of all that it
+depends on (the encoder's files, the words), so that a folder may serve many corpora and encoders.
 """
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from hashlib import sha256
 from itertools import accumulate
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from otalign.aligner import split_into_chunks
+from otalign.atomic import open_atomic
 from otalign.encoders import Embeddings, Encoder, Pairing
+from otalign.encoders.chunks import split_into_chunks
 from otalign.encoders.embeddings import to_numpy
 from otalign.progress import Progress, no_progress
 
@@ -23,14 +24,36 @@ Words = Sequence[str]
 
 
 class EncoderChoice(NamedTuple):
-    """How words are embedded, given the encoder."""
+    """A layer of the encoder and a pairing.
+
+    Attributes:
+        layer: Encoder layer; 0 is the embedding layer.
+        pairing: Whether the two sentences are encoded together or each alone.
+    """
 
     layer: int
     pairing: Pairing = "joint"
 
 
 class EmbeddingStore(Mapping[EncoderChoice, Embeddings]):
-    """Choice → the embeddings of source, target, source, …, not centred."""
+    """The embeddings of source, target, source, … at each choice of layer and pairing, not centred.
+
+    Args:
+        encoder: Encoder that is loaded up to the highest layer of the choices.
+        pairs: Words of source and target.
+        choices: Layers and pairings.
+        folder: Folder that keeps the embeddings.
+        progress: Function that is called with a description, the amount done, and the total.
+
+    Raises:
+        ValueError: If the pairs have no words.
+
+    Example:
+        ```python
+        store = EmbeddingStore(encoder, [(("he", "ran"), ("he", "left"))], [EncoderChoice(4)], "cache")
+        store[EncoderChoice(4)].vectors
+        ```
+    """
 
     def __init__(
         self,
@@ -39,8 +62,7 @@ class EmbeddingStore(Mapping[EncoderChoice, Embeddings]):
         choices: Iterable[EncoderChoice],
         folder: str | Path,
         progress: Progress = no_progress,
-    ):
-        """`encoder` is loaded up to the highest layer of the choices, and each pair is two lists of words."""
+    ) -> None:
         self.encoder = encoder
         self.pairs = pairs
         self.choices = tuple(EncoderChoice(*choice) for choice in choices)
@@ -48,8 +70,8 @@ class EmbeddingStore(Mapping[EncoderChoice, Embeddings]):
         self.progress = progress
         self.starts = np.array([0, *accumulate(len(words) for pair in pairs for words in pair)])
         if not self.starts[-1]:
-            raise ValueError(f"pairs must hold at least one word, got {len(pairs)} pairs without any")
-        self.digest = _digest(encoder, pairs)
+            raise ValueError(f"pairs must contain at least one word, got {len(pairs)} pairs without any")
+        self.digest = _compute_digest(encoder, pairs)
 
     def __getitem__(self, choice: EncoderChoice) -> Embeddings:
         if choice not in self.choices:
@@ -65,7 +87,7 @@ class EmbeddingStore(Mapping[EncoderChoice, Embeddings]):
         return len(self.choices)
 
     def forget(self, choices: Iterable[EncoderChoice]) -> None:
-        """Remove the files of these choices; asked for again, they are made again."""
+        """Remove the files of these choices; they are computed again if they are needed."""
         for choice in choices:
             self._file(choice).unlink(missing_ok=True)
 
@@ -73,39 +95,33 @@ class EmbeddingStore(Mapping[EncoderChoice, Embeddings]):
         return self.folder / f"{self.digest[:24]}-{choice.pairing}-{choice.layer}.npy"
 
     def _make(self, pairing: Pairing) -> None:
-        """All layers of the pairing that are missing, written chunk by chunk, in place only when whole."""
+        """Compute all missing layers of a pairing, and write them chunk by chunk."""
         missing = [c for c in self.choices if c.pairing == pairing and not self._file(c).is_file()]
-        parts = {c.layer: self._file(c).with_suffix(f".part-{os.getpid()}") for c in missing}
-        words = int(self.starts[-1])
+        words, done, name = int(self.starts[-1]), 0, f"embedding, {pairing}"
         self.folder.mkdir(parents=True, exist_ok=True)
-        try:
-            arrays: dict[int, np.memmap] = {}
-            done = 0
-            self.progress(f"embedding, {pairing}", 0, words)
+        with ExitStack() as stack:
+            files = {c.layer: stack.enter_context(open_atomic(self._file(c))) for c in missing}
+            self.progress(name, 0, words)
             for chunk in split_into_chunks(self.pairs):
-                embedded = self.encoder.embed_layers(chunk, pairing, list(parts))
-                for layer, embeddings in embedded.items():
-                    vectors = to_numpy(embeddings.vectors)
+                for layer, embeddings in self.encoder.embed_layers(chunk, pairing, list(files)).items():
                     if not embeddings.words:
                         continue
-                    if layer not in arrays:
-                        shape = (words, vectors.shape[1])
-                        arrays[layer] = np.lib.format.open_memmap(parts[layer], "w+", vectors.dtype, shape)
-                    arrays[layer][done : done + len(vectors)] = vectors
+                    vectors = to_numpy(embeddings.vectors)
+                    if not files[layer].tell():
+                        _write_header(files[layer], vectors.dtype, (words, vectors.shape[1]))
+                    files[layer].write(vectors.tobytes())
                 done += sum(len(sentence.spans) for pair in chunk for sentence in pair)
-                self.progress(f"embedding, {pairing}", done, words)
-            for array in arrays.values():
-                array.flush()
-            arrays.clear()
-            for choice in missing:
-                os.replace(parts[choice.layer], self._file(choice))
-        finally:
-            for part in parts.values():
-                part.unlink(missing_ok=True)
+                self.progress(name, done, words)
 
 
-def _digest(encoder: Encoder, pairs: Sequence[tuple[Words, Words]]) -> str:
-    """Of the encoder's name, the sizes and times of its files, and the words."""
+def _write_header(file: BinaryIO, dtype: np.dtype, shape: tuple[int, int]) -> None:
+    """Write the header of a file in NumPy's format, whose values follow row by row."""
+    descr = np.lib.format.dtype_to_descr(dtype)
+    np.lib.format.write_array_header_1_0(file, {"descr": descr, "fortran_order": False, "shape": shape})
+
+
+def _compute_digest(encoder: Encoder, pairs: Sequence[tuple[Words, Words]]) -> str:
+    """Compute a digest of the encoder's name, the sizes and times of its files, and the words."""
     stats = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in encoder.files()]
     digest = sha256(json.dumps([encoder.name, encoder.limit, stats]).encode())
     for source, target in pairs:

@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from otalign.alignment import Gold, Level
+from otalign.alignment import Level
 from otalign.encoders import Embeddings
 from otalign.encoders.embeddings import to_numpy
+from otalign.gold import Gold
 from otalign.metrics import Tally
 from otalign.metrics.counts import harmonic_mean
 from otalign.ot import Problem, Solver
@@ -25,12 +26,23 @@ from otalign.settings import Settings
 THRESHOLDS = tuple(k / 100 for k in range(101))
 DIGITS = 10  # of an F1 that is compared: the rest is rounding, which varies with the order of the pairs
 
-Index = tuple[np.ndarray, ...]  # places in an array of ranks, the pair's number first
+Index = tuple[np.ndarray, ...]  # positions in an array of ranks, the pair's number first
 
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """The scores of a corpus at each threshold, (T,) each."""
+    """Precision and recall of a corpus at each threshold.
+
+    Attributes:
+        thresholds: Thresholds in ascending order, (T,).
+        precision: Precision at each threshold, (T,).
+        recall: Recall at each threshold, (T,).
+
+    Example:
+        >>> curve = Curve(np.array([0.2, 0.5]), np.array([0.5, 1.0]), np.array([1.0, 1.0]))
+        >>> curve.thresholds[curve.best]
+        np.float64(0.5)
+    """
 
     thresholds: np.ndarray
     precision: np.ndarray
@@ -38,11 +50,12 @@ class Curve:
 
     @property
     def f1(self) -> np.ndarray:
+        """F1 at each threshold, (T,)."""
         return harmonic_mean(self.precision, self.recall)
 
     @property
     def best(self) -> int:
-        """The place of the first threshold with the highest F1."""
+        """Index of the first threshold with the highest F1."""
         return int(np.argmax(np.round(self.f1, DIGITS)))
 
 
@@ -101,8 +114,13 @@ class _RankCounter(NamedTuple):
         return cls(ranks, ranks.max(axis=2), ranks.max(axis=1), len(thresholds))
 
     def count_predicted(self, links: Index | None, source: Index, target: Index) -> np.ndarray:
-        """Count the predicted links among these cells (None: all), and the predicted nulls among these words,
-        at each threshold, (B, T)."""
+        """Count predicted links and nulls at each threshold, (B, T).
+
+        Args:
+            links: Cells among which predicted links are counted; None for all.
+            source: Source words among which predicted nulls are counted.
+            target: Target words among which predicted nulls are counted.
+        """
         size = len(self.cells), self.thresholds + 1
         linked = np.cumsum(_histogram(self.cells, links, size)[:, :0:-1], axis=1)[:, ::-1]
         words = _histogram(self.source, source, size) + _histogram(self.target, target, size)
@@ -110,9 +128,9 @@ class _RankCounter(NamedTuple):
 
 
 def _histogram(ranks: np.ndarray, where: Index | None, size: tuple[int, int]) -> np.ndarray:
-    """How often each pair has each rank, (B, T + 1), at the places asked for, or in all cells.
+    """Count how often each pair has each rank, (B, T + 1), at some positions or in all cells.
 
-    Cells without words have rank 0: as links they are above nothing, and as words none asks for them.
+    Cells without words have rank 0 and are not among the positions of words, so they do not count.
     """
     pairs, width = size
     if where is None:
@@ -208,6 +226,15 @@ def sweep_thresholds(
 
     Returns:
         The curve of each level.
+
+    Raises:
+        ValueError: If the embeddings are not those of the words of the golds.
+
+    Example:
+        ```python
+        curves = sweep_thresholds(golds, embeddings, Settings(encoder="bert", layer=8))
+        curves["sure"].f1.max()
+        ```
     """
     corpus = DevCorpus.build(golds, embeddings, levels)
     inputs = corpus.compute_inputs(settings)

@@ -1,0 +1,20 @@
+"""The figures of a study, each as SVG and as PNG (`pip install 'otalign[plot]'`).
+
+Lines are labelled at their ends and differ in more than colour, so that they are distinct in grey.
+"""
+
+from pathlib import Path
+
+from experiments.unsupervised.figures.lines import by_null_rate, by_phrase_share
+from experiments.unsupervised.figures.matrices import EXAMPLES, matrices
+from experiments.unsupervised.run import Study
+from otalign.render.canvas import save
+
+
+def write(study: Study, folder: Path) -> list[Path]:
+    """Write the figures that the finished cells allow: F1 by nulls and phrases, and plans of a few pairs."""
+    drawn = {"f1-by-null-rate": by_null_rate(study), "f1-by-phrase-share": by_phrase_share(study)}
+    for number in range(len(EXAMPLES)):
+        drawn[f"matrices-{number + 1}"] = matrices(study, number)
+    folder.mkdir(parents=True, exist_ok=True)
+    return [path for name, figure in drawn.items() if figure for path in save(figure, folder / name)]

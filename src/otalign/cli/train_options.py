@@ -1,0 +1,154 @@
+"""The arguments and options of `otalign train`, in the order and the panels of its help."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from otalign.alignment import Level
+from otalign.cli.options import FORMAT_HELP
+from otalign.cli.training import Precision, TrainableProblem
+from otalign.io import CORPORA
+from otalign.training.augmentation import KINDS
+
+
+def _option(panel: str, *names: str, **given: Any) -> Any:
+    return typer.Option(*names, rich_help_panel=panel, **given)
+
+
+class AblatedPart(StrEnum):
+    """Parts of learned transport that can be left out."""
+
+    competition = "competition"
+    prices = "prices"
+    neighbours = "neighbours"
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainOptions:
+    """The arguments and options of `otalign train`; None stands for the default of the recipe."""
+
+    corpora: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CORPUS…",
+            rich_help_panel="Input",
+            help=f"Corpora ({', '.join(CORPORA)}), or files to learn from.",
+        ),
+    ]
+    dev: Annotated[
+        list[Path] | None,
+        _option("Input", metavar="FILE", help="Dev set of the files; may be given several times."),
+    ] = None
+    format: Annotated[
+        str, _option("Input", "--from", metavar="FORMAT", help="Format of the files. " + FORMAT_HELP)
+    ] = "multimwa"
+    data: Annotated[
+        Path | None,
+        _option("Input", metavar="FOLDER", help="Folder of the corpora. Default: $OTALIGN_DATA."),
+    ] = None
+    limit: Annotated[int | None, _option("Input", min=1, help="Maximum number of pairs of each set.")] = None
+    output: Annotated[
+        Path, _option("Output", "--output", "-o", metavar="FOLDER", help="New folder for the aligner.")
+    ]
+    encoder: Annotated[
+        str,
+        _option(
+            "Model",
+            envvar="OTALIGN_MODEL",
+            help="Folder or Hugging Face name of the encoder, or a trained aligner to train further.",
+        ),
+    ]
+    depth: Annotated[
+        int | None, _option("Model", min=1, help="Number of the encoder's first layers to keep.")
+    ] = None
+    ablate: Annotated[
+        list[AblatedPart] | None,
+        _option(
+            "Model", metavar="PART", help="Part to leave out: competition, prices or neighbours; repeatable."
+        ),
+    ] = None
+    level: Annotated[
+        Level | None,
+        _option("Training", help="Links to learn. Default: both levels, or sure with bot, pot and uot."),
+    ] = None
+    learning_rate: Annotated[
+        str | None,
+        _option("Training", metavar="RATE[,RATE…]", help="Learning rates to try; the best on dev is kept."),
+    ] = None
+    epochs: Annotated[int | None, _option("Training", min=1, help="Maximum number of epochs.")] = None
+    batch_size: Annotated[int | None, _option("Training", min=1, help="Number of pairs in a step.")] = None
+    patience: Annotated[
+        int | None,
+        _option("Training", min=1, help="Number of epochs without a better dev F1 after which to stop."),
+    ] = None
+    refit: Annotated[
+        bool, _option("Training", "--refit", help="Train again on train and dev sets, with all choices kept.")
+    ] = False
+    seed: Annotated[int, _option("Training", min=0, help="Seed of all random numbers.")] = 1
+    teacher: Annotated[
+        list[Path] | None,
+        _option(
+            "Distillation",
+            metavar="FOLDER",
+            help="Trained aligner to learn from; the mean is taken of several.",
+        ),
+    ] = None
+    teaching: Annotated[
+        float | None,
+        _option("Distillation", min=0, max=1, help="Share of the teachers in the targets of gold pairs."),
+    ] = None
+    unlabelled: Annotated[
+        list[Path] | None,
+        _option("Distillation", metavar="FILE", help="Pairs without links (tsv or jsonl) for the teachers."),
+    ] = None
+    unlabelled_limit: Annotated[
+        int | None, _option("Distillation", min=1, help="Maximum number of unlabelled pairs.")
+    ] = None
+    unlabelled_weight: Annotated[
+        float | None,
+        _option("Distillation", min=0, max=1, help="Weight of an unlabelled pair; a gold pair has 1."),
+    ] = None
+    gold_share: Annotated[
+        float | None,
+        _option("Distillation", min=0, max=0.99, help="Minimum share of gold pairs in an epoch."),
+    ] = None
+    predictions: Annotated[
+        Path | None,
+        _option("Distillation", metavar="FOLDER", help="Folder that keeps predictions of the teachers."),
+    ] = None
+    augment: Annotated[
+        list[str] | None,
+        _option(
+            "Augmentation",
+            metavar="KIND=SHARE",
+            help="Share of augmented copies of a kind; 0 turns it off, all=0 every kind. "
+            f"Kinds: {', '.join(KINDS)}.",
+        ),
+    ] = None
+    problem: Annotated[
+        TrainableProblem, _option("Transport", help="Learned transport, or a problem of the paper.")
+    ] = "learned"
+    tau: Annotated[
+        float | None, _option("Transport", help="Penalty for words without a link (uot). Default: 0.4.")
+    ] = None
+    fraction: Annotated[
+        float | None,
+        _option("Transport", help="Fraction of the shorter sentence to link (pot). Default: 1.0."),
+    ] = None
+    device: Annotated[
+        str | None, _option("Hardware", help="Device: cpu, cuda or cuda:1. Default: a GPU if there is one.")
+    ] = None
+    precision: Annotated[
+        Precision | None,
+        _option("Hardware", help="Precision of the computation. Default: bfloat16 on a GPU."),
+    ] = None
+    accumulate: Annotated[
+        int, _option("Hardware", min=1, help="Number of parts in which a batch is read, to save memory.")
+    ] = 1
+    workers: Annotated[
+        int | None,
+        _option("Hardware", min=0, help="Number of processes that prepare batches. Default: 0 on a CPU."),
+    ] = None

@@ -1,0 +1,53 @@
+"""Streams of sentence pairs, embedded chunk by chunk."""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from otalign.encoders import Embeddings, Encoder, Pairing
+from otalign.encoders.prefetch import prepare_ahead
+from otalign.text.words import Pair, Text, to_sentence
+
+CHUNK_PAIRS, CHUNK_WORDS = 1024, 16_384  # embedded at a time on a CPU: enough to find pairs of similar length
+
+
+class EmbeddedPairs(NamedTuple):
+    """A chunk of sentence pairs with the embeddings of source, target, source, target, …"""
+
+    pairs: Iterable[Pair]
+    embeddings: Embeddings
+
+
+def split_into_chunks(
+    pairs: Iterable[tuple[Text, Text]], max_words: int | None = None
+) -> Iterator[list[Pair]]:
+    """Split pairs into chunks that are embedded together.
+
+    Args:
+        pairs: Source and target of each pair.
+        max_words: Words of a chunk at most; None for as many pairs as suit a CPU.
+    """
+    max_pairs = CHUNK_PAIRS if max_words is None else max_words
+    max_words = CHUNK_WORDS if max_words is None else max_words
+    chunk, words = [], 0
+    for source, target in pairs:
+        pair = to_sentence(source), to_sentence(target)
+        chunk.append(pair)
+        words += len(pair[0].spans) + len(pair[1].spans)
+        if len(chunk) >= max_pairs or words >= max_words:
+            yield chunk
+            chunk, words = [], 0
+    if chunk:
+        yield chunk
+
+
+def embed_pairs(
+    pairs: Iterable[tuple[Text, Text]], encoder: Encoder, pairing: Pairing, workers: int = 0
+) -> Iterator[EmbeddedPairs]:
+    """Embed pairs chunk by chunk, without centring."""
+    if workers:
+        max_words = encoder.words_at_once or CHUNK_WORDS
+        for chunk, prepared in prepare_ahead(pairs, encoder.reader, pairing, workers, max_words):
+            yield EmbeddedPairs(chunk, encoder.embed_batches(prepared))
+        return
+    for chunk in split_into_chunks(pairs, encoder.words_at_once):
+        yield EmbeddedPairs(chunk, encoder.embed(chunk, pairing))

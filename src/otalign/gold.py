@@ -1,0 +1,98 @@
+"""Gold alignments: the sure and possible links of annotators."""
+
+from dataclasses import dataclass
+from operator import index
+from typing import Any
+
+from otalign.alignment import LEVELS, Alignment, Level, Link, Pairs
+from otalign.validation import check_range, check_words
+
+
+@dataclass(frozen=True)
+class Gold:
+    """The links of annotators between two sentences. A link that is both sure and possible is sure.
+
+    Args:
+        source: Words of the source sentence.
+        target: Words of the target sentence.
+        sure: Pairs of word indices, from 0, that are certainly linked.
+        possible: Further pairs that may be linked.
+
+    Raises:
+        TypeError: If the words are not a sequence of str.
+        ValueError: If a link is out of range.
+
+    Example:
+        >>> from otalign import Gold
+        >>> gold = Gold(("a", "used", "car"), ("a", "car"), frozenset({(0, 0), (2, 1)}), frozenset({(1, 1)}))
+        >>> sorted(gold.pairs("possible"))
+        [(0, 0), (1, 1), (2, 1)]
+        >>> gold.alignment("sure")
+        Alignment(3×2: a–a, car–car; source nulls: used)
+    """
+
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+    sure: Pairs
+    possible: Pairs = frozenset()
+
+    def __post_init__(self):
+        object.__setattr__(self, "source", check_words("source", self.source))
+        object.__setattr__(self, "target", check_words("target", self.target))
+        sure, possible = (
+            frozenset((index(i), index(j)) for i, j in pairs) for pairs in (self.sure, self.possible)
+        )
+        check_range(sure | possible, self.shape)
+        object.__setattr__(self, "sure", sure)
+        object.__setattr__(self, "possible", possible - sure)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of source words and of target words."""
+        return len(self.source), len(self.target)
+
+    def pairs(self, level: Level) -> Pairs:
+        """Return the links of a level; possible links include the sure ones.
+
+        Raises:
+            ValueError: If the level is neither `sure` nor `possible`.
+        """
+        if level not in LEVELS:
+            raise ValueError(f"level must be 'sure' or 'possible', got {level!r}")
+        return self.sure if level == "sure" else self.sure | self.possible
+
+    def alignment(self, level: Level) -> Alignment:
+        """Return the links of a level as an alignment."""
+        return Alignment(self.source, self.target, tuple(Link(*pair) for pair in self.pairs(level)))
+
+    def transpose(self) -> "Gold":
+        """Return the links with source and target exchanged."""
+        sure, possible = (frozenset((j, i) for i, j in pairs) for pairs in (self.sure, self.possible))
+        return Gold(self.target, self.source, sure, possible)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return a dictionary for JSON: words, and the links of each level as [i, j]."""
+        return {
+            "source": list(self.source),
+            "target": list(self.target),
+            "sure": [list(pair) for pair in sorted(self.sure)],
+            "possible": [list(pair) for pair in sorted(self.possible)],
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Gold":
+        """Return the gold that `to_dict` wrote."""
+        sure, possible = (frozenset((i, j) for i, j in data[name]) for name in ("sure", "possible"))
+        return cls(data["source"], data["target"], sure, possible)
+
+
+@dataclass(frozen=True)
+class WordlessLinks:
+    """Sure and possible links from a file without words. A link that is both is sure."""
+
+    sure: Pairs
+    possible: Pairs = frozenset()
+
+    def __post_init__(self):
+        if not self.sure.isdisjoint(self.possible):
+            object.__setattr__(self, "possible", self.possible - self.sure)

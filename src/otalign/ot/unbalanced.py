@@ -1,0 +1,142 @@
+"""Unbalanced transport: mass may be created or lost, at a price."""
+
+import math
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from otalign.ot import pot
+from otalign.ot.batch import Array
+from otalign.ot.problem import Problem
+from otalign.ot.updates import Updates
+
+Divergence = Literal["kl", "l2"]
+
+
+@dataclass(frozen=True, init=False)
+class Unbalanced(Problem):
+    """Transport that may create or lose mass at the price tau_source · D(P 1, a) + tau_target · D(Pᵀ 1, b).
+
+    Args:
+        tau: Price of both sides.
+        tau_target: Price of the target side, if it differs.
+        tau_source: Price of the source side, instead of `tau`.
+        divergence: D: `kl` is the Kullback-Leibler divergence Σ p log(p/a) − p + a; `l2` is half the squared
+            distance (exact solver only).
+
+    Raises:
+        ValueError: If a price is missing, not positive or not finite, or the divergence is unknown.
+
+    Example:
+        >>> from otalign.ot import Unbalanced
+        >>> Unbalanced(0.4)
+        Unbalanced(tau=0.4)
+        >>> Unbalanced(tau_source=0.1, tau_target=2)
+        Unbalanced(tau_source=0.1, tau_target=2.0)
+    """
+
+    tau_source: float
+    tau_target: float
+    divergence: Divergence = "kl"
+
+    def __init__(
+        self,
+        tau: float | None = None,
+        tau_target: float | None = None,
+        *,
+        tau_source: float | None = None,
+        divergence: Divergence = "kl",
+    ):
+        source = tau_source if tau is None else tau
+        if source is None or (tau is not None and tau_source is not None):
+            raise ValueError(
+                f"give tau, or tau_source with tau_target; got tau={tau}, tau_source={tau_source}"
+            )
+        target = source if tau_target is None else tau_target
+        for name, value in (("tau_source", source), ("tau_target", target)):
+            shown = "tau" if source == target else name
+            if not 0 < value < math.inf:
+                raise ValueError(
+                    f"{shown} must be positive and finite, got {value}; for exact marginals use Balanced()"
+                )
+        if divergence not in ("kl", "l2"):
+            raise ValueError(f"divergence must be 'kl' or 'l2', got {divergence!r}")
+        # A frozen dataclass is filled through object.__setattr__.
+        object.__setattr__(self, "tau_source", float(source))
+        object.__setattr__(self, "tau_target", float(target))
+        object.__setattr__(self, "divergence", divergence)
+
+    def __repr__(self) -> str:
+        if self.tau_source == self.tau_target:
+            tau = f"tau={self.tau_source}"
+        else:
+            tau = f"tau_source={self.tau_source}, tau_target={self.tau_target}"
+        return f"Unbalanced({tau})" if self.divergence == "kl" else f"Unbalanced({tau}, divergence='l2')"
+
+    def make_updates(self, eps, ops):
+        if self.divergence != "kl":
+            raise ValueError(
+                "divergence must be 'kl' for the entropic solver, got 'l2'; use Exact() for 'l2'"
+            )
+        return UnbalancedUpdates(ops, eps, self.tau_source, self.tau_target)
+
+    def solve_exactly(self, C, a, b, unit, tol, max_iterations):
+        # Cost and KL divergence grow with the unit of mass, but a squared distance with its square.
+        scale = unit if self.divergence == "l2" else 1.0
+        tau = self.tau_source * scale, self.tau_target * scale
+        return pot.run_majorisation(C, a, b, tau, self.divergence, tol, max_iterations)
+
+    def compute_mass_gradients(self, P, masses, duals, tops):
+        (a, b), (mu, nu) = masses, duals
+        return mu * P.sum(-1) / a.where(a > 0, 1), nu * P.sum(-2) / b.where(b > 0, 1)
+
+    def penalty(self, xp, marginals, masses):
+        distance = {"kl": _compute_kl, "l2": _compute_half_square}[self.divergence]
+        source, target = (distance(xp, p, a) for p, a in zip(marginals, masses, strict=True))
+        return self.tau_source * source + self.tau_target * target
+
+    def diagonal_factors(self, eps):
+        return 1 + eps / self.tau_source, 1 + eps / self.tau_target
+
+
+@dataclass(frozen=True)
+class UnbalancedUpdates(Updates):
+    """Updates of factors that are raised to the powers λ and μ.
+
+    s multiplies the masses, a by s^−q and b by s^p, so that both sides ask for the same total. It stands for
+    a shift of the dual potentials against each other, the one direction in which u and v alone converge
+    slowly, the slower the larger tau is.
+    """
+
+    eps: float
+    tau_source: float
+    tau_target: float
+
+    def start(self, a, b):
+        powers = a ** self._exponent(self.tau_source), b ** self._exponent(self.tau_target)
+        return *powers, self.ops.xp.ones_like(a[..., :1])
+
+    def update_source(self, a, x, s, u):
+        ops, q = self.ops, self.tau_target / (self.tau_source + self.tau_target)
+        return ops.divide(a, ops.power(ops.multiply(x, ops.power(s, q)), self._exponent(self.tau_source)))
+
+    def update_target(self, b, y, s, v):
+        ops, p = self.ops, self.tau_source / (self.tau_source + self.tau_target)
+        return ops.divide(b, ops.power(ops.divide(y, ops.power(s, p)), self._exponent(self.tau_target)))
+
+    def update_s(self, s, u, x, v, y):
+        ops = self.ops
+        return ops.multiply(s, ops.divide(ops.sum(ops.multiply(u, x)), ops.sum(ops.multiply(v, y))))
+
+    def _exponent(self, tau: float) -> float:
+        return tau / (tau + self.eps)
+
+
+def _compute_kl(xp: Any, p: Array, a: Array) -> Array:
+    """Return KL(p ‖ a) = Σ p log(p/a) − p + a, (…), with 0 where a word is absent from both."""
+    present = a > 0
+    ratio = xp.where(present & (p > 0), p, 1) / xp.where(present & (p > 0), a, 1)
+    return xp.sum(p * xp.log(ratio) - p + a, axis=-1)
+
+
+def _compute_half_square(xp: Any, p: Array, a: Array) -> Array:
+    return xp.sum((p - a) ** 2, axis=-1) / 2

@@ -1,0 +1,88 @@
+"""Scores of a training: what each epoch reaches on each dev set."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from statistics import mean
+from typing import Any, NamedTuple
+
+from otalign.alignment import Level
+from otalign.tuning.sweep import Curve
+
+
+class DevScore(NamedTuple):
+    """Precision, recall and F1 on a dev set, at the threshold with the highest F1."""
+
+    threshold: float
+    precision: float
+    recall: float
+    f1: float
+
+    @classmethod
+    def from_curve(cls, curve: Curve) -> "DevScore":
+        """Return the best point of a curve."""
+        values = (curve.thresholds, curve.precision, curve.recall, curve.f1)
+        return cls(*(float(of[curve.best]) for of in values))
+
+
+DevScores = dict[str, dict[Level, DevScore]]  # by the name of the dev set
+
+
+def compute_mean_f1(dev: DevScores) -> float:
+    """Compute the mean F1 over dev sets and levels, each at its best threshold; 0 without dev sets."""
+    return mean([score.f1 for levels in dev.values() for score in levels.values()] or [0.0])
+
+
+def find_best_scores(curves: Mapping[str, Mapping[Level, Curve]]) -> DevScores:
+    """Return the best point of every curve, by dev set and level."""
+    return {
+        name: {level: DevScore.from_curve(curve) for level, curve in of.items()}
+        for name, of in curves.items()
+    }
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """Result of one pass over the training pairs.
+
+    Attributes:
+        number: Number of the epoch, from 1.
+        loss: Mean loss of its steps.
+        dev: Scores by dev set and level.
+        seconds: Time that it took.
+
+    Example:
+        >>> score = DevScore(threshold=0.5, precision=0.75, recall=0.75, f1=0.75)
+        >>> Epoch(1, 0.25, {"mtref": {"sure": score}}, 1.5).f1
+        0.75
+    """
+
+    number: int
+    loss: float
+    dev: DevScores
+    seconds: float
+
+    @property
+    def f1(self) -> float:
+        """Mean F1 over dev sets and levels, each at its best threshold; 0 without dev sets."""
+        return compute_mean_f1(self.dev)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the epoch as values that JSON can hold."""
+        return {
+            "epoch": self.number,
+            "loss": self.loss,
+            "dev_f1": self.f1,
+            "dev": scores_to_dict(self.dev),
+            "seconds": self.seconds,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> "Epoch":
+        """Return the epoch that `to_dict` wrote."""
+        dev = {name: {k: DevScore(**score) for k, score in of.items()} for name, of in data["dev"].items()}
+        return cls(data["epoch"], data["loss"], dev, data["seconds"])
+
+
+def scores_to_dict(dev: DevScores) -> dict[str, dict[Level, dict[str, float]]]:
+    """Return dev scores as values that JSON can hold."""
+    return {name: {level: score._asdict() for level, score in of.items()} for name, of in dev.items()}

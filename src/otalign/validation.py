@@ -1,0 +1,52 @@
+"""Checks of the values that alignments consist of."""
+
+from collections.abc import Callable, Iterable, Sequence
+from operator import index
+from typing import Any
+
+from otalign.text.words import Span, check_unicode
+
+
+def check_words(name: str, words: Sequence[str]) -> tuple[str, ...]:
+    """Return words as a tuple.
+
+    Raises:
+        TypeError: If they are not a sequence of str.
+        ValueError: If a word is not Unicode text.
+    """
+    if isinstance(words, str) or not all(isinstance(word, str) for word in words):
+        raise TypeError(f"{name} must be words, a sequence of str, got {words!r}; split a sentence at blanks")
+    for word in words:
+        check_unicode(word)
+    return tuple(words)
+
+
+def check_per_word(name: str, values: Iterable, check: Callable[[Any], Any], count: int) -> tuple:
+    """Check each value, and that there is one for each word; return them as a tuple."""
+    values = tuple(check(value) for value in values)
+    if len(values) != count:
+        raise ValueError(f"{name} must have one entry for each of the {count} words, got {len(values)}")
+    return values
+
+
+def check_span(span: Sequence[int]) -> Span:
+    """Return a span (start, end) as plain integers, if it is one."""
+    start, end = map(index, span)
+    if not 0 <= start <= end:
+        raise ValueError(f"a span must be (start, end) with 0 ≤ start ≤ end, got {(start, end)}")
+    return start, end
+
+
+def check_confidence(value: float) -> float:
+    """Return a confidence as a float, if it is between 0 and 1."""
+    if not 0 <= value <= 1:
+        raise ValueError(f"the confidence of a null must be between 0 and 1, got {value}")
+    return float(value)
+
+
+def check_range(pairs: Iterable[tuple[int, int]], shape: tuple[int, int]) -> None:
+    """Raise ValueError if a pair of word indices is out of range."""
+    n, m = shape
+    for i, j in pairs:
+        if not (0 <= i < n and 0 <= j < m):
+            raise ValueError(f"link {i}-{j} (from 0) is out of range for {n} source and {m} target words")
