@@ -14,8 +14,7 @@ import typer
 from otalign.cli import app
 from otalign.cli.help import name_options
 from otalign.cli.options import PANELS
-from otalign.problems import PARAMETERS, PROBLEMS
-from otalign.settings import ProblemName
+from otalign.problems import PARAMETERS, PROBLEMS, ProblemName
 
 GROUP = typer.main.get_command(app)
 COMMANDS = {

@@ -96,7 +96,7 @@ class FastAlign:
 
         Args:
             pairs: Pairs of lists of words. A pair with an empty side is ignored.
-            progress: Function that is called after each iteration.
+            on_step: Function that is called after each iteration.
 
         Returns:
             The trained model, with the links of the pairs.

@@ -25,8 +25,8 @@ from otalign.cli.options import (
     expand_parameter,
 )
 from otalign.ot import Entropic, Exact, Problem
-from otalign.problems import PARAMETERS, PROBLEMS, build_problem
-from otalign.settings import DISTORTION, SMOOTHING, WHITENING, Cost, Fertility, ProblemName, Settings
+from otalign.problems import PARAMETERS, PROBLEMS, ProblemName, build_problem
+from otalign.settings import DISTORTION, SMOOTHING, WHITENING, Cost, Fertility, Settings
 
 if TYPE_CHECKING:
     MatchingName = str

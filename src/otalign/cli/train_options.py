@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from otalign.alignment import Level
-from otalign.cli.convert import FORMAT_HELP
+from otalign.cli.options import FORMAT_HELP
 from otalign.cli.training import Precision, TrainableProblem
 from otalign.io import CORPORA
 from otalign.training.augmentation import KINDS

@@ -44,7 +44,7 @@ def align(
         size: Pairs per shard.
         processes: Number of processes, with an aligner each.
         resume: Whether to continue the run in the folder.
-        progress: Function that is called with the number of pairs that were aligned since the last call.
+        progress: Function that is called with the number of pairs that were aligned.
         warn: Function that is called with a line about damaged files that are written again.
 
     Raises:

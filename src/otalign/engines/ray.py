@@ -89,7 +89,7 @@ def align(
         processes: Number of actors, with an aligner each.
         options: Resources of the actors, and the cluster.
         resume: Whether to continue the run in the folder.
-        progress: Function that is called with the number of pairs that were aligned since the last call.
+        progress: Function that is called with the number of pairs that were aligned.
         warn: Function that is called with a line about damaged files that are written again.
 
     Raises:

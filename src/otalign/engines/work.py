@@ -86,7 +86,7 @@ class ShardWork:
         Args:
             shard: The shard.
             method: The aligner.
-            progress: Function that is called from time to time with the number of pairs that were aligned.
+            on_aligned: Function that is called from time to time with the number of pairs that were aligned.
 
         Returns:
             Size and digest of the file; or the failure, with the index of the item if it alone causes it.

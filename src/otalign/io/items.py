@@ -121,9 +121,7 @@ def make_alignment(
     merged: LineTally,
     weights: list[float] | None = None,
 ) -> Alignment:
-    """Combine links of one level, and their weights if known, with their words; raise BadLine if they do not
-    fit.
-    """
+    """Combine links of one level with their words, and perhaps weights; raise BadLine if they do not fit."""
     try:
         weighted = zip(pairs, weights or [1.0] * len(pairs), strict=True)
         result = Alignment(*words, tuple(Link(*pair, weight) for pair, weight in weighted))

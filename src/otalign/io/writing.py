@@ -61,17 +61,12 @@ class OutputFormat:
         return write(alignment, number)
 
     def write(self, alignments: Iterable[Alignment], file: BinaryIO) -> None:
-        """Write a whole file. The same alignments give the same bytes.
-
-        Args:
-            alignments: The alignments.
-            file: Binary file to write to.
-        """
+        """Write a whole file. The same alignments give the same bytes."""
         if self.name == "parquet":
             from otalign.io.parquet import write
 
             write(alignments, file)
-        elif self.name.endswith(".gz"):  # no name and time in the header: reproducible
+        elif self.name.endswith(".gz"):  # without the name and the time that gzip would put in front
             with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
                 self._write_lines(alignments, packed)
         else:

@@ -4,9 +4,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+from otalign.progress import Progress, no_progress
 from otalign.training.checkpoints import Checkpoint
 from otalign.training.epochs import Epoch
-from otalign.tuning.store import Progress, no_progress
 
 
 @dataclass(frozen=True, kw_only=True)
