@@ -95,7 +95,7 @@ def test_a_bad_line_stops_the_conversion_and_leaves_no_file(run, tmp_path):
         ),
         (("evaluate", "short.txt", "gold.tsv"), "short.txt, line 2: found the end of the file"),
         (("evaluate", "wide.txt", "gold.tsv"), "wide.txt, line 1: found"),
-        (("evaluate", "gold.tsv", "mtref"), "no data folder is given; give --data, or set OTALIGN_DATA"),
+        (("evaluate", "gold.tsv", "mtref"), "no data folder is given; pass --data or set OTALIGN_DATA"),
         (
             ("corpus", "stats", "mtref", "--data", "here"),
             "there is no here/multimwa/MultiMWA-MTRef/mtref-train.tsv",

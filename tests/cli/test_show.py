@@ -151,7 +151,7 @@ def test_the_document_says_what_is_printed(run, arguments, printed):
         (("out.jsonl.gz", "--html", "no/x.html"), "cannot write no/x.html: No such file or directory"),
         (("out.jsonl.gz", "--html", "out.jsonl.gz"), "out.jsonl.gz is an input too; write to another file"),
         (("out.jsonl.gz", "--level", "p"), "--level must be one of sure, possible, got"),
-        (("mtref",), "no data folder is given; give --data, or set OTALIGN_DATA"),
+        (("mtref",), "no data folder is given; pass --data or set OTALIGN_DATA"),
         (("other.jsonl", "--gold", "gold.tsv"), "pair 0, counted from 0"),
     ],
 )
