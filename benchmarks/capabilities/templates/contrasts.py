@@ -124,18 +124,19 @@ NAMES = [
 ]
 
 GROUP = "contrasts"
-SOURCE = "Annotators mostly link what fills the same slot, as possible if not as sure; conventions differ."
+WORDS = "Gold: other words between equal words are linked, 90% as sure and 92% at all (2,233); which, varies."
+NUMBERS = "Gold: other numbers between equal words, 33% as sure and 65% at all (48): no agreement."
 EXPECTATION = "The words that fill the slot are linked with each other."
 
 
-def define(name: str, frames: list[str], words: list[tuple[str, str]]) -> Capability:
+def define(name: str, frames: list[str], words: list[tuple[str, str]], source: str = WORDS) -> Capability:
     """Define a capability of this group."""
-    return Capability(name, GROUP, EXPECTATION, SOURCE, substitute(frames, words), agreed=False)
+    return Capability(name, GROUP, EXPECTATION, source, substitute(frames, words), agreed=False)
 
 
 CAPABILITIES = [
     define("antonyms", SLOT_FRAMES, ANTONYMS),
     define("co-hyponyms", THING_FRAMES, CO_HYPONYMS),
-    define("other numbers", FIGURE_FRAMES, FIGURES),
+    define("other numbers", FIGURE_FRAMES, FIGURES, NUMBERS),
     define("other names", NAME_FRAMES, NAMES),
 ]

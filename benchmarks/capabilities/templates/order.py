@@ -73,7 +73,7 @@ REPEATED = [
 ]
 GROUP = "order"
 SAME = "Each longer word is linked to the same word on the other side, and to no other word."
-WORD = "Annotators link a word to itself wherever it stands: identical words that occur once are linked."
+WORD = "Gold: of equal words that moved 94.5% are linked as sure (3,422), of those in place 99.5% (59,695)."
 
 
 def exchange_items(frames: list[str], count: int, order: tuple[int, ...]):

@@ -212,6 +212,7 @@ MODIFIER_FRAMES = [
 ]
 
 GROUP = "synonyms"
+SLOT = "Gold: other words between equal words are linked, 90% as sure (2,233); synonyms nearly always."
 LINKED = "Annotators link words of the same meaning as sure"
 
 CAPABILITIES = [
@@ -219,21 +220,21 @@ CAPABILITIES = [
         "synonym nouns, same context",
         GROUP,
         "The two nouns are linked with each other and with nothing else.",
-        f"{LINKED}; in one slot between the same words nearly always.",
+        SLOT,
         substitute(NOUN_FRAMES, NOUNS),
     ),
     Capability(
         "synonym verbs, same context",
         GROUP,
         "The two verbs are linked with each other and with nothing else.",
-        f"{LINKED}; in one slot between the same words nearly always.",
+        SLOT,
         substitute(VERB_FRAMES, VERBS),
     ),
     Capability(
         "synonym adjectives, same context",
         GROUP,
         "The two adjectives are linked with each other and with nothing else.",
-        f"{LINKED}; in one slot between the same words nearly always.",
+        SLOT,
         substitute(ADJECTIVE_FRAMES, ADJECTIVES),
     ),
     Capability(

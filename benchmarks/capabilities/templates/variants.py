@@ -125,7 +125,7 @@ NAMES = [
 
 
 GROUP = "variants"
-FORM = "Annotators link forms of one word as sure"
+FORM = "Gold: numbers and number words are linked, 98% as sure (92)."
 ONE = "The two forms are linked with each other and with nothing else."
 
 
