@@ -16,6 +16,7 @@ from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 from statistics import mean
 from typing import Any
 
@@ -97,12 +98,18 @@ def list_columns(options: Namespace) -> Iterator[Column]:
     levels = LEVELS if options.level == "both" else (options.level,)
     for model in models:
         for level in levels:
-            label = model.rstrip("/").rsplit("/", 1)[-1]
+            label = label_model(model, models)
             name = label if len(levels) == 1 else f"{label} ({level})"
             yield Column(
                 name,
                 lambda model=model, level=level: Aligner.load(model, links=level, device=options.device),
             )
+
+
+def label_model(model: str, models: Sequence[str]) -> str:
+    """The last part of a folder's name, or all of it where another model has the same last part."""
+    last = Path(model).name
+    return last if sum(Path(other).name == last for other in models) == 1 else model
 
 
 def load_simalign(encoder: str, layer: int) -> Any:

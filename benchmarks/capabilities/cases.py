@@ -8,7 +8,7 @@ null. A word without a mark may be linked to any other word without one.
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Literal
 
@@ -26,10 +26,17 @@ FEWEST = 30
 
 @dataclass(frozen=True)
 class Group:
-    """Words that correspond: each must be linked inside the group, and none outside of it."""
+    """Words that correspond: none may be linked outside of the group.
+
+    Attributes:
+        source: Source words of the group.
+        target: Target words of the group.
+        whole: Whether each word must be linked inside the group; if not, one link is enough.
+    """
 
     source: frozenset[int]
     target: frozenset[int]
+    whole: bool = True
 
 
 @dataclass(frozen=True)
@@ -58,6 +65,8 @@ class Case:
             outside = {(i, j) for i, j in links if (i in group.source) != (j in group.target)}
             missing = [self.source[i] for i in sorted(group.source - {i for i, _ in inside})]
             missing += [self.target[j] for j in sorted(group.target - {j for _, j in inside})]
+            if inside and not group.whole:
+                missing = []
             faults += [f"no link: {word}" for word in missing]
             faults += [f"wrong link: {self.source[i]}–{self.target[j]}" for i, j in sorted(outside)]
         for i, j in sorted(links):
@@ -167,17 +176,21 @@ def cross(frames: Sequence, fillers: Sequence, half: Half) -> list[tuple[Any, An
     return [(frames[f], fillers[g]) for f, g in dict.fromkeys((*seen, *rest))]
 
 
-def substitute(frames: Sequence, fillers: Sequence[tuple[str, str]]) -> Callable[[Half], list[Case]]:
+def substitute(
+    frames: Sequence, fillers: Sequence[tuple[str, str]], whole: bool = True
+) -> Callable[[Half], list[Case]]:
     """Cases that put one filler into the source and its counterpart into the target.
 
-    A frame is one text for both sides, or a pair of texts.
+    A frame is one text for both sides, or a pair of texts. If fillers are not linked as a whole, one link
+    between them is enough.
     """
 
     def make(half: Half) -> list[Case]:
         made = []
         for frame, (one, other) in cross(frames, fillers, half):
             left, right = (frame, frame) if isinstance(frame, str) else frame
-            made.append(read_case(fill_slot(left, one), fill_slot(right, other)))
+            case = read_case(fill_slot(left, one), fill_slot(right, other))
+            made.append(replace(case, groups=tuple(replace(group, whole=whole) for group in case.groups)))
         return made
 
     return make

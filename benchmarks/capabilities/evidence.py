@@ -12,35 +12,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from cases import list_words
+
 from otalign.corpus import load
 
 CORPORA = ("msr-rte", "edinburgh++", "mtref", "wiki")
-NUMBER_WORDS = dict(
-    zip(
-        ["2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "20", "30", "40", "50"],
-        [
-            "two",
-            "three",
-            "four",
-            "five",
-            "six",
-            "seven",
-            "eight",
-            "nine",
-            "ten",
-            "eleven",
-            "twelve",
-            "thirteen",
-            "fourteen",
-            "fifteen",
-            "twenty",
-            "thirty",
-            "forty",
-            "fifty",
-        ],
-        strict=True,
-    )
-)
+FIGURES = "2 3 4 5 6 7 8 9 10 11 12 20 30 40 50"
+NUMBERS = "two three four five six seven eight nine ten eleven twelve twenty thirty forty fifty"
+NUMBER_WORDS = dict(zip(list_words(FIGURES), list_words(NUMBERS), strict=True))
 CLITICS = {("n't", "not"), ("'ll", "will"), ("'ve", "have"), ("'re", "are")}
 NEGATIONS = {"not", "n't", "never"}
 
@@ -113,6 +92,29 @@ def list_pairs(gold) -> Iterator[tuple[str, int, int]]:
                 yield "other number between equal words", i, j
 
 
+def count_phrases(gold, found: Counter) -> None:
+    """Count words where the other side has two, between words that are equal and linked."""
+    sure, possible = gold.pairs("s"), gold.pairs("s+p")
+    source, target = ([word.lower() for word in words] for words in (gold.source, gold.target))
+    for turned in (False, True):
+        for i in range(1, len(source) - 1):
+            for j in range(1, len(target) - 2):
+                around = (i - 1, j - 1) in sure and (i + 1, j + 2) in sure
+                alike = source[i - 1] == target[j - 1] and source[i + 1] == target[j + 2]
+                if not (around and alike) or len(source[i]) < 4 or source[i] in target[j : j + 2]:
+                    continue
+                for name, least in (
+                    ("one word and two, one linked", 1),
+                    ("one word and two, both linked", 2),
+                ):
+                    found[name, "all"] += 1
+                    for level, links in (("sure", sure), ("possible", possible)):
+                        found[name, level] += sum((i, j + k) in links for k in range(2)) >= least
+        if not turned:
+            source, target = target, source
+            sure, possible = ({(j, i) for i, j in links} for links in (sure, possible))
+
+
 def main() -> None:
     """Print the table."""
     parser = ArgumentParser(description=__doc__)
@@ -122,6 +124,7 @@ def main() -> None:
     for corpus in CORPORA:
         for part in ("train", "dev"):
             for gold in load(corpus, part, data):
+                count_phrases(gold, found)
                 sure, possible = gold.pairs("s"), gold.pairs("s+p")
                 linked = {i for i, _ in possible}
                 for name, i, j in list_pairs(gold):

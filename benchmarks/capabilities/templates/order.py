@@ -133,15 +133,24 @@ def exchange_clauses(half: Half) -> list[Case]:
 
 
 def exchange_alike_clauses(half: Half) -> list[Case]:
-    """Cases in which two clauses that share most words change places."""
+    """Cases in which two clauses that share most words change places; each keeps its words."""
     made = []
     for frame, values, words in take_half(REPEATED, half):
         one, other = values.split("/")
         for a, b in combinations(words.split(), 2):
-            first = frame.format(f"{a}/1", f"{one}/2")
-            second = frame.format(f"{b}/3", f"{other}/4")
-            made.append(read_case(f"{first} and {second} .", f"{second} and {first} ."))
+            clauses = [
+                _mark_content(frame.format(x, y), first) for x, y, first in ((a, one, 1), (b, other, 51))
+            ]
+            made.append(read_case(" and ".join(clauses) + " .", " and ".join(reversed(clauses)) + " ."))
     return made[:: max(1, len(made) // 36)]
+
+
+def _mark_content(text: str, first: int) -> str:
+    """Mark each word but the shortest with a number of its own."""
+    words = text.split()
+    return " ".join(
+        f"{word}/{first + k}" if len(word) > 2 and word != "the" else word for k, word in enumerate(words)
+    )
 
 
 def repeat_in_order(half: Half) -> list[Case]:
@@ -175,7 +184,7 @@ CAPABILITIES = [
     define(
         "clauses exchanged whose words repeat",
         exchange_alike_clauses,
-        "The words that tell the clauses apart are linked to themselves.",
+        "Each longer word, also one that both clauses have, is linked inside its own clause.",
     ),
     define(
         "repeated words in the same order",

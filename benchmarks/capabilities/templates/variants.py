@@ -126,6 +126,8 @@ NAMES = [
 
 GROUP = "variants"
 FORM = "Gold: numbers and number words are linked, 98% as sure (92)."
+PHRASE = "Gold: a word where the other side has two is linked to one of them in 82%, as sure (1,481)."
+WHOLE = "Gold: a word where the other side has two is linked to both in 50%, as sure (1,481): no agreement."
 ONE = "The two forms are linked with each other and with nothing else."
 
 
@@ -137,16 +139,24 @@ def define(name: str, expectation: str, source: str, make) -> Capability:
 CAPABILITIES = [
     define(
         "abbreviations",
+        "The short form is linked to the long one, and neither to anything else.",
+        PHRASE,
+        substitute(ABBREVIATION_FRAMES, ABBREVIATIONS, whole=False),
+    ),
+    Capability(
+        "abbreviations, every word",
+        GROUP,
         "Each word of the long form is linked to some word of the short form.",
-        "Annotators link an acronym to all words of its long form.",
+        WHOLE,
         substitute(ABBREVIATION_FRAMES, ABBREVIATIONS),
+        agreed=False,
     ),
     define("numbers and number words", ONE, FORM, substitute(NUMBER_FRAMES, NUMBERS)),
     define(
         "quantities, ordinals and units",
-        "Each word of either form is linked to some word of the other.",
-        "Annotators link equal quantities as sure.",
-        substitute(QUANTITY_FRAMES, QUANTITIES),
+        "The two forms are linked with each other, and neither to anything else.",
+        "Annotators link equal quantities as sure, if not every word of them.",
+        substitute(QUANTITY_FRAMES, QUANTITIES, whole=False),
     ),
     define(
         "variants of names",
