@@ -1,0 +1,1 @@
+"""Templates of the behaviour suite, one module for each group of capabilities."""
