@@ -101,7 +101,7 @@ class FaultyReader:
     fault: Fault
     at: int
 
-    def prepared(self, pairs: list[tuple[Sentence, Sentence]], pairing: str) -> PreparedPairs:
+    def prepare(self, pairs: list[tuple[Sentence, Sentence]], pairing: str) -> PreparedPairs:
         if any(source.words[0] == str(self.at) for source, _ in pairs):
             self.fault.strike()
         return PreparedPairs([], np.zeros(2 * len(pairs) + 1, int))

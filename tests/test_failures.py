@@ -235,8 +235,8 @@ def test_records_are_all_in_run_json_at_the_end_and_good_in_each_state_of_the_jo
         folder = restore(tmp_path / str(length), {**expected, ".shards.jsonl": journal[:length]})
         (folder / "run.json").write_text(json.dumps(begun))
         kept = Folder(folder, OutputFormat("jsonl")).begin(begun, resume=True)
-        assert len(kept.whole) == journal[: length + 1].count(b"}")
-        assert len(kept.whole) + len(kept.damaged) == SHARDS
+        assert len(kept.intact) == journal[: length + 1].count(b"}")
+        assert len(kept.intact) + len(kept.damaged) == SHARDS
         shutil.rmtree(folder)
 
 

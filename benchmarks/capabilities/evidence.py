@@ -14,7 +14,7 @@ from pathlib import Path
 
 from cases import list_words
 
-from otalign.corpus import load
+from otalign.io import load
 
 CORPORA = ("msr-rte", "edinburgh++", "mtref", "wiki")
 FIGURES = "2 3 4 5 6 7 8 9 10 11 12 20 30 40 50"

@@ -193,7 +193,7 @@ def test_every_cell_finds_its_meeting(pairs):
     cooccurrences, cells = find_cooccurrences(grid, len(target) + 1)
     assert len(cooccurrences) == len({(s, t) for words in pairs for s in words[0] for t in words[1]})
     for block in grid.blocks(cells):
-        for k, place in enumerate(block.places):
+        for k, place in enumerate(block.indices):
             for i, s in enumerate(pairs[place][0]):
                 for j, t in enumerate(pairs[place][1]):
                     number = block.cooccurrences[k, i, j]

@@ -212,5 +212,5 @@ def test_frames_are_read_off_the_tokeniser(make, single, pair):
 def test_a_tokeniser_that_makes_nothing_of_a_letter_is_refused():
     from tokenizers import models
 
-    with pytest.raises(ValueError, match="nothing of the letter a"):
+    with pytest.raises(ValueError, match="nothing for the letter a"):
         Subworder(Tokenizer(models.BPE()))

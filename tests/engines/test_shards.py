@@ -223,12 +223,12 @@ def test_a_folder_of_something_else_is_refused_before_the_work(tmp_path):
     for resume in (False, True):
         Folder(other, OutputFormat("jsonl")).check(resume=resume)  # there is nothing in it
     (other / "otalign.json").write_text("{}")
-    assert "give the folder of a run" in refused(other, resume=True)
-    assert "another run needs a new folder" in refused(other, resume=False)
-    assert "is a file; give a folder" in refused(other / "otalign.json", resume=False)
+    assert "choose the folder of a run" in refused(other, resume=True)
+    assert "or choose a new folder" in refused(other, resume=False)
+    assert "is a file; choose a folder" in refused(other / "otalign.json", resume=False)
     for text in ("[]", "{}", "{", "[" * 100_000):
         (other / "run.json").write_text(text)
-        assert "is not what a run writes" in refused(other, resume=True)
+        assert "does not describe a run" in refused(other, resume=True)
 
 
 def test_a_run_killed_before_it_said_what_it_is_can_be_resumed(tmp_path):

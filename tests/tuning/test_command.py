@@ -150,7 +150,7 @@ def test_a_threshold_on_costs_alone_can_be_tuned(run, model, tmp_path):
         (("dev.tsv", "-o", "x", "--layers", "-1,2"), "--layers must be all, or numbers"),
         (
             ("dev.tsv", "-o", "x", "--costs", "cosine,l1"),
-            "--costs must be of cosine, euclidean, with commas, got 'l1'",
+            "--costs must be cosine or euclidean, with commas between them, got 'l1'",
         ),
         (("dev.tsv", "-o", "x", "--problem", "ot"), "problem must be one of bot, pot, uot, none, got 'ot'"),
     ],
@@ -165,7 +165,7 @@ def test_what_cannot_be_done_is_said_in_words(run, model, tmp_path, arguments, m
 
 
 def test_it_explains_itself_with_an_example(run):
-    assert "Example: otalign tune mtref" in " ".join(run("--help").split())
+    assert "otalign tune mtref" in " ".join(run("--help").split())
 
 
 def test_the_mean_that_is_kept_is_that_of_the_dev_set(run, model, golds, tmp_path):
