@@ -131,7 +131,7 @@ def load_simalign(encoder: str, layer: int) -> Any:
 def load_unsupervised(encoder: str, layer: int, half: Half) -> Aligner:
     """Transport with default settings, centred on the sentences of the suite."""
     pairs = [(case.source, case.target) for one in load_capabilities() for case in one.cases(half)]
-    return Aligner.load(encoder, layer=layer).centred_on(pairs)
+    return Aligner.load(encoder, layer=layer).fit_centre(pairs)
 
 
 def run_suite(aligner: Any, capabilities: Sequence[Capability], half: Half) -> list[Result]:

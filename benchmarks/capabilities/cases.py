@@ -113,7 +113,7 @@ class Capability:
 def read_case(source: str, target: str) -> Case:
     """Make a case from two marked texts."""
     (source_words, source_marks), (target_words, target_marks) = _read(source), _read(target)
-    numbers = sorted((set(source_marks) | set(target_marks)) - {None, NULL})
+    numbers = sorted({mark for mark in (*source_marks, *target_marks) if mark is not None and mark != NULL})
     groups = []
     for number in numbers:
         group = Group(_places(source_marks, number), _places(target_marks, number))

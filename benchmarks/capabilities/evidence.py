@@ -27,7 +27,7 @@ Pair = Callable[[str, str], bool]
 
 
 def is_plural(a: str, b: str) -> bool:
-    return len(a) > 3 and a.isalpha() and b in (a + "s", a + "es")
+    return len(a) > 3 and a.isalpha() and b in (a + "sure", a + "es")
 
 
 def is_tense(a: str, b: str) -> bool:
@@ -94,7 +94,7 @@ def list_pairs(gold) -> Iterator[tuple[str, int, int]]:
 
 def count_phrases(gold, found: Counter) -> None:
     """Count words where the other side has two, between words that are equal and linked."""
-    sure, possible = gold.pairs("s"), gold.pairs("s+p")
+    sure, possible = gold.pairs("sure"), gold.pairs("possible")
     source, target = ([word.lower() for word in words] for words in (gold.source, gold.target))
     for turned in (False, True):
         for i in range(1, len(source) - 1):
@@ -125,7 +125,7 @@ def main() -> None:
         for part in ("train", "dev"):
             for gold in load(corpus, part, data):
                 count_phrases(gold, found)
-                sure, possible = gold.pairs("s"), gold.pairs("s+p")
+                sure, possible = gold.pairs("sure"), gold.pairs("possible")
                 linked = {i for i, _ in possible}
                 for name, i, j in list_pairs(gold):
                     found[name, "all"] += 1

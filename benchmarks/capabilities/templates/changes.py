@@ -176,8 +176,8 @@ def negate(half: Half) -> list[Case]:
     """Cases in which one sentence denies what the other says."""
     made = []
     for (one, other), tail in cross(NEGATED, NEGATED_TAILS, half):
-        texts = [f"{text[:-2]} {tail} ." for text in (one, other)]
-        made += [match_same_words(*texts), match_same_words(*reversed(texts))]
+        source, target = (f"{text[:-2]} {tail} ." for text in (one, other))
+        made += [match_same_words(source, target), match_same_words(target, source)]
     return made
 
 
