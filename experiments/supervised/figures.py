@@ -20,7 +20,7 @@ LINES = (
     PlotLine("pot", "POT", "#D55E00", "s"),
     PlotLine("bot", "BOT", "#0072B2", "o"),
 )
-LEVELS = {"s": ("S", "#0072B2", "o"), "possible": ("S+P", "#D55E00", "s")}
+LEVELS = {"sure": ("S", "#0072B2", "o"), "possible": ("S+P", "#D55E00", "s")}
 FEW = 20  # in a bin: too few for a share that means anything
 
 

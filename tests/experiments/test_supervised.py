@@ -164,7 +164,7 @@ def test_one_model_of_all_corpora_has_one_threshold_a_level_unless_it_is_tuned(w
 
     result, one = thresholds("learned-one")
     for key, threshold in one.items():
-        assert threshold == result["problem"]["sure" if key.endswith(" s") else "possible"]
+        assert threshold == result["problem"]["sure" if key.endswith(" sure") else "possible"]
     result, tuned = thresholds("learned-union")
     for column in COLUMNS:
         levels = result["dev"][column.dev]
@@ -293,7 +293,7 @@ def test_without_a_choice_the_other_seeds_say_what_is_missing(ground, tmp_path):
     place = ResultKey("uot", "wiki", "sure", 2)
     (failure,) = run_jobs([Job((place,))], ground(tmp_path))
     assert isinstance(failure, Failure)
-    assert "uot, wiki s, seed 1 is missing" in failure.error
+    assert "uot, wiki sure, seed 1 is missing" in failure.error
 
 
 def test_reliability_sees_every_cell_and_every_word(ground, model, tmp_path):
