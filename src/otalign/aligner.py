@@ -83,7 +83,7 @@ class Aligner:
 
     @cached_property
     def scorer(self) -> Scorer:
-        """What scores links and nulls."""
+        """Scorer of links and nulls."""
         return make_scorer(self.settings, self.head)
 
     @classmethod
