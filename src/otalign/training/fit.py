@@ -63,15 +63,15 @@ def train(
             Inputs are validated before training starts.
 
     Example:
-        ```python
-        from otalign import io
-        from otalign.settings import Learned
-        from otalign.training import CorpusSplits, RunOptions, train
+        ::
 
-        sources = {"mtref": CorpusSplits(io.load("mtref", "train"), io.load("mtref", "dev"))}
-        result = train("bert-base-uncased", sources, Learned(), options=RunOptions(on_epoch=print))
-        result.aligner.save("my-aligner")
-        ```
+            from otalign import io
+            from otalign.settings import Learned
+            from otalign.training import CorpusSplits, RunOptions, train
+
+            sources = {"mtref": CorpusSplits(io.load("mtref", "train"), io.load("mtref", "dev"))}
+            result = train("bert-base-uncased", sources, Learned(), options=RunOptions(on_epoch=print))
+            result.aligner.save("my-aligner")
     """
     check_sources(sources)
     objective = make_objective(problem, level)
