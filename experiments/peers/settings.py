@@ -1,4 +1,4 @@
-"""What is told and saved of a trained peer, without what it takes to run one."""
+"""Settings of a trained peer, as they are saved and as its signature states them."""
 
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path

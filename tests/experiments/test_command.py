@@ -15,25 +15,15 @@ from experiments.columns import COLUMNS
 from experiments.unsupervised import ROWS, figures
 from experiments.unsupervised.cells import Cells
 from experiments.unsupervised.transport import Transported
-from otalign import Aligner, Settings, cli
+from otalign import Aligner, Settings
 from otalign.io import load
 from otalign.metrics import count, scores
 from otalign.tuning import EmbeddingStore
+from tests.experiments.running import files, run_experiment
 
 
 def run(capsys, *arguments, rc: int = 0) -> tuple[str, str]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("OTALIGN_DATA", raising=False)
-        patch.setattr("sys.argv", ["experiments", "unsupervised", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            cli.run(app)
-    said = capsys.readouterr()
-    assert stop.value.code == rc, said.err
-    return said.out, said.err
-
-
-def files(folder):
-    return {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+    return run_experiment(capsys, "unsupervised", *arguments, rc=rc)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -18,8 +18,8 @@ from experiments.supervised import ROWS, Failure, Ground, figures, making, run_s
 from experiments.supervised.jobs import ALL, BOTH, Job, ResultKey, Waiting, order_jobs, places
 from experiments.supervised.sureness import LEAST, reliability
 from experiments.supervised.workers import run_jobs
-from otalign import cli
 from otalign.metrics import Counts, scores
+from tests.experiments.running import files, run_experiment
 
 REFIT = ("learned-refit", "learned-further-refit")
 BEST = ("learned-best", "learned-best-refit")
@@ -28,18 +28,7 @@ KINDS = ["--seeds", "2", "--rows", ",".join(MADE)]
 
 
 def run(capsys, *arguments, rc: int = 0) -> tuple[str, str]:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("OTALIGN_DATA", raising=False)
-        patch.setattr("sys.argv", ["experiments", "supervised", *map(str, arguments)])
-        with pytest.raises(SystemExit) as stop:
-            cli.run(app)
-    said = capsys.readouterr()
-    assert stop.value.code == rc, said.err
-    return said.out, said.err
-
-
-def files(folder):
-    return {path.name: path.stat().st_mtime_ns for path in folder.iterdir()}
+    return run_experiment(capsys, "supervised", *arguments, rc=rc)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -1,5 +1,8 @@
 """The API keeps to its own OpenAPI description, whatever schemathesis thinks of."""
 
+import json
+import re
+
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
@@ -15,6 +18,13 @@ def test_every_operation_is_described(server):
     schema = schemathesis.openapi.from_url(f"{server.url}/openapi.json")
     found = [(one.ok().path, one.ok().method.upper()) for one in schema.get_all_operations()]
     assert sorted(found) == sorted(OPERATIONS)
+
+
+def test_every_reference_leads_to_a_schema(server):
+    description = server.get("/openapi.json").json
+    references = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(description)))
+    assert "ProblemDetails" in references
+    assert references <= description["components"]["schemas"].keys()
 
 
 @pytest.mark.parametrize("mode", GenerationMode)

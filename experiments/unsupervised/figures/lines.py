@@ -57,8 +57,6 @@ class Panel:
     lines: tuple[PlotLine, ...]
 
 
-LEADER = {"arrowstyle": "-", "linewidth": 0.4, "shrinkA": 1, "shrinkB": 3}  # from a line's end to its name
-
 Points = list[tuple[float, float]]
 Pooled = Callable[[PlotLine, Sequence[Column]], list[Counts]]  # what was counted over test sets, by each seed
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from otalign.alignment import LEVELS, Level
+from otalign.alignment import Level
 from otalign.io import CORPORA, FORMATS, ReaderLimits
 
 INPUT, OUTPUT, MODEL, TRANSPORT = "Input", "Output", "Model", "Transport"
@@ -134,10 +134,3 @@ def with_limits(command: Callable[..., None]) -> Callable[..., None]:
         for name, text in LIMIT_HELP.items()
     ]
     return expand_parameter(command, "limits", options, ReaderLimits)
-
-
-def as_level(level: str) -> Level:
-    """Check the name of a level, for options that are not checked by Typer."""
-    if level not in LEVELS:
-        raise ValueError(f"--level must be one of {', '.join(LEVELS)}, got {level!r}")
-    return level

@@ -1,4 +1,4 @@
-"""What turns a batch of word vectors into scores of links and nulls."""
+"""The interface of scorers: a batch of word vectors in, scores of links and nulls out."""
 
 from typing import Any, NamedTuple, Protocol, Self
 

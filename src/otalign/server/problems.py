@@ -26,7 +26,7 @@ class Fault(BaseModel):
     pointer: str = Field(description="JSON pointer to the field (RFC 6901), from the root of the body.")
 
 
-class Problem(BaseModel):
+class ProblemDetails(BaseModel):
     """The reason why a request was not answered (RFC 9457)."""
 
     type: str = "about:blank"
@@ -39,7 +39,8 @@ class Problem(BaseModel):
 RESPONSES: dict[int | str, dict[str, Any]] = {
     "default": {
         "description": "An error of the client or the server.",
-        "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+        "model": ProblemDetails,  # adds the schema to the components
+        "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}},
     }
 }
 
