@@ -193,15 +193,18 @@ class Aligner:
             yield from self.align_chunk(chunk)
 
     def embed(self, pairs: Iterable[tuple[Text, Text]], workers: int = 0) -> Iterator[EmbeddedPairs]:
-        """Embed pairs chunk by chunk, centred if the settings say so."""
-        return self.centre_chunks(embed_pairs(pairs, self.encoder, self.settings.pairing, workers))
+        """Embed pairs chunk by chunk, as the scorer reads them."""
+        return self.finish_chunks(embed_pairs(pairs, self.encoder, self.settings.pairing, workers))
 
-    def centre_chunks(self, chunks: Iterator[EmbeddedPairs]) -> Iterator[EmbeddedPairs]:
-        """Centre chunks, whose arrays are changed, if the settings say so."""
-        if not self.settings.centring:
-            return chunks
-        stream = centre_stream(chunks, self.centre, self.settings.whitening)
-        return (EmbeddedPairs(*chunk) for chunk in stream)
+    def finish_chunks(self, chunks: Iterator[EmbeddedPairs]) -> Iterator[EmbeddedPairs]:
+        """Centre embeddings if the settings say so, and append spellings if the scorer reads them.
+
+        The arrays of the chunks may be changed.
+        """
+        if self.settings.centring:
+            stream = centre_stream(chunks, self.centre, self.settings.whitening)
+            chunks = (EmbeddedPairs(*chunk) for chunk in stream)
+        return map(EmbeddedPairs.append_spelling, chunks) if self.scorer.reads_spelling else chunks
 
     def align_chunk(self, chunk: EmbeddedPairs) -> Iterator[Alignment]:
         """Align the pairs of a chunk."""

@@ -39,6 +39,12 @@ class Embeddings:
         """Return the embeddings of one sentence, (its words, D)."""
         return self.vectors[int(self.starts[sentence]) : int(self.starts[sentence + 1]), ...]
 
+    def append(self, columns: np.ndarray) -> "Embeddings":
+        """Return the embeddings with more columns (words, C) after their own."""
+        xp, vectors = array_namespace(self.vectors), self.vectors
+        columns = xp.asarray(columns, dtype=vectors.dtype, device=device(vectors))
+        return Embeddings(xp.concat([vectors, columns], axis=1), self.starts)
+
     def total(self) -> np.ndarray:
         """Compute the sum of all embeddings (D,), in float64."""
         xp = array_namespace(self.vectors)

@@ -24,6 +24,11 @@ class LearnedScorer:
     level: Level
     budget: BatchBudget = BUDGET
 
+    @property
+    def reads_spelling(self) -> bool:
+        """Whether the head reads the spelling of words."""
+        return self.head.reads_spelling
+
     def to_device(self, vectors: Array) -> "LearnedScorer":
         return LearnedScorer(self.head.to_device(vectors), self.level)
 

@@ -24,6 +24,11 @@ class Scorer(Protocol):
         """Size of the batches that suits the scorer."""
         ...
 
+    @property
+    def reads_spelling(self) -> bool:
+        """Whether word vectors must be followed by the vectors of their spelling."""
+        ...
+
     def to_device(self, vectors: Array) -> Self:
         """Return the scorer with its arrays in the library, and on the device, of the vectors."""
         ...

@@ -44,6 +44,7 @@ class TransportScorer:
     settings: Settings
     projection: ProjectionHead | None = None
     budget: BatchBudget = BUDGET
+    reads_spelling: bool = False
 
     def to_device(self, vectors: Array) -> "TransportScorer":
         projection = self.projection and self.projection.to_device(vectors)
