@@ -24,6 +24,7 @@ class AblatedPart(StrEnum):
     competition = "competition"
     prices = "prices"
     neighbours = "neighbours"
+    spelling = "spelling"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,6 +50,14 @@ class TrainOptions:
         Path | None,
         _option("Input", metavar="FOLDER", help="Folder of the corpora. Default: $OTALIGN_DATA."),
     ] = None
+    fold: Annotated[
+        str | None,
+        _option(
+            "Input",
+            metavar="K/N",
+            help="Learn from the dev sets too, except for fold K of N.",
+        ),
+    ] = None
     limit: Annotated[int | None, _option("Input", min=1, help="Maximum number of pairs of each set.")] = None
     output: Annotated[
         Path, _option("Output", "--output", "-o", metavar="FOLDER", help="New folder for the aligner.")
@@ -66,9 +75,7 @@ class TrainOptions:
     ] = None
     ablate: Annotated[
         list[AblatedPart] | None,
-        _option(
-            "Model", metavar="PART", help="Part to leave out: competition, prices or neighbours; repeatable."
-        ),
+        _option("Model", metavar="PART", help=f"Part to leave out: {', '.join(AblatedPart)}; repeatable."),
     ] = None
     level: Annotated[
         Level | None,
@@ -127,6 +134,10 @@ class TrainOptions:
             help="Share of augmented copies of a kind; 0 turns it off, all=0 every kind. "
             f"Kinds: {', '.join(KINDS)}.",
         ),
+    ] = None
+    synonyms: Annotated[
+        Path | None,
+        _option("Augmentation", metavar="FILE", help="Groups of synonyms, a line each, separated by tabs."),
     ] = None
     problem: Annotated[
         TrainableProblem, _option("Transport", help="Learned transport, or a problem of the paper.")

@@ -76,7 +76,7 @@ def train(
     check_sources(sources)
     objective = make_objective(problem, level)
     recipe = recipe or objective.choose_recipe(load_settings(Path(encoder)))
-    pairs = TrainingPairs.collect(sources, objective.level)
+    pairs = TrainingPairs.collect(sources, objective.level, balance=recipe.balance)
     base, model, run = _build_run(encoder, sources, pairs, objective, recipe, distillation, options)
     epochs = run.fit()
     aligner = Aligner(_finish_encoder(base, model), model.settings, head=model.export_head())
@@ -121,7 +121,7 @@ def refit(
     if not recipe.decay:  # a learning rate that does not end by itself ends where it was best
         recipe = recipe.replace(epochs=max(result.epochs, key=lambda epoch: epoch.f1).number, steps=0)
     recipe = recipe.replace(patience=None)
-    pairs = TrainingPairs.collect(sources, result.level, with_dev=True)
+    pairs = TrainingPairs.collect(sources, result.level, with_dev=True, balance=recipe.balance)
     base, model, run = _build_run(
         encoder, sources, pairs, objective, recipe, distillation, options, with_dev=False
     )
@@ -149,7 +149,7 @@ def _build_run(
     check_encoder(base, pairs.golds, recipe)
     settings = _make_settings(base, sources, objective, recipe.seed, distillation.teachers)
     torch.manual_seed(recipe.seed)
-    model = Model(base, _make_head(base, objective, recipe.seed), objective, settings, recipe)
+    model = Model(base, _make_head(base, objective, recipe), objective, settings, recipe)
     dev = {name: source for name, source in sources.items() if with_dev}
     dev_sets = {
         name: DevSet.build(
@@ -193,15 +193,17 @@ def _make_stream(
         recipe.both_directions,
         recipe.gold_share,
         workers,
+        pairs.repeats,
     )
 
 
-def _make_head(encoder: Transformers, objective: Objective, seed: int) -> Head:
+def _make_head(encoder: Transformers, objective: Objective, recipe: Recipe) -> Head:
     """Return the head of the aligner that training continues from, or a new one."""
     saved = load_head(encoder.folder) if encoder.folder else None
     if saved is not None and type(saved) is objective.head_type:
         return saved
-    return objective.head_type.initialize(encoder.model.config.hidden_size, np.random.default_rng(seed))
+    size, random = encoder.model.config.hidden_size, np.random.default_rng(recipe.seed)
+    return objective.initialize_head(size, random, recipe)
 
 
 def _make_settings(
