@@ -18,6 +18,7 @@ import numpy as np
 import otalign
 from otalign import encoders, models
 from otalign.alignment import Alignment
+from otalign.arrays import Array
 from otalign.atomic import open_atomic, write_atomic
 from otalign.encoders import Embeddings, Encoder, Precision
 from otalign.encoders.chunks import EmbeddedPairs, embed_pairs
@@ -41,8 +42,6 @@ from otalign.scoring.heads import HEAD_FILE
 from otalign.settings import AnySettings, LearnedSettings, Settings, SettingsOptions, read_settings
 from otalign.text.words import Pair, Text
 from otalign.untrusted import read_array, read_json
-
-Array = Any
 
 MEAN, STRETCH = "mean.npy", "stretch.npy"
 CENTRE_SETTINGS = ("layer", "pairing", "centring", "whitening")  # settings that a kept centre depends on
@@ -78,7 +77,7 @@ class Aligner:
     centre: Centre | None = None
     head: Head | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _ = self.scorer  # raises an error if settings and head do not belong together
 
     @cached_property

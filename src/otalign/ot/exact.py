@@ -32,7 +32,7 @@ class Exact:
     tol: float = 1e-9
     max_iterations: int = 100_000
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 0 <= self.tol < 1:
             raise ValueError(f"tol must be at least 0 and below 1, got {self.tol}")
         if self.max_iterations < 1:
@@ -70,7 +70,9 @@ class Exact:
             0.0,
         )
 
-    def _solve_single(self, C, a, b, problem: Problem) -> tuple[np.ndarray, bool, int]:
+    def _solve_single(
+        self, C: np.ndarray, a: np.ndarray, b: np.ndarray, problem: Problem
+    ) -> tuple[np.ndarray, bool, int]:
         plan = np.zeros_like(C)
         present = np.ix_(a > 0, b > 0)
         if 0 in C[present].shape:

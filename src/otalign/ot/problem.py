@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from otalign.arrays import Array
 from otalign.ot.arithmetic import Arithmetic
-from otalign.ot.batch import Array
 from otalign.ot.updates import Updates
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from otalign.arrays import device, is_torch_array
+from otalign.arrays import Array, device, is_torch_array
 from otalign.ot.arithmetic import Arithmetic, Linear, Log
-from otalign.ot.batch import Array, ProblemBatch
+from otalign.ot.batch import ProblemBatch
 from otalign.ot.problem import Problem
 from otalign.ot.transport import Transport
 from otalign.ot.updates import Updates
@@ -51,7 +51,7 @@ class Entropic:
     tol: float = 1e-6
     max_iterations: int = 1000
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 0 < self.eps < float("inf"):
             raise ValueError(f"eps must be positive and finite, got {self.eps}; for no entropy use Exact()")
         if not 0 <= self.tol < 1:

@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from otalign.arrays import array_namespace
-from otalign.ot.batch import Array
+from otalign.arrays import Array, array_namespace
 from otalign.ot.problem import Problem
 
 

@@ -4,12 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from otalign.alignment import LEVELS, Level
-from otalign.arrays import array_namespace
+from otalign.arrays import Array, array_namespace
 from otalign.scoring.batches import BatchBudget, PairBatch
 from otalign.scoring.heads import TransportHead
 from otalign.scoring.scorer import LinkScores
-
-Array = Any
 
 # The head computes so much for each cell that few cells fit into a cache, and padding is expensive.
 BUDGET = BatchBudget(cells=1 << 14, cell_bytes=1 << 11, step=8)
