@@ -229,8 +229,15 @@ class Aligner:
             yield ScoredAlignment(_make_alignment(pair, links), cells, converged)
 
     def score_embeddings(self, embeddings: Embeddings) -> Iterator[tuple[list[int], PairBatch, LinkScores]]:
-        """Score pairs in batches; each comes with the indices of its pairs. A pair with an empty side is in
-        none."""
+        """Score pairs in batches.
+
+        Args:
+            embeddings: Embeddings of source, target, source, target, ….
+
+        Yields:
+            The indices of the pairs of a batch, the batch, and its scores. A pair with an empty side is in
+            none of them.
+        """
         scorer = self.scorer.to_device(embeddings.vectors)
         for indices, batch in split_into_batches(embeddings, scorer.budget):
             yield indices, batch, scorer.score(batch)

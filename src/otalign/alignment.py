@@ -81,7 +81,7 @@ class Alignment:
     source_null_confidence: tuple[float, ...] | None = None
     target_null_confidence: tuple[float, ...] | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         # A frozen dataclass is filled through object.__setattr__.
         for side in ("source", "target"):
             words = check_words(side, getattr(self, side))

@@ -36,7 +36,7 @@ class Gold:
     sure: Pairs
     possible: Pairs = frozenset()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "source", check_words("source", self.source))
         object.__setattr__(self, "target", check_words("target", self.target))
         sure, possible = (
@@ -93,6 +93,6 @@ class WordlessLinks:
     sure: Pairs
     possible: Pairs = frozenset()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not self.sure.isdisjoint(self.possible):
             object.__setattr__(self, "possible", self.possible - self.sure)

@@ -28,7 +28,7 @@ class Learned:
     sure: float = 0.5
     possible: float = 0.5
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name, value in (("sure", self.sure), ("possible", self.possible)):
             if not 0 <= value <= 1:
                 raise ValueError(f"{name} must be from 0 to 1, got {value}")
@@ -89,7 +89,7 @@ class Settings:
 
     links: ClassVar[Level] = "sure"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_names(self)
         for name, type_ in (("pairing", Pairing), ("cost", Cost), ("fertility", Fertility)):
             _check_choice(name, getattr(self, name), get_args(type_))
@@ -199,7 +199,7 @@ class LearnedSettings:
     centring: ClassVar[bool] = False
     whitening: ClassVar[float] = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_names(self)
         _check_choice("pairing", self.pairing, get_args(Pairing))
         _check_choice("links", self.links, get_args(Level))

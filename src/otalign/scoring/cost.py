@@ -60,6 +60,7 @@ def min_max_scale(A: Array, cells: Array) -> Array:
 
 
 def compute_norms(xp: Any, X: Array) -> Array:
+    """Compute the lengths of vectors (…, D), (…)."""
     return xp.sqrt(xp.vecdot(X, X))
 
 

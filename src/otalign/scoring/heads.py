@@ -102,6 +102,7 @@ class ProjectionHead(Head):
 
     @staticmethod
     def shapes(size: int) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of map and offset, given the size of the embeddings."""
         return {"map": (size, size), "offset": (size,)}
 
     def project(self, batch: PairBatch) -> PairBatch:
@@ -171,6 +172,7 @@ class TransportHead(Head):
 
     @staticmethod
     def shapes(size: int) -> dict[str, tuple[int, ...]]:
+        """Return the shape of each array, given the size of the embeddings."""
         levels, channels = len(LEVELS), CHANNELS
         return {
             "map": (size, size),

@@ -23,9 +23,11 @@ class LearnedScorer:
     budget: BatchBudget = BUDGET
 
     def to_device(self, vectors: Array) -> "LearnedScorer":
+        """Return the scorer with the arrays of its head in the library, and on the device, of the vectors."""
         return LearnedScorer(self.head.to_device(vectors), self.level)
 
     def score(self, batch: PairBatch) -> LinkScores:
+        """Compute the calibrated probabilities of all links and nulls of a batch."""
         xp = array_namespace(batch.X)
         logits = self.head.compute_logits(batch)
         links = compute_link_probabilities(logits, batch.cells, self.head.calibration, self.level)

@@ -44,10 +44,12 @@ class TransportScorer:
     budget: BatchBudget = BUDGET
 
     def to_device(self, vectors: Array) -> "TransportScorer":
+        """Return the scorer with its projection in the library, and on the device, of the vectors."""
         projection = self.projection and self.projection.to_device(vectors)
         return TransportScorer(self.settings, projection)
 
     def score(self, batch: PairBatch) -> LinkScores:
+        """Solve the transport problems of a batch and scale their plans."""
         if self.projection:
             batch = self.projection.project(batch)
         inputs = compute_inputs(batch, self.settings)
