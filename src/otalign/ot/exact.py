@@ -27,6 +27,13 @@ class Exact:
 
     Raises:
         ValueError: If an argument is out of range.
+
+    Example:
+        >>> import numpy as np
+        >>> from otalign.ot import Exact, Partial, solve
+        >>> C = np.array([[0.0, 1.0], [1.0, 0.2]])
+        >>> solve(C, np.ones(2), np.ones(2), Partial(0.5), Exact()).plan.tolist()
+        [[1.0, 0.0], [0.0, 0.0]]
     """
 
     tol: float = 1e-9
@@ -40,6 +47,13 @@ class Exact:
 
     def solve(self, batch: ProblemBatch, problem: Problem) -> Transport:
         """Solve every problem of a batch.
+
+        Args:
+            batch: The problems, of one size.
+            problem: Constraints on the plans.
+
+        Returns:
+            The plans.
 
         Raises:
             ValueError: If an array requires gradients.

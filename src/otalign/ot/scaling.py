@@ -45,6 +45,15 @@ class Entropic:
 
     Raises:
         ValueError: If an argument is out of range.
+
+    Example:
+        >>> import numpy as np
+        >>> from otalign.ot import Balanced, Entropic, solve
+        >>> C = np.array([[0.0, 1.0], [1.0, 0.0]])
+        >>> for eps in (1.0, 0.1):
+        ...     print(solve(C, np.ones(2), np.ones(2), Balanced(), Entropic(eps)).plan.round(2).tolist())
+        [[0.73, 0.27], [0.27, 0.73]]
+        [[1.0, 0.0], [0.0, 1.0]]
     """
 
     eps: float = 0.1
@@ -60,7 +69,15 @@ class Entropic:
             raise ValueError(f"max_iterations must be at least 1, got {self.max_iterations}")
 
     def solve(self, batch: ProblemBatch, problem: Problem) -> Transport:
-        """Solve every problem of a batch."""
+        """Solve every problem of a batch.
+
+        Args:
+            batch: The problems, of one size.
+            problem: Constraints on the plans.
+
+        Returns:
+            The plans, differentiable if the batch is.
+        """
         detached = batch.detach()
         with _disable_autocast(detached.C):
             parts = [
