@@ -137,7 +137,11 @@ class Aligner:
         return cls(encoder, settings, centre, load_head(folder, encoder.size))
 
     def save(self, folder: str | Path) -> None:
-        """Write the aligner to a folder that `load` reads."""
+        """Write the aligner to a folder that `load` reads.
+
+        Args:
+            folder: The folder; it is created if it does not exist.
+        """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         self.encoder.save(folder)
@@ -160,7 +164,11 @@ class Aligner:
         return format_signature(self.settings.signature_fields())
 
     def fit_centre(self, pairs: Iterable[tuple[Text, Text]]) -> "Aligner":
-        """Return the aligner with the centre of these pairs kept, to align with it and to save it."""
+        """Return the aligner with the centre of these pairs kept, to align with it and to save it.
+
+        Args:
+            pairs: Source and target of each pair.
+        """
         stream = embed_pairs(pairs, self.encoder, self.settings.pairing)
         parts = (embeddings for _, embeddings in stream)
         return Aligner(self.encoder, self.settings, Centre.fit(parts, self.settings.whitening), self.head)
@@ -192,18 +200,31 @@ class Aligner:
             yield from self.align_chunk(chunk)
 
     def embed(self, pairs: Iterable[tuple[Text, Text]], workers: int = 0) -> Iterator[EmbeddedPairs]:
-        """Embed pairs chunk by chunk, centred if the settings say so."""
+        """Yield the embeddings of pairs chunk by chunk, centred if the settings say so.
+
+        Args:
+            pairs: Source and target of each pair.
+            workers: Processes that tokenize ahead of a GPU.
+        """
         return self.centre_chunks(embed_pairs(pairs, self.encoder, self.settings.pairing, workers))
 
     def centre_chunks(self, chunks: Iterator[EmbeddedPairs]) -> Iterator[EmbeddedPairs]:
-        """Centre chunks, whose arrays are changed, if the settings say so."""
+        """Yield the chunks, whose arrays are changed, centred if the settings say so.
+
+        Args:
+            chunks: Pairs with embeddings that are not centred.
+        """
         if not self.settings.centring:
             return chunks
         stream = centre_stream(chunks, self.centre, self.settings.whitening)
         return (EmbeddedPairs(*chunk) for chunk in stream)
 
     def align_chunk(self, chunk: EmbeddedPairs) -> Iterator[Alignment]:
-        """Align the pairs of a chunk."""
+        """Yield the alignments of the pairs of a chunk.
+
+        Args:
+            chunk: Pairs with their embeddings, centred if they are to be.
+        """
         shapes = chunk.embeddings.shapes.tolist()
         found: list[tuple[BatchLinks, int] | None] = [None] * len(shapes)  # links of a batch, and a row of it
         for indices, batch, scores in self.score_embeddings(chunk.embeddings):
@@ -214,7 +235,11 @@ class Aligner:
             yield _make_alignment(pair, place[0].get(place[1]) if place else PairLinks.empty(*shape))
 
     def align_with_scores(self, chunk: EmbeddedPairs) -> Iterator[ScoredAlignment]:
-        """Align the pairs of a chunk, and return the scores of all word pairs too."""
+        """Yield the alignments of the pairs of a chunk, with the scores of all word pairs.
+
+        Args:
+            chunk: Pairs with their embeddings, centred if they are to be.
+        """
         shapes = chunk.embeddings.shapes.tolist()
         found: list[tuple[PairLinks, Array, bool | None]] = [
             (PairLinks.empty(*shape), np.zeros(shape), None) for shape in shapes
@@ -229,14 +254,10 @@ class Aligner:
             yield ScoredAlignment(_make_alignment(pair, links), cells, converged)
 
     def score_embeddings(self, embeddings: Embeddings) -> Iterator[tuple[list[int], PairBatch, LinkScores]]:
-        """Score pairs in batches.
+        """Yield batches of pairs, with their indices and scores; a pair with an empty side is in none.
 
         Args:
             embeddings: Embeddings of source, target, source, target, ….
-
-        Yields:
-            The indices of the pairs of a batch, the batch, and its scores. A pair with an empty side is in
-            none of them.
         """
         scorer = self.scorer.to_device(embeddings.vectors)
         for indices, batch in split_into_batches(embeddings, scorer.budget):

@@ -71,6 +71,15 @@ class Settings:
         solver: Solver of the transport problem.
         threshold: Minimum score of a link, from 0 to 1. The default depends on the problem.
         trained: Description of the training data, if the encoder was fine-tuned.
+
+    Raises:
+        TypeError: If a value is of the wrong type.
+        ValueError: If a value is out of its range.
+
+    Example:
+        >>> from otalign import Settings, Unbalanced
+        >>> Settings(encoder="bert-base-uncased", layer=8, problem=Unbalanced(0.4)).problem_name
+        'uot'
     """
 
     encoder: str
@@ -111,6 +120,9 @@ class Settings:
         """Return a copy with other values.
 
         Another kind of problem brings its default threshold, and without centring there is no whitening.
+
+        Args:
+            **changes: The other values, by field.
         """
         if type(changes.get("problem", self.problem)) is not type(self.problem):
             changes.setdefault("threshold", None)
@@ -128,7 +140,11 @@ class Settings:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Settings":
-        """Return the settings that `to_dict` wrote."""
+        """Return the settings that `to_dict` wrote.
+
+        Args:
+            data: The dictionary.
+        """
         _check_fields(data, cls, {"links"})
         types: dict[str, Any] = {name: spec.type for name, spec in PROBLEMS.items() if name != "none"}
         parts = {
