@@ -28,7 +28,7 @@ class Learned:
     sure: float = 0.5
     possible: float = 0.5
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name, value in (("sure", self.sure), ("possible", self.possible)):
             if not 0 <= value <= 1:
                 raise ValueError(f"{name} must be from 0 to 1, got {value}")
@@ -71,6 +71,15 @@ class Settings:
         solver: Solver of the transport problem.
         threshold: Minimum score of a link, from 0 to 1. The default depends on the problem.
         trained: Description of the training data, if the encoder was fine-tuned.
+
+    Raises:
+        TypeError: If a value is of the wrong type.
+        ValueError: If a value is out of its range.
+
+    Example:
+        >>> from otalign import Settings, Unbalanced
+        >>> Settings(encoder="bert-base-uncased", layer=8, problem=Unbalanced(0.4)).problem_name
+        'uot'
     """
 
     encoder: str
@@ -89,7 +98,7 @@ class Settings:
 
     links: ClassVar[Level] = "sure"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_names(self)
         for name, type_ in (("pairing", Pairing), ("cost", Cost), ("fertility", Fertility)):
             _check_choice(name, getattr(self, name), get_args(type_))
@@ -111,6 +120,9 @@ class Settings:
         """Return a copy with other values.
 
         Another kind of problem brings its default threshold, and without centring there is no whitening.
+
+        Args:
+            **changes: The other values, by field.
         """
         if type(changes.get("problem", self.problem)) is not type(self.problem):
             changes.setdefault("threshold", None)
@@ -128,7 +140,11 @@ class Settings:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Settings":
-        """Return the settings that `to_dict` wrote."""
+        """Return the settings that `to_dict` wrote.
+
+        Args:
+            data: The dictionary.
+        """
         _check_fields(data, cls, {"links"})
         types: dict[str, Any] = {name: spec.type for name, spec in PROBLEMS.items() if name != "none"}
         parts = {
@@ -199,7 +215,7 @@ class LearnedSettings:
     centring: ClassVar[bool] = False
     whitening: ClassVar[float] = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_names(self)
         _check_choice("pairing", self.pairing, get_args(Pairing))
         _check_choice("links", self.links, get_args(Level))

@@ -39,7 +39,7 @@ class ShardOptions:
     ray_address: str | None = None
     gpus: float | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("ray_address", "gpus"):
             if getattr(self, name) is not None and self.engine != "ray":
                 option = "--" + name.replace("_", "-")

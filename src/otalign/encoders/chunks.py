@@ -12,7 +12,7 @@ CHUNK_PAIRS, CHUNK_WORDS = 1024, 16_384  # embedded at a time on a CPU: enough t
 
 
 class EmbeddedPairs(NamedTuple):
-    """A chunk of sentence pairs with the embeddings of source, target, source, target, …"""
+    """A chunk of sentence pairs with the embeddings of source, target, source, target, and so on."""
 
     pairs: Iterable[Pair]
     embeddings: Embeddings

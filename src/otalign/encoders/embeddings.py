@@ -2,13 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from otalign.arrays import array_namespace, device, is_numpy_array, to_device_of
-
-Array = Any
+from otalign.arrays import Array, array_namespace, device, is_numpy_array, to_device_of
 
 STRIP = 4096  # words to transform at a time on a CPU, so that temporary arrays stay in the cache
 

@@ -12,14 +12,12 @@ from typing import Any, Self
 import numpy as np
 
 from otalign.alignment import LEVELS
-from otalign.arrays import array_namespace, device
+from otalign.arrays import Array, array_namespace, device
 from otalign.atomic import open_atomic
 from otalign.failures import describe
 from otalign.scoring.batches import PairBatch
 from otalign.scoring.cost import compute_displacement, normalize
 from otalign.untrusted import check_array
-
-Array = Any
 
 CHANNELS = 16  # of the convolutions
 HEAD_FILE = "head.safetensors"

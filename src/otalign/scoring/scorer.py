@@ -1,10 +1,9 @@
 """The interface of scorers: a batch of word vectors in, scores of links and nulls out."""
 
-from typing import Any, NamedTuple, Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
+from otalign.arrays import Array
 from otalign.scoring.batches import BatchBudget, PairBatch
-
-Array = Any
 
 
 class LinkScores(NamedTuple):

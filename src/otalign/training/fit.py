@@ -63,15 +63,13 @@ def train(
             Inputs are validated before training starts.
 
     Example:
-        ::
-
-            from otalign import io
-            from otalign.settings import Learned
-            from otalign.training import CorpusSplits, RunOptions, train
-
-            sources = {"mtref": CorpusSplits(io.load("mtref", "train"), io.load("mtref", "dev"))}
-            result = train("bert-base-uncased", sources, Learned(), options=RunOptions(on_epoch=print))
-            result.aligner.save("my-aligner")
+        >>> from otalign.io import load
+        >>> from otalign.settings import Learned
+        >>> from otalign.training import CorpusSplits, train
+        >>> golds = {split: load("mtref", split) for split in ("train", "dev")}  # doctest: +SKIP
+        >>> sources = {"mtref": CorpusSplits(golds["train"], golds["dev"])}  # doctest: +SKIP
+        >>> result = train("bert-base-uncased", sources, Learned())  # doctest: +SKIP
+        >>> result.aligner.save("my-aligner")  # doctest: +SKIP
     """
     check_sources(sources)
     objective = make_objective(problem, level)
@@ -110,10 +108,10 @@ def refit(
         ValueError: If the inputs do not belong together, or the checkpoint is that of another training.
 
     Example:
-        ```python
-        first = train("bert-base-uncased", sources, Learned())
-        final = refit("bert-base-uncased", sources, first)
-        ```
+        >>> from otalign.settings import Learned
+        >>> from otalign.training import refit, train
+        >>> first = train("bert-base-uncased", sources, Learned())  # doctest: +SKIP
+        >>> final = refit("bert-base-uncased", sources, first)  # doctest: +SKIP
     """
     recipe, settings = result.recipe, result.aligner.settings
     assert settings.problem is not None

@@ -91,11 +91,19 @@ class Recipe:
                 raise ValueError(f"{name} must be at least 0 and below 1, got {getattr(self, name)}")
 
     def replace(self, **changes: Any) -> "Recipe":
-        """Return a copy with other values."""
+        """Return a copy with other values.
+
+        Args:
+            **changes: The other values, by field.
+        """
         return replace(self, **changes)
 
     def count_epochs(self, steps: int) -> int:
-        """Return the number of epochs at most, given the steps of each."""
+        """Return the number of epochs at most, given the steps of each.
+
+        Args:
+            steps: Number of steps of an epoch.
+        """
         return max(self.epochs, min(MAX_EPOCHS, math.ceil(self.steps / steps)))
 
     def to_dict(self) -> dict[str, Any]:
