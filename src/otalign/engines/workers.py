@@ -14,20 +14,16 @@ from otalign.engines.folder import CENTRE
 from otalign.engines.records import FileRecord
 from otalign.engines.work import CorpusHead, MethodInfo, Shard, ShardWork, describe_method
 from otalign.failures import EXPECTED, CapturedError, capture
-from otalign.processes import ONE_THREAD, SPAWN, exit_with_parent, ignore_interrupts, set_environment
+from otalign.processes import PipeProcess, exit_with_parent
 
 
-class Worker:
+class Worker(PipeProcess):
     """A process, and its current task."""
 
     def __init__(self, work: ShardWork) -> None:
+        super().__init__(_serve, work)
         self.task: Shard | CorpusHead | None = None
         self.reported = 0  # pairs of the task that were reported as aligned
-        self.connection, other_end = SPAWN.Pipe()
-        self.process = SPAWN.Process(target=_serve, args=(other_end, work), daemon=True)
-        with ignore_interrupts(), set_environment(ONE_THREAD):
-            self.process.start()
-        other_end.close()  # so that `receive` fails when the process ends
 
     def submit(self, task: Shard | CorpusHead) -> None:
         """Give the process a task."""
@@ -42,12 +38,6 @@ class Worker:
         except (EOFError, OSError):  # the second, if it was killed while it sent a message
             self.process.join()
             return report_death(self.process.exitcode)
-
-    def stop(self) -> None:
-        """End the process."""
-        self.process.terminate()
-        self.process.join()
-        self.connection.close()
 
 
 class WorkerPool:
