@@ -137,11 +137,15 @@ class TaskPool(Generic[Task, Result]):
         with hide_main_module():  # submitting a task may start a process
             return self.executor.submit(_run_task, task)
 
+    def shut_down(self) -> None:
+        """Drop the tasks that have not been started, and end the processes."""
+        self.executor.shutdown(cancel_futures=True)
+
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.executor.shutdown(cancel_futures=True)
+        self.shut_down()
 
 
 _function: list[Callable[[Any], Any]] = []  # the function of this worker process
