@@ -14,8 +14,8 @@ from typing import Any
 
 import torch
 
+from experiments.peers.aligner import TrainedPeer
 from experiments.peers.settings import PEERS, Peer
-from experiments.peers.trained import TrainedPeer
 from experiments.peers.training import RECIPES, train_peer
 from otalign.io import load
 from otalign.ot import Balanced, Partial, Problem, Unbalanced

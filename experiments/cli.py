@@ -18,7 +18,7 @@ from rich.progress import (
 )
 from rich.progress import Progress as Bars
 
-from experiments.material import Material, StudySource
+from experiments.study_data import Material, StudySource
 from experiments.unsupervised import Cell, EncoderSelection, figures, run_unsupervised, select_rows, tables
 from experiments.unsupervised.run import CELLS
 from otalign import encoders

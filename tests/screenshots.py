@@ -56,7 +56,7 @@ def take(browser: Browser, folder: Path) -> None:
 def take_page(browser: Browser, aligner: Aligner, folder: Path) -> None:
     """Write the pictures of the server's page into a folder."""
     from otalign.server.app import make_app
-    from tests.server.running import served
+    from tests.server.local_server import served
 
     with served(make_app(aligner)) as server:
         for name, width, height, scheme, problem in (

@@ -23,7 +23,7 @@ from otalign.encoders import whitening as centring
 from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced
 from otalign.settings import Settings
 from otalign.text.words import Sentence, split, tokenize
-from tests import plain_aligner
+from tests import reference_aligner
 from tests.encoders import tiny
 
 
@@ -99,7 +99,7 @@ def test_links_are_those_of_the_plain_implementation(bert, problem, solver, pair
         )
         for k, found in enumerate(Aligner(encoder, settings).align_many(pairs)):
             X, Y = (np.asarray(embedded[2 * k + side], dtype=float) - centre for side in (0, 1))
-            weights = plain_aligner.weights(X, Y, settings)
+            weights = reference_aligner.weights(X, Y, settings)
             above = {tuple(cell) for cell in np.argwhere(weights > settings.threshold).tolist()}
             unsure = {tuple(cell) for cell in np.argwhere(abs(weights - settings.threshold) < near).tolist()}
             assert found.pairs - unsure == above - unsure

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from otalign.alignment import Alignment, Link
 from otalign.projection import LabelledSpan, project_spans, project_tags, spans_to_tags, tags_to_spans
-from tests.drawn_alignments import alignments
+from tests.alignment_strategies import alignments
 
 POLICIES = ("run", "cover")
 

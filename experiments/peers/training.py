@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import torch
 
+from experiments.peers.aligner import TrainedPeer
 from experiments.peers.models import MODELS, examples
 from experiments.peers.settings import Peer, PeerSettings
-from experiments.peers.trained import TrainedPeer
 from otalign.alignment import Level
 from otalign.encoders.transformers import Transformers
 from otalign.training.accelerator import load_encoder, make_accelerator

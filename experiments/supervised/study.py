@@ -4,11 +4,11 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 
 from experiments.columns import COLUMNS, DEVS, Column, dev_levels
-from experiments.supervised.ground import Ground
+from experiments.supervised.context import Ground
 from experiments.supervised.jobs import order_jobs, places
-from experiments.supervised.making import Failure, forget
 from experiments.supervised.results import Result
 from experiments.supervised.rows import ROWS, SupervisedRow
+from experiments.supervised.training import Failure, forget
 from experiments.supervised.workers import run_jobs
 
 OnResult = Callable[[Result | Failure, int, int], None]  # called with a result, the number so far, the total

@@ -8,13 +8,13 @@ from pathlib import Path
 from statistics import mean, stdev
 
 import otalign
-from experiments import layout, paper
+from experiments import paper, table_format
 from experiments.columns import COLUMNS, dev_levels
 from experiments.supervised.figures import collect_reliability
-from experiments.supervised.making import RELIED_ON
 from experiments.supervised.results import Result
 from experiments.supervised.rows import ROWS, UNION, SupervisedRow
 from experiments.supervised.study import Supervised
+from experiments.supervised.training import RELIED_ON
 
 Figures = dict[int, dict[str, float]]  # in percent, by seed and by the key of a column
 DEV_COLUMNS = {f"{c.dev} {c.level}": c.heading for c in COLUMNS if c.dev == c.corpus}
@@ -24,7 +24,7 @@ TEST_COLUMNS = {column.key: column.heading for column in COLUMNS}
 def write(study: Supervised, folder: Path) -> list[Path]:
     """Write supervised.md, .csv and .json with all finished results; return the files."""
     texts = {"md": markdown(study), "csv": write_csv(study), "json": as_json(study)}
-    return layout.written(folder, "supervised", texts)
+    return table_format.written(folder, "supervised", texts)
 
 
 def markdown(study: Supervised) -> str:
@@ -88,27 +88,29 @@ def _table(
     with_paper: bool = False,
 ) -> str:
     of_rows = {row.name: _spreads(figures(row), columns) for row in rows}
-    best = layout.best([[middle for middle, _ in of] for of in of_rows.values()])
+    best = table_format.best([[middle for middle, _ in of] for of in of_rows.values()])
     lines: list[tuple[str, Sequence[str]]] = []
     if with_paper:
         others = {name: title for name, title in paper.PEERS.items() if name not in of_rows}
         lines += [
-            (f"_{title}_", [*layout.in_italics(paper.SUPERVISED[name]), ""]) for name, title in others.items()
+            (f"_{title}_", [*table_format.in_italics(paper.SUPERVISED[name]), ""])
+            for name, title in others.items()
         ]
     for row in rows:
         shown = [
-            layout.shown(middle, top, off) for (middle, off), top in zip(of_rows[row.name], best, strict=True)
+            table_format.shown(middle, top, off)
+            for (middle, off), top in zip(of_rows[row.name], best, strict=True)
         ]
         lines.append((row.title, [*shown, str(len(figures(row)))]))
         if with_paper and row.name in paper.SUPERVISED:
-            lines.append(("_paper_", [*layout.in_italics(paper.SUPERVISED[row.name]), ""]))
-    return layout.table([*columns.values(), "mean", "seeds"], lines)
+            lines.append(("_paper_", [*table_format.in_italics(paper.SUPERVISED[row.name]), ""]))
+    return table_format.table([*columns.values(), "mean", "seeds"], lines)
 
 
 def _spreads(figures: Figures, columns: Iterable[str]) -> list[tuple[float | None, float | None]]:
     """Return mean and standard deviation of each column over its seeds, and of the mean of all columns."""
     of_columns = [[of[key] for of in figures.values() if key in of] for key in columns]
-    means = (layout.mean_of_all([of.get(key) for key in columns]) for of in figures.values())
+    means = (table_format.mean_of_all([of.get(key) for key in columns]) for of in figures.values())
     of_columns.append([one for one in means if one is not None])
     return [(mean(of) if of else None, stdev(of) if len(of) > 1 else None) for of in of_columns]
 
@@ -120,12 +122,12 @@ def _choices(study: Supervised, rows: Sequence[SupervisedRow]) -> str:
         firsts = {" ".join(one.place[1:3]): one for one in study.of_row(row) if one.place.seed == 1}
         if row.by_level and firsts:
             lines.append((row.title, [_choice(row, firsts.get(key)) for key in DEV_COLUMNS]))
-    return layout.table(DEV_COLUMNS.values(), lines) if lines else "Nothing."
+    return table_format.table(DEV_COLUMNS.values(), lines) if lines else "Nothing."
 
 
 def _choice(row: SupervisedRow, first: Result | None) -> str:
     if first is None:
-        return layout.MISSING
+        return table_format.MISSING
     problem, rate = row.tries[first.chosen]
     parameters = {} if isinstance(problem, str) else vars(problem)  # a peer has none
     values = ", ".join(f"{value:g}" for value in parameters.values() if isinstance(value, float))
@@ -138,11 +140,11 @@ def _errors(study: Supervised) -> str:
     for level in dev_levels(RELIED_ON):
         kinds = ("links", "all cells", "nulls")
         errors = [[100 * one.error for one in collect_reliability(study, level, what)] for what in kinds]
-        lines.append((level.upper(), [f"{mean(of):.2f}" if of else layout.MISSING for of in errors]))
+        lines.append((level.upper(), [f"{mean(of):.2f}" if of else table_format.MISSING for of in errors]))
     return (
         f"## Calibration\nThe expected calibration error in percent of {ROWS[UNION].title}, on the "
         f"{RELIED_ON} test set: of links that have a probability of 1% or more, of all, and of nulls.\n\n"
-        + layout.table(("links", "all word pairs", "nulls"), lines)
+        + table_format.table(("links", "all word pairs", "nulls"), lines)
     )
 
 

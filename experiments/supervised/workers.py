@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 
-from experiments.supervised.ground import Ground
+from experiments.supervised.context import Ground
 from experiments.supervised.jobs import Job, Waiting
-from experiments.supervised.making import Failure, results
 from experiments.supervised.results import Result
+from experiments.supervised.training import Failure, results
 from otalign.processes import PipeProcess, exit_with_parent
 
 

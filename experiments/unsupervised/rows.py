@@ -6,8 +6,8 @@ To add a row, add a value to `MAIN` (the main table of the paper) or to `APPENDI
 
 from fnmatch import fnmatch
 
-from experiments.unsupervised.similarity import Similarity
-from experiments.unsupervised.statistics import Statistics
+from experiments.unsupervised.fast_align import Statistics
+from experiments.unsupervised.simalign import Similarity
 from experiments.unsupervised.system import System
 from experiments.unsupervised.transport import DISTORTIONS, MASS, Transported
 from otalign.ot import Balanced, Entropic, Exact, Partial, Problem, Unbalanced

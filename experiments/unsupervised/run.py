@@ -10,9 +10,9 @@ from typing import Any
 
 import otalign
 from experiments.columns import COLUMNS, DEVS, Column, dev_levels
-from experiments.material import Material, StudySource
+from experiments.study_data import Material, StudySource
 from experiments.unsupervised.cells import Cell, Cells
-from experiments.unsupervised.choice import EncoderSelection, choose_encoder_settings
+from experiments.unsupervised.encoder_selection import EncoderSelection, choose_encoder_settings
 from experiments.unsupervised.rows import ROWS
 from experiments.unsupervised.system import Figures, System, Tuning
 from otalign.alignment import Alignment

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from experiments.material import Material
+from experiments.study_data import Material
 from otalign.alignment import Alignment, Level, Link, Pairs
 from otalign.gold import Gold
 from otalign.metrics.counts import harmonic_mean

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import otalign
-from experiments import layout, paper
+from experiments import paper, table_format
 from experiments.columns import COLUMNS
 from experiments.unsupervised.cells import Cell
 from experiments.unsupervised.rows import APPENDED
@@ -26,7 +26,7 @@ MEASURES: dict[str, Value] = {
 def write(study: Study, folder: Path) -> list[Path]:
     """Write table.md, table.csv and table.json with all finished cells; return the files."""
     texts = {"md": markdown(study), "csv": write_csv(study), "json": as_json(study)}
-    return layout.written(folder, "table", texts)
+    return table_format.written(folder, "table", texts)
 
 
 def markdown(study: Study) -> str:
@@ -65,14 +65,14 @@ def _table(study: Study, rows: Sequence[System], value: Value, with_paper: bool 
     figures = {
         name: [100 * value(cell.test) if cell else None for cell in row] for name, row in cells.items()
     }
-    best, lines = layout.best(figures.values()), []
+    best, lines = table_format.best(figures.values()), []
     for row in rows:
         values = figures[row.name]
-        shown = [layout.shown(value, top) for value, top in zip(values, best, strict=True)]
-        lines.append((row.title, [*shown, layout.shown(layout.mean_of_all(values))]))
+        shown = [table_format.shown(value, top) for value, top in zip(values, best, strict=True)]
+        lines.append((row.title, [*shown, table_format.shown(table_format.mean_of_all(values))]))
         if with_paper and row.name in paper.F1:
-            lines.append(("_paper_", layout.in_italics(paper.F1[row.name])))
-    return layout.table([*(column.heading for column in COLUMNS), "mean"], lines)
+            lines.append(("_paper_", table_format.in_italics(paper.F1[row.name])))
+    return table_format.table([*(column.heading for column in COLUMNS), "mean"], lines)
 
 
 def write_csv(study: Study) -> str:

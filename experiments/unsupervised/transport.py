@@ -8,7 +8,7 @@ every time.
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from experiments.material import Material
+from experiments.study_data import Material
 from experiments.unsupervised.system import Figures, Tuning
 from otalign.aligner import Aligner
 from otalign.alignment import Alignment, Level

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from otalign import Aligner
-from tests.cli.running import SOURCE, TARGET
+from tests.cli.samples import SOURCE, TARGET
 
 
 @pytest.fixture(scope="session")

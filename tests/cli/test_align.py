@@ -15,7 +15,7 @@ from otalign import Aligner
 from otalign.alignment import Alignment
 from otalign.io import read
 from otalign.render.matrix import SHADES
-from tests.cli.running import SOURCE, TARGET, lines
+from tests.cli.samples import SOURCE, TARGET, lines
 
 
 @pytest.fixture(scope="session")

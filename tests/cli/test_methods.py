@@ -12,7 +12,7 @@ from otalign.cli.methods import OPTIONS, check_method
 from otalign.gold import Gold
 from otalign.io import write
 from otalign.text.words import split, tokenize
-from tests.cli.running import SOURCE, TARGET, lines
+from tests.cli.samples import SOURCE, TARGET, lines
 
 FILES = ("source.txt", "target.txt")
 PAIRS = list(zip(SOURCE, TARGET, strict=True))

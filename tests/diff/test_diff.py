@@ -10,7 +10,7 @@ from otalign.diff import difference
 from otalign.diff.difference import Difference, Passage, Piece
 from otalign.text.sentences import Document, document, split_lines
 from otalign.text.words import tokenize
-from tests.diff.plain import NEW, OLD, plain_aligner
+from tests.diff.toy_aligner import NEW, OLD, plain_aligner
 
 ALIGNER = plain_aligner()
 FOUND = difference(OLD, NEW, ALIGNER)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from experiments.unsupervised import ROWS
-from experiments.unsupervised.similarity import Similarity
+from experiments.unsupervised.simalign import Similarity
 from experiments.unsupervised.transport import Transported
 from otalign.gold import Gold
 from otalign.io import CORPORA, write

@@ -19,7 +19,7 @@ from otalign import Aligner, Settings
 from otalign.io import load
 from otalign.metrics import count, scores
 from otalign.tuning import EmbeddingStore
-from tests.experiments.running import files, run_experiment
+from tests.experiments.runner import files, run_experiment
 
 
 def run(capsys, *arguments, rc: int = 0) -> tuple[str, str]:

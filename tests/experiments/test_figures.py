@@ -16,7 +16,7 @@ from otalign.render.canvas import save
 @pytest.fixture(scope="module")
 def results(model, corpora, tmp_path_factory):
     pytest.importorskip("torch")
-    from experiments.material import StudySource
+    from experiments.study_data import StudySource
     from experiments.unsupervised import figures, run_unsupervised, select_rows
     from otalign.tuning import EncoderChoice
 

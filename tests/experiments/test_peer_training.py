@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
+from experiments.peers.aligner import TrainedPeer
 from experiments.peers.models import MODELS, QuerySet, examples
 from experiments.peers.settings import PEERS
-from experiments.peers.trained import TrainedPeer
 from experiments.peers.training import RECIPES, PeerTraining, train_peer
 from otalign.metrics import count, scores
 from otalign.training import Checkpoint, CorpusSplits, Recipe, RunOptions

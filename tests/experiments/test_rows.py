@@ -10,7 +10,7 @@ import pytest
 from experiments import paper
 from experiments.columns import COLUMNS
 from experiments.unsupervised import MAIN, ROWS, select_rows
-from experiments.unsupervised.similarity import curves
+from experiments.unsupervised.simalign import curves
 from experiments.unsupervised.system import of_pairs
 from otalign.baselines import SimAlign
 from otalign.gold import Gold

@@ -13,13 +13,13 @@ pytest.importorskip("accelerate")
 from experiments import paper
 from experiments.cli import app
 from experiments.columns import COLUMNS, DEVS, dev_levels
-from experiments.material import StudySource
-from experiments.supervised import ROWS, Failure, Ground, figures, making, run_supervised, tables
+from experiments.study_data import StudySource
+from experiments.supervised import ROWS, Failure, Ground, figures, run_supervised, tables, training
 from experiments.supervised.jobs import ALL, BOTH, Job, ResultKey, Waiting, order_jobs, places
-from experiments.supervised.sureness import LEAST, reliability
+from experiments.supervised.reliability import LEAST, reliability
 from experiments.supervised.workers import run_jobs
 from otalign.metrics import Counts, scores
-from tests.experiments.running import files, run_experiment
+from tests.experiments.runner import files, run_experiment
 
 REFIT = ("learned-refit", "learned-further-refit")
 BEST = ("learned-best", "learned-best-refit")
@@ -163,7 +163,7 @@ def test_one_model_of_all_corpora_has_one_threshold_a_level_unless_it_is_tuned(w
 
 def test_a_finished_study_is_not_made_again(whole, options, capsys, monkeypatch):
     before, table = files(whole / "runs"), (whole / "supervised.json").read_text()
-    monkeypatch.setattr(making, "train", None)
+    monkeypatch.setattr(training, "train", None)
     monkeypatch.setattr(figures, "write", lambda study, folder: [])
     _, said = run(capsys, *options, "-o", whole, *KINDS)
     assert said == ""
@@ -172,7 +172,7 @@ def test_a_finished_study_is_not_made_again(whole, options, capsys, monkeypatch)
 
 
 def test_what_fails_is_told_and_the_rest_is_made_and_then_made_up_for(options, capsys, monkeypatch, tmp_path):
-    train = making.train
+    train = training.train
     monkeypatch.setattr(figures, "write", lambda study, folder: [])
 
     def failing(encoder, sources, *rest, **more):
@@ -180,7 +180,7 @@ def test_what_fails_is_told_and_the_rest_is_made_and_then_made_up_for(options, c
             raise RuntimeError("the lights went out")
         return train(encoder, sources, *rest, **more)
 
-    monkeypatch.setattr(making, "train", failing)
+    monkeypatch.setattr(training, "train", failing)
     some = (*options, "-o", tmp_path, "--seeds", 1, "--rows", "learned-further")
     _, said = run(capsys, *some, rc=1)
     for level in ("sure", "possible"):
@@ -190,7 +190,7 @@ def test_what_fails_is_told_and_the_rest_is_made_and_then_made_up_for(options, c
     made = files(tmp_path / "runs")
     assert len([name for name in made if name.endswith(".json")]) == 6  # the one of all, and five
     steps = []
-    monkeypatch.setattr(making, "train", train)
+    monkeypatch.setattr(training, "train", train)
     monkeypatch.setattr("otalign.training.run.TrainingRun._step", _counted(steps))
     _, said = run(capsys, *some)
     assert said.count("seed 1: dev F1") == 2
@@ -205,7 +205,7 @@ def test_what_fails_is_told_and_the_rest_is_made_and_then_made_up_for(options, c
 
 def test_a_model_that_cannot_be_tested_is_not_trained_again(options, capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(figures, "write", lambda study, folder: [])
-    monkeypatch.setattr(making, "APART", 0.0)
+    monkeypatch.setattr(training, "APART", 0.0)
     some = (*options, "-o", tmp_path, "--seeds", 1, "--rows", "uot")
 
     def failing(*_):
@@ -213,7 +213,7 @@ def test_a_model_that_cannot_be_tested_is_not_trained_again(options, capsys, mon
 
     steps = []
     with monkeypatch.context() as patch:
-        patch.setattr(making, "count", failing)
+        patch.setattr(training, "count", failing)
         run(capsys, *some, rc=1)
     assert list((tmp_path / "runs").glob("*.pt"))
     monkeypatch.setattr("otalign.training.run.TrainingRun._step", _counted(steps))

@@ -12,7 +12,7 @@ from otalign.alignment import Alignment, Link
 from otalign.gold import Gold, WordlessLinks
 from otalign.io import FORMATS, BadLine, Item, TextPair, WordPair, read, write
 from otalign.io.items import get_levels, get_words
-from tests.drawn_alignments import alignments, golds, links_without_words
+from tests.alignment_strategies import alignments, golds, links_without_words
 from tests.fuzz import SECONDS, share_of_examples
 from tests.fuzz.hostile import changed_bytes, fragments
 from tests.io.examples import example as example_of

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from otalign.ot import Balanced, Entropic, Partial, Problem, Unbalanced, solve
 from tests.fuzz import share_of_examples
-from tests.ot.drawn import Drawn, problems
+from tests.ot.random_problems import Drawn, problems
 from tests.ot.test_oracle import pot_plan
 
 sizes = st.integers(1, 9)

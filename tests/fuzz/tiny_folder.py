@@ -9,7 +9,7 @@ from otalign.encoders import EXPORTED
 from otalign.encoders.onnx import TOKENIZER, Onnx
 from otalign.settings import Learned, LearnedSettings
 from tests.encoders.tiny import wordpiece
-from tests.scoring.drawn_heads import learned
+from tests.scoring.random_heads import learned
 
 SIZE = 4  # of an embedding
 

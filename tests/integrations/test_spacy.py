@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from otalign.integrations.spacy import align_docs, align_many_docs
-from tests.diff.plain import plain_aligner
+from tests.diff.toy_aligner import plain_aligner
 
 ALIGNER = plain_aligner()
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from otalign.metrics import MEASURES, Counts, breakdown, count_pair, per_pair, scores
-from tests.metrics.drawn import counted
+from tests.metrics.random_counts import counted
 
 # He bought a used car . / He purchased a second-hand car yesterday .
 # The prediction links `used` to `car`. Links: 5 of 6 right, gold 6. Nulls: predicted `second-hand` and

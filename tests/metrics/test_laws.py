@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otalign.metrics import MEASURES, Counts, breakdown, count_pair, per_pair, scores
-from tests.metrics.drawn import counted, drawn_corpus, drawn_pair
+from tests.metrics.random_counts import counted, drawn_corpus, drawn_pair
 
 
 def said(links, n, m):

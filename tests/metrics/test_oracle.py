@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from otalign.metrics import Counts, count_pair, scores
-from tests.metrics.drawn import drawn_corpus
+from tests.metrics.random_counts import drawn_corpus
 
 DATA = Path(os.environ.get("OTALIGN_DATA") or Path(__file__).parents[2] / "../shared/data")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from otalign.metrics import MEASURES, Counts, Resampling, compare, intervals, resampling, scores
-from tests.metrics.drawn import counted, two_systems
+from tests.metrics.random_counts import counted, two_systems
 
 FEW = Resampling(trials=200, seed=3)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced, solve
-from tests.ot.drawn import PROBLEMS, draw
+from tests.ot.random_problems import PROBLEMS, draw
 
 torch = pytest.importorskip("torch")
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced, solve
-from tests.ot.drawn import PROBLEMS, draw
+from tests.ot.random_problems import PROBLEMS, draw
 
 each_problem = pytest.mark.parametrize("problem", PROBLEMS, ids=repr)
 each_dtype = pytest.mark.parametrize("dtype", [np.float32, np.float64])

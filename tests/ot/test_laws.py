@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced, solve
-from tests.ot.drawn import PROBLEMS, TIGHT, draw, drawn
+from tests.ot.random_problems import PROBLEMS, TIGHT, draw, drawn
 
 each_problem = pytest.mark.parametrize("problem", PROBLEMS, ids=repr)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from otalign.ot import Balanced, Entropic, Exact, Partial, Problem, Unbalanced, solve
-from tests.ot.drawn import TIGHT, Drawn, draw
+from tests.ot.random_problems import TIGHT, Drawn, draw
 
 pot = pytest.importorskip("ot", reason="the oracle needs POT")
 torch = pytest.importorskip("torch")

@@ -15,7 +15,7 @@ from otalign.render.changes import changes
 from otalign.render.changes_page import COLOURS, changes_page
 from otalign.render.inline import line
 from otalign.text.sentences import document, split_lines
-from tests.diff.plain import NEW, OLD, plain_aligner
+from tests.diff.toy_aligner import NEW, OLD, plain_aligner
 
 ALIGNER = plain_aligner()
 LIGHTHOUSE = difference(OLD, NEW, ALIGNER)

@@ -6,7 +6,7 @@ from rich.cells import cell_len
 
 from otalign.alignment import Alignment, Link
 from otalign.render.matrix import SHADES, matrix
-from tests.render.drawn import lines, plain, strange
+from tests.render.alignment_strategies import lines, plain, strange
 
 
 def read_back(

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from otalign.alignment import Alignment, Link
 from otalign.render.picture import figure, write_picture
-from tests.render.drawn import plain
+from tests.render.alignment_strategies import plain
 
 pytest.importorskip("matplotlib")
 

@@ -12,7 +12,7 @@ from otalign.gold import Gold
 from otalign.metrics import count, per_pair, scores
 from otalign.render.report import report
 from otalign.render.words import shown
-from tests.render.drawn import plain, strange
+from tests.render.alignment_strategies import plain, strange
 
 GOLD = Gold(("he", "bought", "cars"), ("he", "purchased", "cars", "yesterday"), {(0, 0), (1, 1)}, {(2, 2)})
 PREDICTED = Alignment(GOLD.source, GOLD.target, (Link(0, 0, 0.75), Link(2, 2, 0.5), Link(2, 3, 2.0)))

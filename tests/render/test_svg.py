@@ -12,7 +12,7 @@ from hypothesis import given
 from otalign.alignment import Alignment, Link
 from otalign.render.svg import COLOURS, svg
 from otalign.render.words import shown
-from tests.render.drawn import plain, strange
+from tests.render.alignment_strategies import plain, strange
 
 ROOT = Path(__file__).parents[2]
 NS = "{http://www.w3.org/2000/svg}"

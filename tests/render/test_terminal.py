@@ -13,7 +13,7 @@ from otalign.alignment import Alignment, Link, Phrase
 from otalign.render import terminal
 from otalign.render.terminal import draw
 from otalign.render.words import shown
-from tests.render.drawn import lines, plain, strange
+from tests.render.alignment_strategies import lines, plain, strange
 
 WIDTHS = st.sampled_from([40, 80, 120])
 NONE = Alignment((), (), ())

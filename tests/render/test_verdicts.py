@@ -9,7 +9,7 @@ from otalign.alignment import Alignment, Link
 from otalign.gold import Gold
 from otalign.metrics import count
 from otalign.render.verdicts import at_level, count_verdicts, mistakes, verdicts
-from tests.drawn_alignments import golds
+from tests.alignment_strategies import golds
 
 
 @given(golds(), st.sampled_from(["sure", "possible"]), st.randoms())

@@ -13,7 +13,7 @@ from otalign.scoring.heads import ProjectionHead, TransportHead
 from otalign.scoring.learned import LearnedScorer
 from otalign.scoring.transport import TransportScorer
 from otalign.settings import Settings
-from tests.scoring.drawn_heads import SHAPES, SIZE, in_torch, learned, projection, tile
+from tests.scoring.random_heads import SHAPES, SIZE, in_torch, learned, projection, tile
 
 torch = pytest.importorskip("torch")
 

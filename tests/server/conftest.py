@@ -6,8 +6,8 @@ import pytest
 
 from otalign import Aligner
 from otalign.settings import Learned, LearnedSettings
-from tests.scoring.drawn_heads import learned
-from tests.server.running import Served, served
+from tests.scoring.random_heads import learned
+from tests.server.local_server import Served, served
 
 
 @pytest.fixture(scope="session")

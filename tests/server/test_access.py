@@ -8,7 +8,7 @@ import pytest
 from otalign.server.access import allowed_hosts, check_origin, is_loopback, read_token
 from otalign.server.app import make_app
 from otalign.server.guards import access_log
-from tests.server.running import served
+from tests.server.local_server import served
 from tests.server.test_api import ASKED, is_problem
 
 TOKEN = "s3cret-token"

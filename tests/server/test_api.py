@@ -18,7 +18,7 @@ from otalign.server.app import make_app
 from otalign.server.limits import Limits
 from otalign.server.metrics import SIZE, Metrics
 from otalign.server.work import AlignmentWorker
-from tests.server.running import served
+from tests.server.local_server import served
 
 PAIRS = [
     ("He bought a used car.", "He purchased a second-hand car yesterday."),

@@ -9,7 +9,7 @@ import pytest
 
 from otalign.server.app import make_app
 from otalign.server.limits import Limits
-from tests.server.running import Served, served
+from tests.server.local_server import Served, served
 
 HEAD = b"POST /v1/align HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 GOOD = {"source": "one", "target": "two"}

@@ -8,7 +8,7 @@ import pytest
 from otalign.server.app import make_app
 from tests.browser import Page
 from tests.screenshots import take_page
-from tests.server.running import served
+from tests.server.local_server import served
 
 SOURCE, TARGET = "He bought a used car.", "He purchased a second-hand car yesterday."
 LINKS = "[...document.querySelectorAll('path.link')].map(p => p.dataset.source + '-' + p.dataset.target)"

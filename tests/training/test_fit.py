@@ -20,7 +20,7 @@ from otalign.ot import Partial, Unbalanced
 from otalign.scoring.heads import ProjectionHead, TransportHead
 from otalign.settings import Learned, LearnedSettings, Settings
 from otalign.training import CorpusSplits, Recipe, RunOptions, TrainingResult, refit, train
-from tests.scoring.drawn_heads import learned, projection
+from tests.scoring.random_heads import learned, projection
 from tests.training.examples import EMPTY, GOLDS, LONG, SOURCES, SURE
 from tests.training.tiny_runs import PROBLEMS, QUICK, QUICK_PAPER, get_weights, train_tiny
 

@@ -9,7 +9,7 @@ from otalign.ot import Balanced, Entropic, Partial, Unbalanced
 from otalign.settings import Settings
 from otalign.tuning import EncoderChoice, Journal, SearchGrid, tune
 from otalign.tuning.sweep import DevCorpus, sweep_thresholds
-from tests.tuning.drawn import drawn_embeddings, drawn_golds
+from tests.tuning.random_embeddings import drawn_embeddings, drawn_golds
 
 GOLDS = drawn_golds()
 EMBEDDINGS = {

@@ -6,7 +6,7 @@ import pytest
 from otalign.encoders import Encoder
 from otalign.text.words import join_words
 from otalign.tuning import EmbeddingStore, EncoderChoice
-from tests.tuning.drawn import Lookup, drawn_golds
+from tests.tuning.random_embeddings import Lookup, drawn_golds
 
 PAIRS = [(gold.source, gold.target) for gold in drawn_golds()]
 CHOICES = [EncoderChoice(1), EncoderChoice(3), EncoderChoice(2, "separate")]

@@ -15,7 +15,7 @@ from otalign.settings import Settings
 from otalign.text.words import join_words
 from otalign.tuning import THRESHOLDS, sweep_thresholds
 from otalign.tuning.sweep import mark_batch
-from tests.tuning.drawn import drawn_embeddings, drawn_golds
+from tests.tuning.random_embeddings import drawn_embeddings, drawn_golds
 
 LEVELS = ("sure", "possible")
 RATES = ("precision", "recall", "f1")

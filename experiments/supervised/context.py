@@ -10,7 +10,7 @@ import torch
 
 import otalign
 from experiments.columns import COLUMNS, DEVS
-from experiments.material import Material, StudySource
+from experiments.study_data import Material, StudySource
 from experiments.supervised.jobs import ResultKey
 from experiments.supervised.results import Result, Results
 from experiments.supervised.rows import ROWS

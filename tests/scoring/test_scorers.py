@@ -9,7 +9,7 @@ from otalign.ot import Partial, Unbalanced
 from otalign.scoring import LearnedScorer, extract_links, make_scorer
 from otalign.scoring.learned import compute_link_probabilities, compute_null_logits
 from otalign.settings import LearnedSettings, Settings
-from tests.scoring.drawn_heads import learned, projection, tile
+from tests.scoring.random_heads import learned, projection, tile
 
 LEARNED = LearnedSettings(encoder="", layer=0)
 PLAIN = Settings(encoder="", layer=0, centring=False)
@@ -83,7 +83,7 @@ def test_the_level_is_that_of_the_settings():
 
 def test_torch_gives_the_same_probabilities():
     torch = pytest.importorskip("torch")
-    from tests.scoring.drawn_heads import in_torch
+    from tests.scoring.random_heads import in_torch
 
     of, head = tile(), learned()
     lent = LearnedScorer(head, "sure").to_device(torch.tensor(of.X)).score(in_torch(of))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.material import Material
+from experiments.study_data import Material
 from experiments.unsupervised.system import Figures, Tuning, of_pairs
 from otalign.alignment import Alignment, Level
 from otalign.baselines import IterMax, SimAlign, similarity

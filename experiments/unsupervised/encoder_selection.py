@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import mean
 
 from experiments.columns import DEVS, dev_levels
-from experiments.material import Material
+from experiments.study_data import Material
 from otalign.ot import Unbalanced
 from otalign.tuning import EncoderChoice, SearchGrid, tune
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from otalign.alignment import Alignment, Link
-from tests.drawn_alignments import _pairs, weights
+from tests.alignment_strategies import _pairs, weights
 
 # Words that cannot be taken for marks, a cell a letter; nine of them fit into 40 cells, so none is folded.
 plain_words = st.lists(st.text("abcdefgh", min_size=1, max_size=3), max_size=9)

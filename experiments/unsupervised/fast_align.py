@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
 from experiments.columns import COLUMNS
-from experiments.material import Material
+from experiments.study_data import Material
 from experiments.unsupervised.system import Tuning, of_pairs
 from otalign.alignment import Alignment, Level
 from otalign.baselines import FastAlign, Symmetrisation

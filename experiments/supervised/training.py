@@ -13,14 +13,14 @@ from typing import Any
 import torch
 
 from experiments.columns import COLUMNS, Column
+from experiments.peers.aligner import TrainedPeer
 from experiments.peers.settings import PeerSettings
-from experiments.peers.trained import TrainedPeer
 from experiments.peers.training import PeerTraining, train_peer
-from experiments.supervised.ground import Ground
+from experiments.supervised.context import Ground
 from experiments.supervised.jobs import ALL, BOTH, Job, ResultKey, chooser
+from experiments.supervised.reliability import reliability
 from experiments.supervised.results import Result
 from experiments.supervised.rows import FURTHER_ROW, REFIT_ROW, ROWS, UNION, Try
-from experiments.supervised.sureness import reliability
 from otalign.aligner import Aligner, load_settings
 from otalign.metrics import Counts, count, scores, signature
 from otalign.settings import Learned
