@@ -1,9 +1,9 @@
-"""The supervised peers behind the interface of `Aligner`: an encoder, what was trained over it, and settings.
+"""The supervised peers with the interface of `Aligner`: an encoder, a trained head, and settings.
 
 TrainedPeer.load("crf-folder").align_many(pairs)
 
-It is a folder, saved: the files of the encoder, `peer.safetensors` and `peer.json`. It needs torch. It does
-not say how sure it is of a null.
+Saved, a peer is a folder with the files of the encoder, `peer.safetensors` and `peer.json`. It needs torch.
+Its nulls have no confidence.
 """
 
 import json
@@ -12,24 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import torch
-from torch import nn
 
 import otalign
-from experiments.peers.queries import QueryBatch, batch, by_pairs, queries
 from experiments.peers.semi_crf import SemiCrf
 from experiments.peers.settings import PEER, Peer, PeerSettings, load_settings
-from experiments.peers.span_prediction import QueryTensors, SpanPrediction
+from experiments.peers.span_prediction import SpanPrediction
 from otalign.alignment import Alignment, Link
 from otalign.arrays import is_finite
 from otalign.atomic import write_atomic
 from otalign.encoders.chunks import split_into_chunks
 from otalign.encoders.transformers import Transformers
 from otalign.failures import describe
-from otalign.method import format_signature
-from otalign.scoring import PairBatch, split_into_batches
+from otalign.method import Method, format_signature
 from otalign.scoring.extraction import DIGITS
-from otalign.scoring.learned import BUDGET
 from otalign.text.words import Pair, Text
 
 WEIGHTS = "peer.safetensors"
@@ -40,8 +35,8 @@ HEADS: dict[Peer, type[SemiCrf] | type[SpanPrediction]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class TrainedPeer:
-    """Aligns with what it has learned."""
+class TrainedPeer(Method):
+    """A trained peer. It is immutable, like `Aligner`."""
 
     encoder: Transformers
     head: SemiCrf | SpanPrediction
@@ -57,7 +52,7 @@ class TrainedPeer:
         batch_size: int | None = None,
         threshold: float | None = None,
     ) -> "TrainedPeer":
-        """The one in a folder; a threshold goes before the one that its dev set has chosen."""
+        """Load a peer from a folder; a threshold replaces the one that was chosen on its dev set."""
         from safetensors.torch import load_file
 
         settings = load_settings(Path(folder))
@@ -93,67 +88,30 @@ class TrainedPeer:
 
     @property
     def signature(self) -> str:
-        """Signature `key:value|…` that describes a result so that it can be reproduced."""
+        """All settings that are needed to reproduce a result, as `key:value|…`."""
         return format_signature(self.settings.signature_fields())
-
-    def align(self, source: Text, target: Text) -> Alignment:
-        """Align a pair: two texts, or two lists of words."""
-        (alignment,) = self.align_many([(source, target)])
-        return alignment
 
     def align_many(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[Alignment]:
         """Align any number of pairs lazily, in order, a chunk at a time."""
         for chunk in split_into_chunks(pairs):
-            for pair, weights in zip(chunk, self._weights(chunk), strict=True):
-                yield _alignment(pair, weights, self.settings.threshold)
+            for pair, scores in zip(chunk, self._score_links(chunk), strict=True):
+                yield _make_alignment(pair, scores, self.settings.threshold)
 
-    def _weights(self, pairs: Sequence[Pair]) -> list[np.ndarray]:
-        """Return the weights of all word pairs of each pair, (n, m)."""
-        made = [np.zeros((len(one.spans), len(other.spans)), dtype=np.float32) for one, other in pairs]
-        match self.head:
-            case SemiCrf():
-                parts = crf_weights(self.encoder, self.head, pairs)
-            case SpanPrediction():
-                parts = span_weights(self.encoder, self.head, pairs)
-        for places, weights in parts:
-            if not is_finite(weights):
-                raise ValueError(f"{self.encoder.name} gives weights that are not finite; it is damaged")
-            for k, of in zip(places, weights, strict=True):
-                n, m = made[k].shape
-                made[k] = of[:n, :m]
-        return made
+    def _score_links(self, pairs: Sequence[Pair]) -> list[np.ndarray]:
+        """Score all word pairs of each pair, (n, m)."""
+        found = [np.zeros((len(one.spans), len(other.spans)), dtype=np.float32) for one, other in pairs]
+        for indices, scores in self.head.score_pairs(self.encoder, pairs):
+            if not is_finite(scores):
+                raise ValueError(f"{self.encoder.name} gives scores that are not finite; it is damaged")
+            for k, links in zip(indices, scores, strict=True):
+                n, m = found[k].shape
+                found[k] = links[:n, :m]
+        return found
 
 
-PairWeights = Iterator[
-    tuple[Sequence[int], np.ndarray]
-]  # numbers of pairs, and the weights (B, N, M) of each
-
-
-def crf_weights(encoder: Transformers, head: SemiCrf, pairs: Sequence[Pair]) -> PairWeights:
-    embeddings = encoder.embed(pairs, "joint")
-    for indices, pair_batch in split_into_batches(embeddings, BUDGET):
-        yield indices, head.weights(PairBatch(*(_tensor(part, head) for part in pair_batch))).numpy()
-
-
-def span_weights(encoder: Transformers, head: SpanPrediction, pairs: Sequence[Pair]) -> PairWeights:
-    def read(part: QueryBatch) -> tuple[torch.Tensor, QueryTensors]:
-        states = _tensor(encoder.hidden(part.ids, part.mask, part.types), head)
-        return states, QueryTensors.of(part, states.device)
-
-    lengths = np.array([(len(one.spans), len(other.spans)) for one, other in pairs])
-    links = [np.zeros(shape, dtype=np.float32) for shape in lengths]  # that there are none matters not here
-    for of in by_pairs(queries(pairs, encoder), encoder.batch_size):
-        asked = batch(of, lengths, links, encoder.pad)
-        yield asked.pairs.tolist(), head.weights(asked, read)
-
-
-def _tensor(array: object, beside: nn.Module) -> torch.Tensor:
-    return torch.as_tensor(array, device=next(beside.parameters()).device)
-
-
-def _alignment(pair: Pair, weights: np.ndarray, threshold: float) -> Alignment:
+def _make_alignment(pair: Pair, scores: np.ndarray, threshold: float) -> Alignment:
     source, target = pair
-    i, j = np.nonzero(weights > threshold)
-    kept = np.round(weights[i, j].astype(float), DIGITS)
-    links = tuple(map(Link, i.tolist(), j.tolist(), kept.tolist()))
+    i, j = np.nonzero(scores > threshold)
+    weights = np.round(scores[i, j].astype(float), DIGITS)
+    links = tuple(map(Link, i.tolist(), j.tolist(), weights.tolist()))
     return Alignment(source.words, target.words, links, source.spans, target.spans)

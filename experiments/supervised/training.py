@@ -1,4 +1,4 @@
-"""The results of a job: models are trained, chosen on dev sets, and only then tested, each once."""
+"""The work of a job: models are trained, chosen on dev sets, and only then tested, each once."""
 
 import gc
 import shutil
@@ -14,239 +14,231 @@ import torch
 
 from experiments.columns import COLUMNS, Column
 from experiments.peers.aligner import TrainedPeer
-from experiments.peers.settings import PeerSettings
-from experiments.peers.training import PeerTraining, train_peer
-from experiments.supervised.context import Ground
-from experiments.supervised.jobs import ALL, BOTH, Job, ResultKey, chooser
-from experiments.supervised.reliability import reliability
+from experiments.peers.training import PeerTraining
+from experiments.supervised.context import StudyContext
+from experiments.supervised.jobs import ALL, BOTH, Job, ModelId, find_chooser
+from experiments.supervised.reliability import measure_reliability
 from experiments.supervised.results import Result
 from experiments.supervised.rows import FURTHER_ROW, REFIT_ROW, ROWS, UNION, Try
+from experiments.supervised.trainers import find_trainer
 from otalign.aligner import Aligner, load_settings
 from otalign.metrics import Counts, count, scores, signature
-from otalign.settings import Learned
-from otalign.training import Checkpoint, RunOptions, TrainingResult, refit, train
+from otalign.training import Checkpoint, RunOptions, TrainingResult, refit
 from otalign.tuning import calibrate
 
-APART = 60.0  # seconds at least between two checkpoints of a model: on a GPU, some are trained sooner
-RELIED_ON = "mtref"  # the test set on which it is seen whether probabilities mean what they say
+CHECKPOINT_INTERVAL = 60.0  # seconds between two checkpoints of a model; a GPU trains some models sooner
+RELIABILITY_CORPUS = "mtref"  # corpus on whose test set the reliability of probabilities is measured
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A place that nothing came of, and why."""
+    """A model that has no result, and the reason."""
 
-    place: ResultKey
+    model: ModelId
     error: str
     trace: str = ""
 
 
 @dataclass(frozen=True, eq=False)
-class Made:
-    """A training that is over: which of the tries is best, what it gave, and what each reached."""
+class FinishedTraining:
+    """The best of the tries of a model, and the dev F1 of each."""
 
     chosen: int
-    trained: TrainingResult | PeerTraining
+    result: TrainingResult | PeerTraining
     tried: list[dict[str, Any]]
     seconds: float
-    begun: tuple[Checkpoint, ...]  # there until it is tested
+    checkpoints: tuple[Checkpoint, ...]  # kept until the model is tested
 
 
-def results(job: Job, ground: Ground) -> Iterator[Result | Failure]:
-    """The new ones of a job, as they come. One that fails does not keep the others from being made."""
-    for place, make in _steps(job, ground):
+def run_job(job: Job, context: StudyContext) -> Iterator[Result | Failure]:
+    """Yield the new results of a job as they come. A model that fails does not stop the others."""
+    for model, make_result in _list_steps(job, context):
         try:
-            made = make()
+            result = make_result()
         except Exception as error:
-            made = Failure(place, f"{type(error).__name__}: {error}", traceback.format_exc())
-        _tidy()
-        if made:
-            yield made
+            result = Failure(model, f"{type(error).__name__}: {error}", traceback.format_exc())
+        _free_memory()
+        if result:
+            yield result
 
 
-def _steps(job: Job, ground: Ground) -> Iterator[tuple[ResultKey, Callable[[], Result | None]]]:
-    first, *others = job.places
-    if not others and not job.kept and not ROWS[first.row].after:
-        yield first, lambda: _result(first, ground, _train_best(first, ground, ground.source.encoder))
+def _list_steps(job: Job, context: StudyContext) -> Iterator[tuple[ModelId, Callable[[], Result | None]]]:
+    first, *others = job.models
+    if not others and not job.is_base and not ROWS[first.row].after:
+        yield first, lambda: _test(first, context, _train_best(first, context, context.source.encoder))
         return
-    family = _Family(ground, first.seed, job.kept)
-    for place in job.places:
-        yield place, lambda place=place: family.result(place)
+    family = _Family(context, first.seed, job.is_base)
+    for model in job.models:
+        yield model, lambda model=model: family.make_result(model)
 
 
 class _Family:
-    """The model of all corpora, and what is made of it: the same without tuning, trained further, or with the
-    dev sets too. What others go on from is kept in a folder, so that what was interrupted can go on."""
+    """The model of all corpora, and the models that start from it: the same without tuning, trained further,
+    or trained on the dev sets too. Models that others start from are saved, so that an interrupted run can
+    continue."""
 
-    def __init__(self, ground: Ground, seed: int, kept: bool):
-        self.ground, self.head, self.kept = ground, ResultKey(UNION, ALL, BOTH, seed), kept
-        self.folder = ground.results.folder / f"{UNION}_{seed}_{ground.key(self.head)[:12]}.model"
-        self.refit = self.folder / "refit"
-        self.made: dict[ResultKey, Made] = {}
+    def __init__(self, context: StudyContext, seed: int, is_base: bool) -> None:
+        self.context, self.base, self.is_base = context, ModelId(UNION, ALL, BOTH, seed), is_base
+        key = context.compute_key(self.base)
+        self.folder = context.results.folder / f"{UNION}_{seed}_{key[:12]}.model"
+        self.refit_folder = self.folder / "refit"
+        self.trainings: dict[ModelId, FinishedTraining] = {}
 
-    def result(self, place: ResultKey) -> Result | None:
-        """New, or nothing if there is one, and the model too if others go on from it."""
-        folder = {UNION: self.folder, REFIT_ROW: self.refit}.get(place.row) if self.kept else None
-        if self.ground.result(place) and (folder is None or _has_model(folder)):
+    def make_result(self, model: ModelId) -> Result | None:
+        """Train and test a model, unless its result exists, and its weights if others start from them."""
+        folder = {UNION: self.folder, REFIT_ROW: self.refit_folder}.get(model.row) if self.is_base else None
+        if self.context.find_result(model) and (folder is None or _has_model(folder)):
             return None
-        row = ROWS[place.row]
-        chosen = self._train_family(self.head if row.together else place._replace(row=FURTHER_ROW))
+        row = ROWS[model.row]
+        training = self._train(self.base if row.together else model._replace(row=FURTHER_ROW))
         if not row.refit:
-            return _result(place, self.ground, chosen)
-        encoder = self.ground.source.encoder if row.together else self._get_model(self.refit)
-        made = _refit(place, self.ground, encoder, chosen)
+            return _test(model, self.context, training)
+        encoder = self.context.source.encoder if row.together else self._find_model(self.refit_folder)
+        training = _refit(model, self.context, encoder, training)
         if folder:
-            made.trained.aligner.save(folder)
-        return _result(place, self.ground, made)
+            training.result.aligner.save(folder)
+        return _test(model, self.context, training)
 
-    def forget(self) -> None:
+    def remove(self) -> None:
+        """Delete the saved models."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def _train_family(self, place: ResultKey) -> Made:
-        """The head, or what goes on from it: here, and once."""
-        if place not in self.made:
-            encoder = self.ground.source.encoder if place == self.head else self._get_model(self.folder)
-            self.made[place] = _train_best(place, self.ground, encoder)
-            if place == self.head and self.kept:
-                self.forget()
-                self.made[place].trained.aligner.save(self.folder)
-        return self.made[place]
+    def _train(self, model: ModelId) -> FinishedTraining:
+        """Train the base, or a model that starts from it, once."""
+        if model not in self.trainings:
+            is_base = model == self.base
+            encoder = self.context.source.encoder if is_base else self._find_model(self.folder)
+            self.trainings[model] = _train_best(model, self.context, encoder)
+            if is_base and self.is_base:
+                self.remove()
+                self.trainings[model].result.aligner.save(self.folder)
+        return self.trainings[model]
 
-    def _get_model(self, folder: Path) -> str:
+    def _find_model(self, folder: Path) -> str:
         if not _has_model(folder):
-            raise ValueError("the model that it goes on from could not be trained")
+            raise ValueError("the model that it starts from could not be trained")
         return str(folder)
 
 
 def _has_model(folder: Path) -> bool:
-    return load_settings(folder) is not None  # they are written last
+    return load_settings(folder) is not None  # the settings are written last
 
 
-def forget(jobs: Iterable[Job], ground: Ground) -> None:
-    """The models that were kept for others to go on from, once all of these are there."""
-    whole: dict[int, bool] = {}
+def remove_base_models(jobs: Iterable[Job], context: StudyContext) -> None:
+    """Delete the saved models of the seeds whose jobs all have their results."""
+    finished: dict[int, bool] = {}
     for job in jobs:
-        if job.kept or ROWS[job.places[0].row].after:
-            there = all(map(ground.result, job.places))
-            whole[job.places[0].seed] = there and whole.get(job.places[0].seed, True)
-    for seed, there in whole.items():
-        if there:
-            _Family(ground, seed, True).forget()
+        if job.is_base or ROWS[job.models[0].row].after:
+            seed = job.models[0].seed
+            finished[seed] = all(map(context.find_result, job.models)) and finished.get(seed, True)
+    for seed, all_finished in finished.items():
+        if all_finished:
+            _Family(context, seed, True).remove()
 
 
-def _refit(place: ResultKey, ground: Ground, encoder: str, made: Made) -> Made:
+def _refit(
+    model: ModelId, context: StudyContext, encoder: str, training: FinishedTraining
+) -> FinishedTraining:
     start = time.perf_counter()
-    assert isinstance(made.trained, TrainingResult)
-    sources = {corpus: ground.get_splits(corpus) for corpus in place.corpora}
-    checkpoint = _checkpoint(place, ground, encoder)
-    trained = refit(encoder, sources, made.trained, options=_make_options(ground, checkpoint))
-    seconds, begun = time.perf_counter() - start, (*made.begun, checkpoint)
-    return replace(made, trained=trained, seconds=seconds, begun=begun)
+    assert isinstance(training.result, TrainingResult)
+    sources = {corpus: context.get_splits(corpus) for corpus in model.corpora}
+    checkpoint = _make_checkpoint(model, context, encoder)
+    result = refit(encoder, sources, training.result, options=_make_options(context, checkpoint))
+    return replace(
+        training,
+        result=result,
+        seconds=time.perf_counter() - start,
+        checkpoints=(*training.checkpoints, checkpoint),
+    )
 
 
-def _train_best(place: ResultKey, ground: Ground, encoder: str) -> Made:
-    """Train all that is to be tried at a place, and return the best by dev F1."""
-    start, tried, best, begun = time.perf_counter(), [], None, []
-    for number, one in _tries(place, ground):
-        checkpoint = _checkpoint(place, ground, encoder, number)
-        begun.append(checkpoint)
-        fit: Any = train_peer if isinstance(one.problem, str) else train
-        trained = fit(
+def _train_best(model: ModelId, context: StudyContext, encoder: str) -> FinishedTraining:
+    """Train all tries of a model, and return the best by dev F1."""
+    start, tried, best, checkpoints = time.perf_counter(), [], None, []
+    for number, one in _list_tries(model, context):
+        checkpoint = _make_checkpoint(model, context, encoder, number)
+        checkpoints.append(checkpoint)
+        result = find_trainer(one.problem).train(
             encoder,
-            {corpus: ground.get_splits(corpus) for corpus in place.corpora},
+            {corpus: context.get_splits(corpus) for corpus in model.corpora},
             one.problem,
-            ROWS[place.row].recipe.replace(learning_rate=one.learning_rate, seed=place.seed),
-            level=None if place.level == BOTH else place.level,  # pyright: ignore[reportArgumentType]
-            options=_make_options(ground, checkpoint),
+            ROWS[model.row].recipe.replace(learning_rate=one.learning_rate, seed=model.seed),
+            None if model.level == BOTH else model.level,  # pyright: ignore[reportArgumentType]
+            _make_options(context, checkpoint),
         )
-        tried.append({"problem": repr(one.problem), "learning_rate": one.learning_rate, "dev_f1": trained.f1})
-        if best is None or trained.f1 > best[1].f1:
-            best = number, trained
-        del trained
-        _tidy()
+        tried.append({"problem": repr(one.problem), "learning_rate": one.learning_rate, "dev_f1": result.f1})
+        if best is None or result.f1 > best[1].f1:
+            best = number, result
+        del result
+        _free_memory()
     assert best is not None
-    return Made(*best, tried, time.perf_counter() - start, tuple(begun))
+    return FinishedTraining(*best, tried, time.perf_counter() - start, tuple(checkpoints))
 
 
-def _make_options(ground: Ground, checkpoint: Checkpoint) -> RunOptions:
+def _make_options(context: StudyContext, checkpoint: Checkpoint) -> RunOptions:
     """Return the device and the precision of the study, and the checkpoint of one training."""
-    return RunOptions(device=ground.source.device, bf16=ground.precision == "bfloat16", checkpoint=checkpoint)
+    return RunOptions(
+        device=context.source.device, bf16=context.precision == "bfloat16", checkpoint=checkpoint
+    )
 
 
-def _checkpoint(place: ResultKey, ground: Ground, encoder: str, number: int = 0) -> Checkpoint:
-    """Return the checkpoint of one of the tries at a place, from which it continues if it was interrupted."""
-    digest = sha256(f"{ground.key(place)} {encoder} {number}".encode()).hexdigest()
-    folder = ground.results.folder
+def _make_checkpoint(model: ModelId, context: StudyContext, encoder: str, number: int = 0) -> Checkpoint:
+    """Return the checkpoint of one try, from which it continues if it was interrupted."""
+    digest = sha256(f"{context.compute_key(model)} {encoder} {number}".encode()).hexdigest()
+    folder = context.results.folder
     folder.mkdir(parents=True, exist_ok=True)
-    return Checkpoint(folder / f"{'_'.join(map(str, place))}_{digest[:12]}.pt", APART)
+    return Checkpoint(folder / f"{'_'.join(map(str, model))}_{digest[:12]}.pt", CHECKPOINT_INTERVAL)
 
 
-def _tries(place: ResultKey, ground: Ground) -> list[tuple[int, Try]]:
-    """All of a row for its first seed; for the others, the one that was best there."""
-    tries = list(enumerate(ROWS[place.row].tries))
-    before = chooser(place)
-    if before is None:
+def _list_tries(model: ModelId, context: StudyContext) -> list[tuple[int, Try]]:
+    """Return all tries of a row for its first seed, and for other seeds the one that was best there."""
+    tries = list(enumerate(ROWS[model.row].tries))
+    chooser = find_chooser(model)
+    if chooser is None:
         return tries
-    first = ground.result(before)
+    first = context.find_result(chooser)
     if first is None:
-        raise ValueError(f"what is best was not found out: {before} is missing")
+        raise ValueError(f"the best try is unknown: {chooser} is missing")
     return [tries[first.chosen]]
 
 
-def _result(place: ResultKey, ground: Ground, made: Made) -> Result | None:
-    """The model tested, and written down; nothing if it is there already."""
-    if ground.result(place):
+def _test(model: ModelId, context: StudyContext, training: FinishedTraining) -> Result | None:
+    """Test a model and write its result; return None if the result exists."""
+    if context.find_result(model):
         return None
-    start, trained, row = time.perf_counter(), made.trained, ROWS[place.row]
-    counted: dict[Column, tuple[Counts, Aligner | TrainedPeer]] = {}
-    for column in place.columns:
-        aligner = _for_column(trained, column, row.tuned)
-        golds = ground.material.golds(column.corpus, "test")
-        found = aligner.align_many((gold.source, gold.target) for gold in golds)
-        counted[column] = count(found, golds, column.level), aligner
+    start, trained, row = time.perf_counter(), training.result, ROWS[model.row]
+    used = row.tries[training.chosen]
+    trainer = find_trainer(used.problem)
+    tested: dict[Column, tuple[Counts, Aligner | TrainedPeer]] = {}
+    for column in model.columns:
+        aligner = trainer.select_aligner(trained, column, row.tuned)
+        golds = context.data.get_golds(column.corpus, "test")
+        alignments = aligner.align_many((gold.source, gold.target) for gold in golds)
+        tested[column] = count(alignments, golds, column.level), aligner
     result = Result(
-        place,
-        made.chosen,
-        _problem(trained),
-        row.recipe.replace(learning_rate=row.tries[made.chosen].learning_rate, seed=place.seed).to_dict(),
-        made.tried,
+        model,
+        training.chosen,
+        trainer.describe_problem(trained),
+        row.recipe.replace(learning_rate=used.learning_rate, seed=model.seed).to_dict(),
+        training.tried,
         [epoch.to_dict() for epoch in trained.epochs],
-        {name: {k: score._asdict() for k, score in of.items()} for name, of in trained.dev.items()},
-        {column.key: _figures(place, column, *of) for column, of in counted.items()},
-        _reliability(trained, ground) if place.row == UNION else {},
-        round(made.seconds + time.perf_counter() - start, 2),
-        ground.key(place),
+        {name: {k: score._asdict() for k, score in levels.items()} for name, levels in trained.dev.items()},
+        {column.key: _make_figures(model, column, *found) for column, found in tested.items()},
+        _measure_reliability(trained, context) if model.row == UNION else {},
+        round(training.seconds + time.perf_counter() - start, 2),
+        context.compute_key(model),
     )
-    ground.results.write(result, [counts for counts, _ in counted.values()])
-    for checkpoint in made.begun:
+    context.results.write(result, [counts for counts, _ in tested.values()])
+    for checkpoint in training.checkpoints:
         checkpoint.remove()
     return result
 
 
-def _problem(trained: TrainingResult | PeerTraining) -> dict[str, Any]:
-    """Return the name and the parameters of the problem or peer that was trained."""
-    settings = trained.aligner.settings
-    return {"name": settings.method} if isinstance(settings, PeerSettings) else settings.to_dict()["problem"]
-
-
-def _for_column(trained: TrainingResult | PeerTraining, column: Column, tuned: bool) -> Aligner | TrainedPeer:
-    """The aligner at the level of a column, with the threshold that is best on its dev set, or its own."""
-    aligner = trained.aligner
-    if isinstance(aligner, TrainedPeer):
-        return aligner  # of one level and one dev set, those of the column
-    settings = aligner.settings
-    if isinstance(settings.problem, Learned):
-        settings = settings.replace(links=column.level, threshold=None)
-        if tuned:
-            levels = trained.dev[column.dev]  # where no link is merely possible, the levels are one
-            settings = settings.replace(threshold=(levels.get(column.level) or levels["sure"]).threshold)
-    return replace(aligner, settings=settings)
-
-
-def _figures(
-    place: ResultKey, column: Column, counts: Counts, aligner: Aligner | TrainedPeer
+def _make_figures(
+    model: ModelId, column: Column, counts: Counts, aligner: Aligner | TrainedPeer
 ) -> dict[str, Any]:
-    more = {"row": place.row, "corpus": column.corpus, "split": "test", "tuned_on": f"{column.dev} dev"}
-    if not ROWS[place.row].tuned:
+    more = {"row": model.row, "corpus": column.corpus, "split": "test", "tuned_on": f"{column.dev} dev"}
+    if not ROWS[model.row].tuned:
         del more["tuned_on"]
     return {
         **scores(counts, ["precision", "recall", "f1"]),
@@ -256,20 +248,21 @@ def _figures(
     }
 
 
-def _reliability(trained: TrainingResult | PeerTraining, ground: Ground) -> dict[str, Any]:
-    """Compute the reliability of the aligner, calibrated on one corpus as its thresholds are chosen."""
+def _measure_reliability(trained: TrainingResult | PeerTraining, context: StudyContext) -> dict[str, Any]:
+    """Measure the reliability of the aligner, calibrated on one corpus as its thresholds are chosen."""
     assert isinstance(trained.aligner, Aligner)
-    aligner, _ = calibrate(trained.aligner, {RELIED_ON: ground.material.golds(RELIED_ON, "dev")})
-    golds, found = ground.material.golds(RELIED_ON, "test"), {}
-    for column in (c for c in COLUMNS if c.corpus == RELIED_ON):
+    dev, test = (context.data.get_golds(RELIABILITY_CORPUS, split) for split in ("dev", "test"))
+    aligner, _ = calibrate(trained.aligner, {RELIABILITY_CORPUS: dev})
+    found = {}
+    for column in (c for c in COLUMNS if c.corpus == RELIABILITY_CORPUS):
         settings = aligner.settings.replace(links=column.level)
-        of_level = reliability(replace(aligner, settings=settings), golds, column.level)
-        found[column.level] = {what: one.to_dict() for what, one in of_level.items()}
+        measured = measure_reliability(replace(aligner, settings=settings), test, column.level)
+        found[column.level] = {kind: reliability.to_dict() for kind, reliability in measured.items()}
     return found
 
 
-def _tidy() -> None:
-    """Give back the memory of models that are done with: others share the device."""
+def _free_memory() -> None:
+    """Free the memory of models that are no longer used: others share the device."""
     gc.collect()
     if torch.cuda.is_available():
         torch.cuda.empty_cache()

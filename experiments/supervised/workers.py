@@ -3,29 +3,29 @@
 from collections.abc import Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 
-from experiments.supervised.context import Ground
-from experiments.supervised.jobs import Job, Waiting
+from experiments.supervised.context import StudyContext
+from experiments.supervised.jobs import Job, JobQueue
 from experiments.supervised.results import Result
-from experiments.supervised.training import Failure, results
+from experiments.supervised.training import Failure, run_job
 from otalign.processes import PipeProcess, exit_with_parent
 
 
-def run_jobs(jobs: Sequence[Job], ground: Ground, workers: int = 1) -> Iterator[Result | Failure]:
+def run_jobs(jobs: Sequence[Job], context: StudyContext, workers: int = 1) -> Iterator[Result | Failure]:
     """Run the jobs and yield their results as they are finished."""
-    waiting = Waiting(jobs)
+    queue = JobQueue(jobs)
     if workers > 1:
-        yield from _run_in_processes(waiting, ground, min(workers, len(jobs)))
+        yield from _run_in_processes(queue, context, min(workers, len(jobs)))
         return
-    for job in waiting:
-        yield from results(job, ground)
-        waiting.finish(job)
+    for job in queue:
+        yield from run_job(job, context)
+        queue.finish(job)
 
 
 class JobWorker(PipeProcess):
     """A worker process and its current job."""
 
-    def __init__(self, ground: Ground):
-        super().__init__(_serve, ground)
+    def __init__(self, context: StudyContext):
+        super().__init__(_serve, context)
         self.job: Job | None = None
 
     def submit(self, job: Job) -> None:
@@ -34,13 +34,13 @@ class JobWorker(PipeProcess):
         self.connection.send(job)
 
 
-def _run_in_processes(waiting: Waiting, ground: Ground, workers: int) -> Iterator[Result | Failure]:
+def _run_in_processes(queue: JobQueue, context: StudyContext, workers: int) -> Iterator[Result | Failure]:
     pool: list[JobWorker] = []
     try:
-        pool += [JobWorker(ground) for _ in range(workers)]
+        pool += [JobWorker(context) for _ in range(workers)]
         while True:
             for worker in pool:
-                if worker.job is None and (job := waiting.next()):
+                if worker.job is None and (job := queue.next()):
                     worker.submit(job)
             busy = {worker.connection: worker for worker in pool if worker.job}
             if not busy:
@@ -52,12 +52,12 @@ def _run_in_processes(waiting: Waiting, ground: Ground, workers: int) -> Iterato
                     message = worker.connection.recv()
                 except (EOFError, ConnectionError):
                     message = None
-                    yield from _report_lost(worker, ground)
+                    yield from _report_lost(worker, context)
                     worker.stop()
                     pool.remove(worker)
-                    pool += [JobWorker(ground)] if waiting.left else []
+                    pool += [JobWorker(context)] if queue.waiting else []
                 if message is None:
-                    waiting.finish(worker.job)
+                    queue.finish(worker.job)
                     worker.job = None
                 else:
                     yield message
@@ -66,16 +66,16 @@ def _run_in_processes(waiting: Waiting, ground: Ground, workers: int) -> Iterato
             worker.stop()
 
 
-def _report_lost(worker: JobWorker, ground: Ground) -> Iterator[Failure]:
+def _report_lost(worker: JobWorker, context: StudyContext) -> Iterator[Failure]:
     """Yield a failure for each unfinished model of a worker that died."""
     worker.process.join()
     assert worker.job is not None
-    for place in worker.job.places:
-        if not ground.result(place):
-            yield Failure(place, f"its process ended, exit code {worker.process.exitcode}")
+    for model in worker.job.models:
+        if not context.find_result(model):
+            yield Failure(model, f"its process ended, exit code {worker.process.exitcode}")
 
 
-def _serve(connection: Connection, ground: Ground) -> None:
+def _serve(connection: Connection, context: StudyContext) -> None:
     """Run jobs in a worker process: receive jobs, send results, and None after the last of a job."""
     import torch
 
@@ -84,7 +84,7 @@ def _serve(connection: Connection, ground: Ground) -> None:
     try:
         while True:
             job = connection.recv()
-            for result in results(job, ground):
+            for result in run_job(job, context):
                 connection.send(result)
             connection.send(None)
     except (EOFError, BrokenPipeError):
