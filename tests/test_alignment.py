@@ -1,4 +1,4 @@
-"""What must hold for every alignment: equal links have one form, and what is derived agrees."""
+"""Laws of alignments: equal links have one form, and derived values agree."""
 
 import json
 import pickle

@@ -1,4 +1,4 @@
-"""What joins two directions lies between what they share and what they have."""
+"""Symmetrisations give links between the intersection and the union of both directions."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""`otalign align` as a user runs it: a line out for each line in, whatever is in it and whatever happens."""
+"""`otalign align` as a user runs it: one line of output for each line of input."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""`otalign align --method`: the peers as a user runs them, and options that have no use are not ignored."""
+"""`otalign align --method`: the baselines as a user runs them; options of other methods are refused."""
 
 import os
 import pty

@@ -1,4 +1,4 @@
-"""`otalign project` as a user runs it: labels in, labels out, a line for each line."""
+"""`otalign project` as a user runs it: one line of output with labels for each line of input."""
 
 import json
 

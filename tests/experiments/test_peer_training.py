@@ -73,17 +73,17 @@ def test_a_saved_peer_that_was_spoiled_is_refused(training, tmp_path):
     training.aligner.save(tmp_path)
     weights = load_file(tmp_path / "peer.safetensors")
     name = next(iter(weights))
-    for wrong, said in (
+    for wrong, message in (
         ({name: torch.full_like(weights[name], torch.nan)}, "numbers that are not finite"),
         ({name: torch.ones(3, 1, 4)}, "is not what was trained: .*"),
         ({"other": torch.ones(1)}, "is not what was trained: .*"),
     ):
         save_file(weights | wrong, tmp_path / "peer.safetensors")
-        with pytest.raises(ValueError, match=rf"peer\.safetensors .*{said}") as raised:
+        with pytest.raises(ValueError, match=rf"peer\.safetensors .*{message}") as raised:
             TrainedPeer.load(tmp_path, device="cpu")
         assert "\n" not in str(raised.value)
-    said = json.loads((tmp_path / "peer.json").read_text())
-    for text in ('{"a":' * 100_000, "[]", json.dumps(said | {"layer": "1"})):
+    data = json.loads((tmp_path / "peer.json").read_text())
+    for text in ('{"a":' * 100_000, "[]", json.dumps(data | {"layer": "1"})):
         (tmp_path / "peer.json").write_text(text)
         with pytest.raises(ValueError, match=r"peer\.json is not what TrainedPeer\.save writes"):
             TrainedPeer.load(tmp_path, device="cpu")

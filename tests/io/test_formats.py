@@ -1,4 +1,4 @@
-"""What is written is read again, for every format, and means what the format says."""
+"""Every format reads back what it writes, with the meaning that the format defines."""
 
 import gzip
 import json

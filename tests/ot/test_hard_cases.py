@@ -1,4 +1,4 @@
-"""Numbers at the edge: finite, right, and converged or saying so."""
+"""Extreme numbers: plans are finite and correct, and converged or reported as not converged."""
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ each_dtype = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
 
 def check(transport, a, b):
-    """What holds of any plan, converged or not: it is finite and holds the mass that it must."""
+    """Check that a plan is finite and has the required mass, whether it has converged or not."""
     assert np.all(np.isfinite(transport.plan))
     assert np.all(transport.plan >= 0)
     exact = 1e-5 if transport.plan.dtype == np.float32 else 1e-10

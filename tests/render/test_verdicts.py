@@ -1,4 +1,4 @@
-"""What must hold beside any gold: verdicts are about the things that the metrics count, and as many."""
+"""Laws of verdicts: they agree with the counts of the metrics."""
 
 from collections import Counter
 

@@ -1,4 +1,4 @@
-"""Heads and tiles drawn at random, with every array away from where training would begin."""
+"""Random heads and batches, with every array away from its initial value."""
 
 import numpy as np
 
@@ -9,8 +9,8 @@ SIZE = 6
 SHAPES = ((4, 3), (1, 5), (6, 6), (2, 1))
 
 
-def tile(shapes=SHAPES, size: int = SIZE, seed: int = 0, more: int = 0) -> PairBatch:
-    """Pairs of these shapes, padded with noise, `more` of it than needed."""
+def make_batch(shapes=SHAPES, size: int = SIZE, seed: int = 0, more: int = 0) -> PairBatch:
+    """Make a batch of pairs of these shapes, padded with noise, `more` words of it than needed."""
     random = np.random.default_rng(seed)
     X, Y = (np.empty((len(shapes), max(side) + more, size)) for side in zip(*shapes, strict=True))
     noise = np.random.default_rng([seed, more])
@@ -25,14 +25,14 @@ def tile(shapes=SHAPES, size: int = SIZE, seed: int = 0, more: int = 0) -> PairB
     return PairBatch(X.astype(np.float32), Y.astype(np.float32), *is_word)
 
 
-def learned(seed: int = 0, size: int = SIZE, **arrays) -> TransportHead:
+def make_transport_head(seed: int = 0, size: int = SIZE, **arrays) -> TransportHead:
     random = np.random.default_rng(seed)
     new = TransportHead.initialize(size, random).arrays()
     drawn = {name: a + 0.3 * random.normal(size=a.shape).astype(np.float32) for name, a in new.items()}
     return TransportHead(**(drawn | arrays))
 
 
-def projection(seed: int = 0, size: int = SIZE) -> ProjectionHead:
+def make_projection_head(seed: int = 0, size: int = SIZE) -> ProjectionHead:
     random = np.random.default_rng(seed)
     new = ProjectionHead.initialize(size, random).arrays()
     return ProjectionHead(
@@ -40,8 +40,8 @@ def projection(seed: int = 0, size: int = SIZE) -> ProjectionHead:
     )
 
 
-def in_torch(tile: PairBatch, dtype=None) -> PairBatch:
+def to_torch(batch: PairBatch, dtype=None) -> PairBatch:
     import torch
 
-    made = PairBatch(*(torch.tensor(part) for part in tile))
-    return made if dtype is None else made._replace(X=made.X.to(dtype), Y=made.Y.to(dtype))
+    tensors = PairBatch(*(torch.tensor(part) for part in batch))
+    return tensors if dtype is None else tensors._replace(X=tensors.X.to(dtype), Y=tensors.Y.to(dtype))

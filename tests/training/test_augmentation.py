@@ -1,4 +1,4 @@
-"""Augmentation: laws of the edits, whatever the pair and whatever is drawn."""
+"""Augmentation: laws of the edits, for all pairs and seeds."""
 
 from random import Random
 
