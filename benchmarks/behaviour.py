@@ -202,7 +202,7 @@ def _join_cells(cells: Sequence[str]) -> str:
 
 def format_json(results: dict[str, list[Result]], half: Half) -> str:
     """All figures with expectations, sources and failed cases."""
-    said = {
+    data = {
         "half": half,
         "models": {
             name: {
@@ -224,7 +224,7 @@ def format_json(results: dict[str, list[Result]], half: Half) -> str:
             for name, of in results.items()
         },
     }
-    return json.dumps(said, ensure_ascii=False, indent=2)
+    return json.dumps(data, ensure_ascii=False, indent=2)
 
 
 FORMATS: dict[str, Callable[[dict[str, list[Result]], Half], str]] = {

@@ -259,9 +259,9 @@ if __name__ == "__main__":
     parser.add_argument("--pairs", type=int, default=200_000)
     parser.add_argument("--loop", type=int, default=200, help="pairs of the plain loop")
     parser.add_argument("--workers", type=int, default=12)
-    said = parser.parse_args()
-    if said.device.startswith("cuda"):
+    options = parser.parse_args()
+    if options.device.startswith("cuda"):
         print(torch.cuda.get_device_name(), "torch", torch.__version__)
-    corpus = {split: load("mtref", split, said.data) for split in ("train", "dev", "test")}
-    for folder in said.model:
-        measure(folder, said, corpus)
+    corpus = {split: load("mtref", split, options.data) for split in ("train", "dev", "test")}
+    for folder in options.model:
+        measure(folder, options, corpus)

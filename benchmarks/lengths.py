@@ -158,17 +158,17 @@ def main() -> None:
     parser.add_argument("--encoder", help="a folder, for the unsupervised defaults")
     parser.add_argument("--figure", type=Path)
     parser.add_argument("--one", type=int, help="words: measure in this process, print JSON")
-    said = parser.parse_args()
-    if said.one:
-        print(json.dumps(cost(said.model, said.one)))
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(cost(options.model, options.one)))
         return
     by_model = {}
-    for name, model in (("trained, small", said.model), ("unsupervised", said.encoder)):
+    for name, model in (("trained, small", options.model), ("unsupervised", options.encoder)):
         if model:
             print(f"{name}: words a side, time, memory, exponent of the time's growth (n · m: 2)")
             by_model[name] = costs(model)
-    if said.figure:
-        draw_figure(by_model, said.figure)
+    if options.figure:
+        draw_figure(by_model, options.figure)
 
 
 if __name__ == "__main__":

@@ -76,16 +76,16 @@ async def measure_server(port: int, bodies: list[bytes], clients: int, bad_every
             for k, body in todo:
                 if bad_every and k % bad_every == 0:
                     wrong, expected = next(bad)
-                    status, said = await client.post(wrong)
+                    status, text = await client.post(wrong)
                     if status != expected:
-                        errors.append(f"{status} for a bad request: {said[:200]}")
+                        errors.append(f"{status} for a bad request: {text[:200]}")
                 start = time.perf_counter()
-                status, said = await client.post(body)
+                status, text = await client.post(body)
                 waits.append(time.perf_counter() - start)
                 if status == 200:
-                    answers[k] = said
+                    answers[k] = text
                 else:
-                    errors.append(f"{status}: {said[:200]}")
+                    errors.append(f"{status}: {text[:200]}")
 
     start = time.perf_counter()
     await asyncio.gather(*(work() for _ in range(clients)))

@@ -70,8 +70,8 @@ if __name__ == "__main__":
     parser.add_argument("--model", type=Path, default=models.folder(models.DEFAULT))
     parser.add_argument("--data", type=Path)
     parser.add_argument("--write", action="store_true")
-    said = parser.parse_args()
-    if said.what == "quality":
-        quality(said.model, said.data, said.write)
+    options = parser.parse_args()
+    if options.what == "quality":
+        quality(options.model, options.data, options.write)
     else:
-        speed(said.model, said.data)
+        speed(options.model, options.data)

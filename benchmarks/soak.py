@@ -124,10 +124,10 @@ async def ask_once(soak: Soak, connection: Connection, chance: random.Random) ->
     minute, start = soak.now, time.perf_counter()
     pair = {"source": a_sentence(chance), "target": a_sentence(chance)}
     writer.write(a_request(json.dumps(pair).encode()))
-    status, said = await asyncio.wait_for(answer(reader), 30)
+    status, body = await asyncio.wait_for(answer(reader), 30)
     minute.waits.append(time.perf_counter() - start)
-    if status != 200 or len(json.loads(said)["source"]) != 16:
-        minute.errors.append(f"{status}: {said[:200]}")
+    if status != 200 or len(json.loads(body)["source"]) != 16:
+        minute.errors.append(f"{status}: {body[:200]}")
 
 
 BODIES = (
@@ -225,14 +225,14 @@ def report(minute: Minute, k: int, memory: float) -> None:
 async def watch(soak: Soak, pid: int) -> list[tuple[float, float]]:
     """Print the minutes as they end, and note the memory: (seconds since the start, MiB)."""
     print("minute  requests  hostile  errors  p50 ms  p95 ms  p99 ms     MiB")
-    told, memory = 0, []
+    printed, memory = 0, []
     while not soak.over:
         await asyncio.sleep(1)
         elapsed = time.monotonic() - soak.begun
         memory.append((elapsed, resident(pid)))
-        if elapsed >= 60 * (told + 1):
-            report(soak.minutes[told], told + 1, memory[-1][1])
-            told += 1
+        if elapsed >= 60 * (printed + 1):
+            report(soak.minutes[printed], printed + 1, memory[-1][1])
+            printed += 1
     return memory
 
 
@@ -267,8 +267,8 @@ def verdict(soak: Soak, memory: list[tuple[float, float]], seconds: float) -> bo
             growth <= GROWTH,
         ),
     )
-    for told, kept in bounds:
-        print(f"{'kept  ' if kept else 'BROKEN'}  {told}")
+    for name, kept in bounds:
+        print(f"{'kept  ' if kept else 'BROKEN'}  {name}")
     for error in errors[:5]:
         print(f"        {error}")
     return all(kept for _, kept in bounds)

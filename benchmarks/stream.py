@@ -31,9 +31,9 @@ WAIT = 0.2  # seconds between two looks at the memory
 KILLED_AT = (0.3, 0.7)  # of the corpus
 
 
-def pairs(said: str) -> list[TextPair]:
+def pairs(name: str) -> list[TextPair]:
     """Return the pairs of a dev set, or of a file."""
-    items = load(said, "dev") if said in CORPORA else read(said, "jsonl" if "jsonl" in said else "tsv")
+    items = load(name, "dev") if name in CORPORA else read(name, "jsonl" if "jsonl" in name else "tsv")
     return [
         item if isinstance(item, TextPair) else TextPair(*map(" ".join, get_words(item))) for item in items
     ]
@@ -59,11 +59,11 @@ def status(pid: int | str) -> dict[str, int]:
 
 def resident(pid: int) -> int:
     """Bytes of memory that a process and all that it started hold now."""
-    told = {int(name): status(name) for name in os.listdir("/proc") if name.isdigit()}
+    statuses = {int(name): status(name) for name in os.listdir("/proc") if name.isdigit()}
     family = {pid}
-    while more := {one for one, said in told.items() if said.get("PPid") in family} - family:
+    while more := {one for one, values in statuses.items() if values.get("PPid") in family} - family:
         family |= more
-    return sum(told.get(one, {}).get("VmRSS", 0) << 10 for one in family)
+    return sum(statuses.get(one, {}).get("VmRSS", 0) << 10 for one in family)
 
 
 @dataclass(frozen=True)
@@ -135,25 +135,25 @@ def main() -> None:
     parser.add_argument("--shard-size", type=int, help="else 8192, or less so that there are 40 shards")
     parser.add_argument("--kill", action="store_true", help="also kill, resume and compare")
     own, options = split_at_dashes(sys.argv[1:])
-    said = parser.parse_args(own)
-    size = said.shard_size or max(1, min(8192, said.pairs // 40))
+    options = parser.parse_args(own)
+    size = options.shard_size or max(1, min(8192, options.pairs // 40))
     with tempfile.TemporaryDirectory() as place:
         corpus = Path(place) / "pairs.jsonl.gz"
-        write_repeated(pairs(said.file), said.pairs, corpus)
+        write_repeated(pairs(options.file), options.pairs, corpus)
         begun = time.perf_counter()
         count = sum(1 for _ in read(corpus, "jsonl"))
         print(f"reading alone: {count / (time.perf_counter() - begun):,.0f} pairs a second", flush=True)
-        for processes in said.processes:
+        for processes in options.processes:
             whole, killed = Path(place) / f"by-{processes}", Path(place) / f"killed-{processes}"
             measure(Run(corpus, count, size, processes, options, whole))
-            if said.kill:
+            if options.kill:
                 kill_and_resume(Run(corpus, count, size, processes, options, killed), whole)
 
 
-def split_at_dashes(said: list[str]) -> tuple[list[str], list[str]]:
+def split_at_dashes(arguments: list[str]) -> tuple[list[str], list[str]]:
     """Our own options, and those of `otalign align` after --."""
-    place = said.index("--") if "--" in said else len(said)
-    return said[:place], said[place + 1 :]
+    place = arguments.index("--") if "--" in arguments else len(arguments)
+    return arguments[:place], arguments[place + 1 :]
 
 
 if __name__ == "__main__":

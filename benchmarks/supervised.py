@@ -14,8 +14,8 @@ from typing import Any
 
 import torch
 
+from experiments.peers.aligner import TrainedPeer
 from experiments.peers.settings import PEERS, Peer
-from experiments.peers.trained import TrainedPeer
 from experiments.peers.training import RECIPES, train_peer
 from otalign.io import load
 from otalign.ot import Balanced, Partial, Problem, Unbalanced
@@ -80,13 +80,13 @@ def main() -> None:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--limit", type=int, help="take the first so many pairs of each set")
     parser.add_argument("--device", default="cuda")
-    said = parser.parse_args()
-    golds = {split: load("mtref", split, said.data)[: said.limit] for split in ("train", "dev", "test")}
-    print(f"{len(golds['train'])} pairs to learn, {len(golds['test'])} to align, {said.device}")
+    options = parser.parse_args()
+    golds = {split: load("mtref", split, options.data)[: options.limit] for split in ("train", "dev", "test")}
+    print(f"{len(golds['train'])} pairs to learn, {len(golds['test'])} to align, {options.device}")
     print("| | s an epoch | GiB | pairs a second | GiB | parameters beside the encoder |")
     print("|---|---:|---:|---:|---:|---:|")
-    for name in said.methods.split(","):
-        print("|", " | ".join(row(name, said.encoder, golds, said.device)), "|", flush=True)
+    for name in options.methods.split(","):
+        print("|", " | ".join(row(name, options.encoder, golds, options.device)), "|", flush=True)
 
 
 if __name__ == "__main__":

@@ -170,27 +170,31 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--data", type=Path)
-    said = parser.parse_args()
-    os.environ.setdefault("RAYON_NUM_THREADS", str(said.threads))  # of the tokenisers
+    options = parser.parse_args()
+    os.environ.setdefault("RAYON_NUM_THREADS", str(options.threads))  # of the tokenisers
     warnings.simplefilter("ignore")  # POT warns where it stops early
     with TemporaryDirectory() as made:
         folders = {"otalign, float32": Path(made, "float32"), "otalign, int8": Path(made, "int8")}
         for name, folder in folders.items():
-            print(export(Transformers(said.encoder, said.layer, device="cpu"), folder, int8="int8" in name))
-        aligners = {name: Aligner.load(folder, threads=said.threads) for name, folder in folders.items()}
-        torch = Aligner.load(said.encoder, layer=said.layer, device="cpu", threads=said.threads)
+            print(
+                export(
+                    Transformers(options.encoder, options.layer, device="cpu"), folder, int8="int8" in name
+                )
+            )
+        aligners = {name: Aligner.load(folder, threads=options.threads) for name, folder in folders.items()}
+        torch = Aligner.load(options.encoder, layer=options.layer, device="cpu", threads=options.threads)
         aligners["otalign, torch float32"] = torch
         peers = {
-            "simalign 0.4": simalign(said.encoder, said.layer),
-            "POT, a plain loop": plain_loop(said.encoder, torch),
+            "simalign 0.4": simalign(options.encoder, options.layer),
+            "POT, a plain loop": plain_loop(options.encoder, torch),
         }
-        for corpus in said.corpora:
-            golds = load(corpus, said.split, said.data)[: said.pairs]
+        for corpus in options.corpora:
+            golds = load(corpus, options.split, options.data)[: options.pairs]
             print(
-                f"\n{corpus} {said.split}, {len(golds)} pairs, layer {said.layer}, "
-                f"{said.threads} threads, {said.rounds} rounds"
+                f"\n{corpus} {options.split}, {len(golds)} pairs, layer {options.layer}, "
+                f"{options.threads} threads, {options.rounds} rounds"
             )
-            compare(aligners, {name: peer for name, peer in peers.items() if peer}, golds, said.rounds)
+            compare(aligners, {name: peer for name, peer in peers.items() if peer}, golds, options.rounds)
 
 
 if __name__ == "__main__":

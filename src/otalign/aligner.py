@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from otalign.encoders.chunks import EmbeddedPairs, embed_pairs
 from otalign.encoders.whitening import Centre, centre_stream
 from otalign.method import format_signature
 from otalign.models import SETTINGS
-from otalign.problems import PARAMETERS, build_problem
 from otalign.scoring import (
     BatchLinks,
     Head,
@@ -39,7 +38,7 @@ from otalign.scoring import (
     split_into_batches,
 )
 from otalign.scoring.heads import HEAD_FILE
-from otalign.settings import AnySettings, LearnedSettings, Settings, SettingsOptions, read_settings
+from otalign.settings import AnySettings, Settings, SettingsOptions, read_settings
 from otalign.text.words import Pair, Text
 from otalign.untrusted import read_array, read_json
 
@@ -129,7 +128,7 @@ class Aligner:
             model, layer, device=device, threads=threads, batch_size=batch_size, precision=precision
         )
         base = saved or Settings(encoder=encoder.name, layer=encoder.layer)
-        settings = _change_settings(base.replace(layer=encoder.layer), options, str(model))
+        settings = base.replace(layer=encoder.layer).apply_options(options, str(model))
         same_centre = saved and all(
             getattr(saved, name) == getattr(settings, name) for name in CENTRE_SETTINGS
         )
@@ -271,26 +270,6 @@ def _find_model(model: str | Path | None) -> str | Path:
     if Path(model).resolve().parent == models.HOME.resolve():
         models.check_digests(Path(model))
     return model
-
-
-def _change_settings(base: AnySettings, options: SettingsOptions, model: str) -> AnySettings:
-    changes: dict[str, Any] = {**options}
-    if isinstance(base, LearnedSettings):
-        for name, value in changes.items():
-            if name not in ("links", "threshold") and value != getattr(base, name, None):
-                raise ValueError(
-                    f"{name} must be left out for {model}: it has learned its transport; only links and "
-                    f"threshold can be chosen. For another {name}, give an encoder that was not trained"
-                )
-        return base.replace(**changes)
-    if changes.pop("links", "sure") != "sure":
-        raise ValueError("links must be 'sure' unless the aligner has learned which are, got 'possible'")
-    parameters = {name: changes.pop(name) for name in PARAMETERS if name in changes}
-    for name in parameters:  # a parameter alone selects its problem
-        changes.setdefault("problem", PARAMETERS[name].name)
-    if "problem" in changes:
-        changes["problem"] = build_problem(changes["problem"], **parameters)
-    return base.replace(**changes)
 
 
 def _make_alignment(pair: Pair, found: PairLinks) -> Alignment:

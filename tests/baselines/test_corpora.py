@@ -1,4 +1,4 @@
-"""The peers on the paper's corpora, where they are at hand: the tool's own links, and their scores."""
+"""The baselines on the paper's corpora, if available: the links of the original tools, and their scores."""
 
 import os
 from pathlib import Path
@@ -37,7 +37,7 @@ def tool_links(name, ending):
 
 
 def trained_on(name):
-    """On what the paper trains: train, dev and test; MTRef's train and dev where a corpus has none."""
+    """Return the pairs that the paper trains on: all splits, and MTRef's if a corpus has only a test set."""
     front = "mtref" if name in ("newsela", "arxiv") else name
     golds = [*load(front, "train", DATA), *load(front, "dev", DATA), *load(name, "test", DATA)]
     return FastAlign().train([(gold.source, gold.target) for gold in golds])

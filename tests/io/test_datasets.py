@@ -1,4 +1,4 @@
-"""The six corpora as the paper counts them, where they are at hand, and a way to get them where not."""
+"""The six corpora have the counts of the paper, if available; otherwise the error says how to get them."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Figures known from elsewhere: NLTK's AER, and a public aligner's output on public corpora."""
+"""Comparison with known figures: NLTK's AER, and the output of a public aligner on public corpora."""
 
 import os
 from pathlib import Path
@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 
 from otalign.metrics import Counts, count_pair, scores
-from tests.metrics.drawn import drawn_corpus
+from tests.metrics.random_counts import corpora
 
 DATA = Path(os.environ.get("OTALIGN_DATA") or Path(__file__).parents[2] / "../shared/data")
 
 
-@given(drawn_corpus, drawn_corpus)
+@given(corpora, corpora)
 def test_aer_is_that_of_nltk(pairs, others):
     nltk = pytest.importorskip("nltk.translate", reason="NLTK is not installed")
     rows, A, S, P = [], set(), set(), set()

@@ -1,4 +1,4 @@
-"""Augmentation: laws of the edits, whatever the pair and whatever is drawn."""
+"""Augmentation: laws of the edits, for all pairs and seeds."""
 
 from random import Random
 
@@ -75,7 +75,7 @@ def test_the_items_of_a_list_are_exchanged_around_their_separators():
 
 @given(examples(), examples(), RANDOM)
 def test_unrelated_sentences_have_no_links_at_any_level(example, other, random):
-    made = edits.make_unrelated(example, random, lambda: other)
+    made = edits.replace_target(example, random, lambda: other)
     if made is not None:
         assert not made.targets.any()
         assert (made.weights == example.weights.max()).all()

@@ -1,4 +1,4 @@
-"""Batches: the words that an encoder embeds, the links of the gold, every pair once."""
+"""Training batches: word vectors equal those of the encoder, links equal the gold, every pair comes once."""
 
 from collections import Counter
 from dataclasses import replace
@@ -45,7 +45,7 @@ def stream_of(golds, encoder: Transformers, known=None, predicted=None, share: f
 
 
 def batch_of(stream: ExampleStream):
-    """All pairs of a stream in one batch, in the order of their numbers."""
+    """Return all pairs of a stream in one batch, in the order of their numbers."""
     ((batch,),) = stream.read(1000, (0, 1), np.random.default_rng(0))
     return batch
 
@@ -71,12 +71,12 @@ def test_words_are_those_that_the_encoder_embeds_however_long_the_pair(tiny_mode
     expected = chunk.append_spelling().embeddings
     batch = pairs.batch(order_of(pairs))
     with torch.inference_mode():
-        tile = model.embed_words(BatchTensors.from_batch(batch, "cpu"))
+        words = model.embed_words(BatchTensors.from_batch(batch, "cpu"))
     for b, k in enumerate(batch.pairs):
         n, m = WITH_ODD_ONES[k].shape
-        assert (tile.is_source[b].sum(), tile.is_target[b].sum()) == (n, m)
-        np.testing.assert_allclose(tile.X[b, :n], expected[2 * k], atol=1e-4)
-        np.testing.assert_allclose(tile.Y[b, :m], expected[2 * k + 1], atol=1e-4)
+        assert (words.is_source[b].sum(), words.is_target[b].sum()) == (n, m)
+        np.testing.assert_allclose(words.X[b, :n], expected[2 * k], atol=1e-4)
+        np.testing.assert_allclose(words.Y[b, :m], expected[2 * k + 1], atol=1e-4)
 
 
 @pytest.mark.parametrize("pairing", ["joint", "separate"])
@@ -112,9 +112,9 @@ def test_the_other_direction_transposes_pairs_and_links(tiny_model):
     one, other = pairs.batch(there), pairs.batch(there + len(GOLDS))
     np.testing.assert_array_equal(other.links, one.links.swapaxes(2, 3))
     np.testing.assert_array_equal(other.lengths, one.lengths[:, ::-1])
-    turned = PairSet([gold.transpose() for gold in GOLDS], encoder_of(tiny_model("bert"))).batch(there)
-    np.testing.assert_array_equal(other.ids, turned.ids)
-    np.testing.assert_array_equal(other.words, turned.words)
+    swapped = PairSet([gold.transpose() for gold in GOLDS], encoder_of(tiny_model("bert"))).batch(there)
+    np.testing.assert_array_equal(other.ids, swapped.ids)
+    np.testing.assert_array_equal(other.words, swapped.words)
 
 
 @pytest.mark.parametrize("both", [False, True])

@@ -1,4 +1,4 @@
-"""The stream of training examples: what an epoch holds, and that workers change nothing."""
+"""The stream of training examples: the contents of an epoch, independent of the number of workers."""
 
 import subprocess
 import sys

@@ -10,9 +10,9 @@ from typing import Any
 
 from otalign.engines.folder import Folder
 from otalign.engines.work import (
-    HEAD,
+    SAMPLE_SIZE,
     SIZE,
-    CorpusHead,
+    CentreSample,
     OnAligned,
     Shard,
     ShardWork,
@@ -74,22 +74,22 @@ def align(
         previous.warn(warn)
         stream = iter(items)
         if pool.method.centres and work.folder.centre is None:
-            head, stream = read_head(stream)
-            pool.write_centre(head)
+            sample, stream = read_sample(stream)
+            pool.write_centre(sample)
         shards = _find_missing(split_into_shards(stream, size), work.folder, previous.intact, count)
         for more in pool.write_shards(shards):
             count(more)
         work.folder.finish(about, pairs, size)
 
 
-def read_head(items: Iterator[Item]) -> tuple[CorpusHead, Iterator[Item]]:
+def read_sample(items: Iterator[Item]) -> tuple[CentreSample, Iterator[Item]]:
     """Return the first items, and a stream of all items; an error among the first is raised in its place."""
-    head: list[Item] = []
+    sample: list[Item] = []
     try:
-        head.extend(islice(items, HEAD))  # keeps the items before an error
+        sample.extend(islice(items, SAMPLE_SIZE))  # keeps the items before an error
     except ValueError as error:
-        return CorpusHead(head), chain(head, _raise_later(error))
-    return CorpusHead(head), chain(head, items)
+        return CentreSample(sample), chain(sample, _raise_later(error))
+    return CentreSample(sample), chain(sample, items)
 
 
 def _raise_later(error: Exception) -> Iterator[Item]:

@@ -20,7 +20,7 @@ Edit = Callable[[Example, random.Random, Draw], Example | None]
 EDITS: dict[str, Edit] = {
     "exchange": edits.exchange_spans,
     "typos": edits.misspell_words,
-    "unrelated": edits.make_unrelated,
+    "unrelated": edits.replace_target,
     "join": edits.join_pairs,
     "repeat": edits.repeat_clause,
     "delete": edits.delete_span,

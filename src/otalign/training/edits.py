@@ -142,7 +142,7 @@ def misspell(word: str, random: Random) -> str:
     return word[:k] + random.choice(near) + word[k + 1 :] if near else word[: k + 1] + word[k:]
 
 
-def make_unrelated(example: Example, random: Random, draw: Draw) -> Example | None:
+def replace_target(example: Example, random: Random, draw: Draw) -> Example | None:
     """Take the target of another pair; the two must not share a content word."""
     for _ in range(TRIES):
         target = draw().target
@@ -183,7 +183,7 @@ def repeat_clause(example: Example, random: Random, draw: Draw) -> Example | Non
     """
     if max(example.shape) > CLAUSE_WORDS:
         return None
-    clause = _strip_closing(example)
+    clause = _strip_punctuation(example)
     cells = _find_linked_words(clause)
     new = sorted(
         _find_content_words(draw().source)
@@ -201,7 +201,7 @@ def repeat_clause(example: Example, random: Random, draw: Draw) -> Example | Non
     return join_examples([clause, link, changed], [2, 1, 0] if random.random() < 0.6 else [0, 1, 2])
 
 
-def _strip_closing(example: Example) -> Example:
+def _strip_punctuation(example: Example) -> Example:
     """Remove the closing punctuation of both sentences, so that the pair can be part of another."""
     for _ in range(2):
         if len(example.target) > 1 and example.target[-1] in CLOSING:

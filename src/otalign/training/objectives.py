@@ -5,7 +5,7 @@ There are two. `TransportObjective` is that of the paper: a projection is learne
 problem needs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -243,6 +243,10 @@ class LearnedObjective:
         return replace(head, calibration=source.calibration, null_calibration=source.null_calibration)
 
 
+# By the type of the problem; others have a `TransportObjective`.
+OBJECTIVES: dict[type, Callable[..., Objective]] = {Learned: LearnedObjective}
+
+
 def make_objective(problem: Problem | Learned, level: Level | None = None) -> Objective:
     """Make the objective of a problem.
 
@@ -254,9 +258,8 @@ def make_objective(problem: Problem | Learned, level: Level | None = None) -> Ob
     Raises:
         TypeError: If the problem is not a transport problem.
     """
-    if isinstance(problem, Learned):
-        return LearnedObjective(problem, level)
-    return TransportObjective(problem, level or "sure")
+    objective = OBJECTIVES.get(type(problem), TransportObjective)
+    return objective(problem) if level is None else objective(problem, level)
 
 
 def recipe_for(problem: Problem | Learned, saved: AnySettings | None = None) -> Recipe:

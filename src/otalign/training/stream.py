@@ -5,14 +5,11 @@ numbers of an example depend on the seed, the epoch and its position in the epoc
 workers and of training processes does not change a result.
 """
 
-import gc
-import os
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from math import ceil
-from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -22,14 +19,13 @@ import numpy as np
 
 from otalign.alignment import LEVELS
 from otalign.encoders import Pairing, PairPreparer
-from otalign.processes import hide_main_module
+from otalign.processes import TaskPool, prefetch
 from otalign.training.augmentation import COPIES, Augmentation, augment
 from otalign.training.batches import POOL, TrainingBatch, collate, encode_pairs
 from otalign.training.examples import Example
-from otalign.training.reading import WHOLE, Split, prefetch
+from otalign.training.reading import WHOLE, Split
 from otalign.training.store import PairStore
 
-AHEAD = 2  # tasks per worker that are submitted before their results are needed
 AS_IS = -1  # stands for the number of a kind where a pair is not edited
 
 
@@ -166,11 +162,7 @@ class ExampleStream:
             with ThreadPoolExecutor(1) as thread:
                 yield from prefetch(partial(thread.submit, self.maker.make_batches), tasks, 1)
             return
-        yield from prefetch(self._submit, tasks, AHEAD * self.workers)
-
-    def _submit(self, task: Task) -> "Future[list[list[TrainingBatch]]]":
-        with hide_main_module():  # a task may start a worker
-            return self.pool.submit(_make_batches, task)
+        yield from self.pool.run(tasks)
 
     def __enter__(self) -> "ExampleStream":
         """Start the workers, which serve all epochs."""
@@ -179,27 +171,15 @@ class ExampleStream:
             self.maker.store.save(Path(self.folder.name))
             maker = self.maker
             rest = (maker.reader, maker.pairing, maker.augmentation, maker.both_directions)
-            # Spawned, not forked: a process that uses a GPU or threads must not be copied.
-            self.pool = ProcessPoolExecutor(
-                self.workers, get_context("spawn"), initializer=_start, initargs=(self.folder.name, *rest)
-            )
+            self.pool = TaskPool(self.workers, _open_maker, Path(self.folder.name), *rest)
         return self
 
     def __exit__(self, *_: object) -> None:
         if self.workers:
-            self.pool.shutdown(cancel_futures=True)
+            self.pool.shut_down()
             self.folder.cleanup()
 
 
-_maker: list[BatchMaker] = []  # that of this worker process
-
-
-def _start(folder: str, *rest: Any) -> None:
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # the workers run in parallel already
-    gc.disable()  # nothing that is made here refers to itself
-    _maker.append(BatchMaker(PairStore.open(Path(folder)), *rest))
-
-
-def _make_batches(task: Task) -> list[list[TrainingBatch]]:
-    (maker,) = _maker
-    return maker.make_batches(task)
+def _open_maker(folder: Path, *rest: Any) -> Callable[[Task], list[list[TrainingBatch]]]:
+    """Return the function that makes batches of the pairs in a folder."""
+    return BatchMaker(PairStore.open(folder), *rest).make_batches

@@ -89,10 +89,10 @@ class MarkedBatch:
             counters.setdefault(id(scores[level]), _RankCounter.build(scores[level], thresholds))
         return {
             level: Tally(
-                counters[id(scores[level])].count_predicted(
+                counters[id(scores[level])].count_predictions(
                     marks.links, marks.source_nulls, marks.target_nulls
                 ),
-                counters[id(scores[level])].count_predicted(None, *self.words),
+                counters[id(scores[level])].count_predictions(None, *self.words),
                 marks.count,
             )
             for level, marks in self.marks.items()
@@ -113,7 +113,7 @@ class _RankCounter(NamedTuple):
         ranks = np.searchsorted(thresholds.astype(scores.dtype), scores, side="left")
         return cls(ranks, ranks.max(axis=2), ranks.max(axis=1), len(thresholds))
 
-    def count_predicted(self, links: Index | None, source: Index, target: Index) -> np.ndarray:
+    def count_predictions(self, links: Index | None, source: Index, target: Index) -> np.ndarray:
         """Count predicted links and nulls at each threshold, (B, T).
 
         Args:

@@ -1,4 +1,4 @@
-"""The inputs of all trainings, shared by the workers: gold, an encoder, and a folder for the results."""
+"""The inputs and the results of all trainings, which the workers share."""
 
 from dataclasses import dataclass, fields
 from functools import cached_property
@@ -10,8 +10,8 @@ import torch
 
 import otalign
 from experiments.columns import COLUMNS, DEVS
-from experiments.material import Material, StudySource
-from experiments.supervised.jobs import ResultKey
+from experiments.study_data import StudyData, StudySource
+from experiments.supervised.jobs import ModelId
 from experiments.supervised.results import Result, Results
 from experiments.supervised.rows import ROWS
 from otalign.training import CorpusSplits
@@ -21,8 +21,8 @@ PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
 
 @dataclass(frozen=True)
-class Ground:
-    """The inputs of all trainings: a plain value that is sent to every worker."""
+class StudyContext:
+    """The inputs of all trainings, and the folder of their results: a plain value, sent to every worker."""
 
     source: StudySource
     folder: Path
@@ -31,7 +31,7 @@ class Ground:
     encoder_digest: str  # digest of its files
 
     @classmethod
-    def of(cls, source: StudySource, folder: Path, precision: Precision | None = None) -> "Ground":
+    def prepare(cls, source: StudySource, folder: Path, precision: Precision | None = None) -> "StudyContext":
         """Return the inputs, after checking that all of them are available.
 
         Raises:
@@ -44,49 +44,51 @@ class Ground:
             raise ValueError("device must be one that torch can use here, got 'cuda'")
         on_gpu = source.device != "cpu" and torch.cuda.is_available()
         on_cpu = StudySource(source.encoder, source.data, source.limit, "cpu")
-        material = Material(on_cpu, folder, 0)
-        ground = cls(
+        data = StudyData(on_cpu, folder, 0)
+        context = cls(
             source,
             folder,
             precision or ("bfloat16" if on_gpu else "float32"),
-            material.encoder.name,
-            material.encoder_digest,
+            data.encoder.name,
+            data.encoder_digest,
         )
         for corpus in {column.corpus for column in COLUMNS}:
-            ground.material.golds(corpus, "test")
+            context.data.get_golds(corpus, "test")
         for corpus in DEVS:
-            ground.get_splits(corpus)
-        return ground
+            context.get_splits(corpus)
+        return context
 
     @cached_property
-    def material(self) -> Material:
-        return Material(self.source, self.folder, None)
+    def data(self) -> StudyData:
+        """The corpora and the encoder."""
+        return StudyData(self.source, self.folder, None)
 
     @cached_property
     def results(self) -> Results:
+        """The folder of results."""
         return Results(self.folder / "runs")
 
     def get_splits(self, corpus: str) -> CorpusSplits:
         """Return the train and dev sets of a corpus."""
-        return CorpusSplits(self.material.golds(corpus, "train"), self.material.golds(corpus, "dev"))
+        return CorpusSplits(self.data.get_golds(corpus, "train"), self.data.get_golds(corpus, "dev"))
 
-    def size(self, place: ResultKey) -> int:
+    def count_pairs(self, model: ModelId) -> int:
         """Return the number of pairs that a model is trained on."""
-        return sum(len(self.material.golds(corpus, "train")) for corpus in place.corpora)
+        return sum(len(self.data.get_golds(corpus, "train")) for corpus in model.corpora)
 
-    def result(self, place: ResultKey) -> Result | None:
-        """Return a result, if there is one with the same inputs."""
-        return self.results.get(place, self.key(place))
+    def find_result(self, model: ModelId) -> Result | None:
+        """Return the result of a model, if there is one with the same inputs."""
+        return self.results.get(model, self.compute_key(model))
 
-    def key(self, place: ResultKey) -> str:
-        """Return a digest of all inputs of a result."""
-        row = ROWS[place.row]
-        splits = [(corpus, split) for corpus in place.corpora for split in ("train", "dev")]
+    def compute_key(self, model: ModelId) -> str:
+        """Compute a digest of all inputs of a result."""
+        row = ROWS[model.row]
+        splits = [(corpus, split) for corpus in model.corpora for split in ("train", "dev")]
         if row.after:
             splits += [(corpus, split) for corpus in DEVS for split in ("train", "dev")]
-        splits += [(column.corpus, "test") for column in place.columns]
-        inputs = [otalign.__version__, self.encoder_digest, self.precision, *place]
-        inputs += [self.material.gold_digest(*split) for split in dict.fromkeys(splits)]
+        splits += [(column.corpus, "test") for column in model.columns]
+        inputs = [otalign.__version__, self.encoder_digest, self.precision, *model]
+        inputs += [self.data.digest_golds(*split) for split in dict.fromkeys(splits)]
         rows = [row, *([ROWS[row.after]] if row.after else [])]
         # The title and the number of seeds do not change a result.
         values = [

@@ -1,4 +1,4 @@
-"""What the tests of render share: how a drawing looks, and the alignments to draw."""
+"""Hypothesis strategies for alignments to draw, and a function that renders a drawing to lines."""
 
 import io
 
@@ -6,14 +6,14 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from otalign.alignment import Alignment, Link
-from tests.drawn_alignments import _pairs, weights
+from tests.alignment_strategies import _pairs, weights
 
 # Words that cannot be taken for marks, a cell a letter; nine of them fit into 40 cells, so none is folded.
 plain_words = st.lists(st.text("abcdefgh", min_size=1, max_size=3), max_size=9)
 
 
 @st.composite
-def plain(draw) -> Alignment:
+def plain_alignments(draw) -> Alignment:
     source, target = draw(plain_words), draw(plain_words)
     pairs = draw(_pairs(len(source), len(target)))
     return Alignment(tuple(source), tuple(target), tuple(Link(i, j, draw(weights)) for i, j in pairs))
@@ -30,7 +30,7 @@ odd = st.text(
 
 
 @st.composite
-def strange(draw) -> Alignment:
+def unusual_alignments(draw) -> Alignment:
     source, target = (draw(st.lists(odd, max_size=5)) for _ in range(2))
     pairs = draw(_pairs(len(source), len(target)))
     return Alignment(tuple(source), tuple(target), tuple(Link(i, j, draw(weights)) for i, j in pairs))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from statistics import mean
 
 from experiments.columns import DEVS, dev_levels
-from experiments.material import Material
+from experiments.study_data import StudyData
 from otalign.ot import Unbalanced
 from otalign.tuning import EncoderChoice, SearchGrid, tune
 
@@ -17,7 +17,7 @@ GRID = SearchGrid(parameters=(0.06, 0.2, 0.6), distortions=(0.3,))
 
 @dataclass(frozen=True)
 class EncoderSelection:
-    """The choice of layer and pairing, and the dev F1 of each that was tried; none if there was one only."""
+    """The choice of layer and pairing, and the dev F1 of each that was tried; empty if there was only one."""
 
     choice: EncoderChoice
     tried: dict[EncoderChoice, float]
@@ -27,34 +27,32 @@ class EncoderSelection:
         return {**self.choice._asdict(), "tried": tried}
 
 
-def choose_encoder_settings(material: Material, choices: Sequence[EncoderChoice]) -> EncoderSelection:
+def select_encoder_settings(data: StudyData, choices: Sequence[EncoderChoice]) -> EncoderSelection:
     """Return the best choice, the first of equals, and delete embeddings that are no longer needed."""
     if len(choices) == 1:
         return EncoderSelection(choices[0], {})
     scores: dict[EncoderChoice, list[float]] = {choice: [] for choice in choices}
     for dev in DEVS:
-        for choice, f1 in _score_choices(material, dev, choices).items():
+        for choice, f1 in _score_choices(data, dev, choices).items():
             scores[choice].append(f1)
     means = {choice: mean(values) for choice, values in scores.items()}
     best = max(choices, key=lambda choice: round(means[choice], 10))
     for dev in DEVS:
-        material.store(dev, "dev", choices).forget(choice for choice in choices if choice != best)
+        data.open_store(dev, "dev", choices).forget(choice for choice in choices if choice != best)
     return EncoderSelection(best, means)
 
 
-def _score_choices(
-    material: Material, dev: str, choices: Sequence[EncoderChoice]
-) -> dict[EncoderChoice, float]:
+def _score_choices(data: StudyData, dev: str, choices: Sequence[EncoderChoice]) -> dict[EncoderChoice, float]:
     """Return the F1 of each choice on a dev set, mean over levels."""
     levels = dev_levels(dev)
     tuned = tune(
-        material.golds(dev, "dev"),
-        material.store(dev, "dev", choices),
-        material.base(choices[0]).replace(problem=Unbalanced(1), whitening=0.0, smoothing=0.0),
+        data.get_golds(dev, "dev"),
+        data.open_store(dev, "dev", choices),
+        data.make_settings(choices[0]).replace(problem=Unbalanced(1), whitening=0.0, smoothing=0.0),
         GRID,
         levels,
-        journal=material.journal(dev),
-        progress=lambda what, done, of: material.progress(f"layer and pairing, {dev} dev", done, of),
+        journal=data.open_journal(dev),
+        progress=lambda what, done, of: data.progress(f"layer and pairing, {dev} dev", done, of),
     )
     means: dict[EncoderChoice, float] = {}
     for choice in choices:

@@ -33,12 +33,12 @@ class StudySource:
 
 
 @dataclass(frozen=True, eq=False)
-class Material:
+class StudyData:
     """Gold, embeddings and journals, by corpus and split."""
 
     source: StudySource
     cache: Path
-    top: int | None  # highest layer needed; None is the encoder's default
+    top_layer: int | None  # highest layer needed; None is the encoder's default
     progress: Progress = no_progress
     _golds: dict[tuple[str, str], tuple[Gold, ...]] = field(default_factory=dict)
     _centred: dict[tuple[str, EncoderChoice, float], Embeddings] = field(default_factory=dict)
@@ -50,7 +50,7 @@ class Material:
         """The encoder, loaded on first use."""
         source = self.source
         options = {"device": source.device, "threads": source.threads, "batch_size": source.batch_size}
-        return encoders.load(source.encoder, self.top, **options)
+        return encoders.load(source.encoder, self.top_layer, **options)
 
     @cached_property
     def encoder_digest(self) -> str:
@@ -62,7 +62,7 @@ class Material:
                     digest.update(block)
         return digest.hexdigest()
 
-    def golds(self, corpus: str, split: str) -> tuple[Gold, ...]:
+    def get_golds(self, corpus: str, split: str) -> tuple[Gold, ...]:
         """Return the pairs of a split, up to the limit; none if the corpus has no such split."""
         if split not in CORPORA[corpus].files:
             return ()
@@ -70,20 +70,20 @@ class Material:
             self._golds[corpus, split] = load(corpus, split, self.source.data)[: self.source.limit]
         return self._golds[corpus, split]
 
-    def gold_digest(self, corpus: str, split: str) -> str:
-        """Return a digest of the words and links of a split."""
+    def digest_golds(self, corpus: str, split: str) -> str:
+        """Compute a digest of the words and links of a split."""
         if (corpus, split) not in self._digests:
-            text = json.dumps([gold.to_dict() for gold in self.golds(corpus, split)])
+            text = json.dumps([gold.to_dict() for gold in self.get_golds(corpus, split)])
             self._digests[corpus, split] = sha256(text.encode()).hexdigest()
         return self._digests[corpus, split]
 
-    def store(self, corpus: str, split: str, choices: Iterable[EncoderChoice]) -> EmbeddingStore:
-        """Return the embeddings of a split by choice of layer and pairing, not centred."""
+    def open_store(self, corpus: str, split: str, choices: Iterable[EncoderChoice]) -> EmbeddingStore:
+        """Open the embeddings of a split, by choice of layer and pairing, not centred."""
 
         def progress(what: str, done: int, of: int | None) -> None:
             self.progress(f"{corpus} {split}: {what}", done, of)
 
-        pairs = [(gold.source, gold.target) for gold in self.golds(corpus, split)]
+        pairs = [(gold.source, gold.target) for gold in self.get_golds(corpus, split)]
         return EmbeddingStore(self.encoder, pairs, choices, self.cache, progress)
 
     def get_centred_embeddings(
@@ -91,18 +91,18 @@ class Material:
     ) -> Embeddings:
         """Return the embeddings of a test set, centred on its mean; they are cached for the next cell."""
         if (corpus, choice, whitening) not in self._centred:
-            embeddings = self.store(corpus, "test", [choice])[choice]
+            embeddings = self.open_store(corpus, "test", [choice])[choice]
             centred = Centre.fit([embeddings], whitening).apply(embeddings)
             self._centred[corpus, choice, whitening] = centred
         return self._centred[corpus, choice, whitening]
 
-    def journal(self, corpus: str) -> Journal:
-        """Return the journal of all tuning on the dev set of a corpus."""
+    def open_journal(self, corpus: str) -> Journal:
+        """Open the journal of all tuning on the dev set of a corpus."""
         if corpus not in self._journals:
             file = self.cache / f"tuned-{corpus}.jsonl"
             self._journals[corpus] = Journal(file, self.encoder_digest)
         return self._journals[corpus]
 
-    def base(self, choice: EncoderChoice) -> Settings:
+    def make_settings(self, choice: EncoderChoice) -> Settings:
         """Return default settings with a choice of layer and pairing."""
         return Settings(encoder=self.encoder.name, layer=choice.layer, pairing=choice.pairing)

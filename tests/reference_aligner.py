@@ -1,4 +1,4 @@
-"""The whole path again, deliberately plain: loops for costs and masses, POT for the plans."""
+"""A reference implementation of unsupervised alignment: loops for costs and masses, POT for the plans."""
 
 import math
 import warnings
@@ -10,29 +10,29 @@ from otalign.ot import Balanced, Exact, Partial, Unbalanced
 from otalign.settings import Settings
 
 
-def scaled(matrix: list[list[float]]) -> list[list[float]]:
+def min_max_scale(matrix: list[list[float]]) -> list[list[float]]:
     least, most = min(map(min, matrix)), max(map(max, matrix))
     if most - least <= 1e-6 * max(abs(least), abs(most)):
         return [[1.0 for _ in row] for row in matrix]
     return [[(x - least) / (most - least) for x in row] for row in matrix]
 
 
-def length(x) -> float:
+def compute_norm(x) -> float:
     return math.sqrt(sum(value * value for value in x))
 
 
-def cosine(x, y) -> float:
-    lengths = length(x) * length(y)
+def compute_cosine(x, y) -> float:
+    lengths = compute_norm(x) * compute_norm(y)
     return sum(a * b for a, b in zip(x, y, strict=True)) / lengths if lengths else 0.0
 
 
-def similarities(X, Y, settings: Settings) -> list[list[float]]:
+def compute_similarities(X, Y, settings: Settings) -> list[list[float]]:
     n, m = len(X), len(Y)
     if settings.cost == "cosine":
-        S = [[(cosine(x, y) + 1) / 2 for y in Y] for x in X]
+        S = [[(compute_cosine(x, y) + 1) / 2 for y in Y] for x in X]
     else:
-        apart = [[length([a - b for a, b in zip(x, y, strict=True)]) for y in Y] for x in X]
-        S = scaled([[-distance for distance in row] for row in apart])
+        apart = [[compute_norm([a - b for a, b in zip(x, y, strict=True)]) for y in Y] for x in X]
+        S = min_max_scale([[-distance for distance in row] for row in apart])
     likeness = [row[:] for row in S]
     for i in range(n):
         for j in range(m):
@@ -44,16 +44,16 @@ def similarities(X, Y, settings: Settings) -> list[list[float]]:
         for i in range(n):
             for j in range(m):
                 S[i][j] *= 1 - settings.distortion * (i / (n - 1) - j / (m - 1)) ** 2
-    return scaled(S)
+    return min_max_scale(S)
 
 
-def masses(X, settings: Settings) -> list[float]:
-    found = [length(x) if settings.fertility == "norm" else 1.0 for x in X]
+def compute_masses(X, settings: Settings) -> list[float]:
+    found = [compute_norm(x) if settings.fertility == "norm" else 1.0 for x in X]
     total = sum(found) if isinstance(settings.problem, Balanced) else 1.0
     return [mass / total for mass in found]
 
 
-def plan(C: np.ndarray, a: np.ndarray, b: np.ndarray, settings: Settings) -> np.ndarray:
+def solve_with_pot(C: np.ndarray, a: np.ndarray, b: np.ndarray, settings: Settings) -> np.ndarray:
     many = {"numItermax": 100_000, "stopThr": 1e-8}
     exact = isinstance(settings.solver, Exact)
     eps = 0.0 if exact else settings.solver.eps
@@ -76,11 +76,11 @@ def plan(C: np.ndarray, a: np.ndarray, b: np.ndarray, settings: Settings) -> np.
     raise TypeError(settings.problem)
 
 
-def weights(X, Y, settings: Settings) -> np.ndarray:
-    """What every cell weighs (n, m), for the centred embeddings of a pair's words."""
+def score_links(X, Y, settings: Settings) -> np.ndarray:
+    """Compute the scores (n, m) of all word pairs from centred embeddings."""
     X, Y = [[[float(value) for value in vector] for vector in side] for side in (X, Y)]
-    S = similarities(X, Y, settings)
+    S = compute_similarities(X, Y, settings)
     if settings.problem is None:
-        return np.array(scaled(S))
-    a, b = np.array(masses(X, settings)), np.array(masses(Y, settings))
-    return np.array(scaled(plan(1 - np.array(S), a, b, settings).tolist()))
+        return np.array(min_max_scale(S))
+    a, b = np.array(compute_masses(X, settings)), np.array(compute_masses(Y, settings))
+    return np.array(min_max_scale(solve_with_pot(1 - np.array(S), a, b, settings).tolist()))

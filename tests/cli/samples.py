@@ -1,4 +1,4 @@
-"""What the tests of a command align, and how they read what it printed."""
+"""Sentences that the tests of commands align, and a function that reads the output."""
 
 import subprocess
 

@@ -1,4 +1,4 @@
-"""Probabilities of links and nulls, and the weights of plans that nothing was learned for."""
+"""Scorers: probabilities of links and nulls, and the scores of transport plans."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from otalign.ot import Partial, Unbalanced
 from otalign.scoring import LearnedScorer, extract_links, make_scorer
 from otalign.scoring.learned import compute_link_probabilities, compute_null_logits
 from otalign.settings import LearnedSettings, Settings
-from tests.scoring.drawn_heads import learned, projection, tile
+from tests.scoring.random_heads import make_batch, make_projection_head, make_transport_head
 
 LEARNED = LearnedSettings(encoder="", layer=0)
 PLAIN = Settings(encoder="", layer=0, centring=False)
@@ -30,13 +30,13 @@ def test_what_is_sure_is_possible_and_all_is_a_probability(seed, sure, possible)
 
 @pytest.mark.parametrize("seed", range(5))
 def test_all_weights_of_a_head_are_from_0_to_1(seed):
-    of, head = tile(seed=seed), learned(seed)
-    sure, possible = (LearnedScorer(head, level).score(of) for level in ("sure", "possible"))
+    batch, head = make_batch(seed=seed), make_transport_head(seed)
+    sure, possible = (LearnedScorer(head, level).score(batch) for level in ("sure", "possible"))
     assert (sure.links <= possible.links).all()
     for found in (
         sure,
         possible,
-        make_scorer(PLAIN.replace(problem=Unbalanced(0.5)), projection(seed)).score(of),
+        make_scorer(PLAIN.replace(problem=Unbalanced(0.5)), make_projection_head(seed)).score(batch),
     ):
         for part in found[:3]:
             assert ((part >= 0) & (part <= 1)).all()
@@ -65,27 +65,27 @@ def test_words_without_any_chance_of_a_link_are_null_and_those_with_a_sure_one_a
 
 
 def test_a_pair_may_be_without_links_only_where_links_are_probabilities():
-    of = tile()
-    distant = learned(gamma=np.full(2, -90.0, np.float32))
-    for found in extract_links(make_scorer(LEARNED, distant).score(of), of, 0.5):
+    batch = make_batch()
+    distant = make_transport_head(gamma=np.full(2, -90.0, np.float32))
+    for found in extract_links(make_scorer(LEARNED, distant).score(batch), batch, 0.5):
         assert found.links == ()
-    for found in extract_links(make_scorer(PLAIN.replace(problem=Partial(1.0))).score(of), of, 0.5):
+    for found in extract_links(make_scorer(PLAIN.replace(problem=Partial(1.0))).score(batch), batch, 0.5):
         assert found.links
 
 
 def test_the_level_is_that_of_the_settings():
-    of, head = tile(), learned()
+    batch, head = make_batch(), make_transport_head()
     for level in ("sure", "possible"):
-        found = make_scorer(LEARNED.replace(links=level), head).score(of)
-        for one, other in zip(found[:3], LearnedScorer(head, level).score(of)[:3], strict=True):
+        found = make_scorer(LEARNED.replace(links=level), head).score(batch)
+        for one, other in zip(found[:3], LearnedScorer(head, level).score(batch)[:3], strict=True):
             np.testing.assert_array_equal(one, other)
 
 
 def test_torch_gives_the_same_probabilities():
     torch = pytest.importorskip("torch")
-    from tests.scoring.drawn_heads import in_torch
+    from tests.scoring.random_heads import to_torch
 
-    of, head = tile(), learned()
-    lent = LearnedScorer(head, "sure").to_device(torch.tensor(of.X)).score(in_torch(of))
-    for one, other in zip(lent[:3], LearnedScorer(head, "sure").score(of)[:3], strict=True):
+    batch, head = make_batch(), make_transport_head()
+    lent = LearnedScorer(head, "sure").to_device(torch.tensor(batch.X)).score(to_torch(batch))
+    for one, other in zip(lent[:3], LearnedScorer(head, "sure").score(batch)[:3], strict=True):
         np.testing.assert_allclose(one.numpy(), other, atol=1e-5)

@@ -1,4 +1,4 @@
-"""Gold and embeddings drawn at random, and an encoder that looks words up, for tests that need no model."""
+"""Random gold and embeddings, and a lookup encoder, for tests that need no model."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -12,8 +12,8 @@ from otalign.gold import Gold
 SHAPES = [(5, 4), (1, 1), (9, 17), (0, 3), (4, 0), (1, 6), (0, 0), (7, 7), (20, 3), (5, 4), (2, 2), (12, 11)]
 
 
-def drawn_golds(seed: int = 0, shapes: Sequence[tuple[int, int]] = SHAPES) -> list[Gold]:
-    """Links mostly on the diagonal, some possible, some words null; both sides share words."""
+def make_golds(seed: int = 0, shapes: Sequence[tuple[int, int]] = SHAPES) -> list[Gold]:
+    """Return random gold: links mostly on the diagonal, some possible, some nulls; both sides share words."""
     rng = np.random.default_rng(seed)
     golds = []
     for n, m in shapes:
@@ -25,8 +25,8 @@ def drawn_golds(seed: int = 0, shapes: Sequence[tuple[int, int]] = SHAPES) -> li
     return golds
 
 
-def drawn_embeddings(golds: Sequence[Gold], seed: int = 0, width: int = 6) -> Embeddings:
-    """A vector for each word of the vocabulary, and some noise of its place."""
+def make_embeddings(golds: Sequence[Gold], seed: int = 0, width: int = 6) -> Embeddings:
+    """Return embeddings: a vector for each word of the vocabulary, with noise."""
     rng = np.random.default_rng(seed)
     sentences = [side for gold in golds for side in (gold.source, gold.target)]
     meaning = rng.normal(size=(15, width))
@@ -35,8 +35,8 @@ def drawn_embeddings(golds: Sequence[Gold], seed: int = 0, width: int = 6) -> Em
     return Embeddings(np.array(rows, dtype=np.float32).reshape(-1, width), starts)
 
 
-class Lookup:
-    """In place of an encoder: a word's embedding is drawn by the word and the layer."""
+class LookupEncoder:
+    """An encoder that looks up a random embedding for each word and layer."""
 
     name, limit, layer = "lookup", 512, 3
 

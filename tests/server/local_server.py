@@ -1,4 +1,4 @@
-"""A server in a thread of the tests, and what it is asked."""
+"""A server in a thread of the tests, with a client."""
 
 import http.client
 import json
@@ -24,7 +24,7 @@ class Reply(NamedTuple):
         return json.loads(self.text)
 
 
-class Served(NamedTuple):
+class LocalServer(NamedTuple):
     port: int
 
     @property
@@ -35,7 +35,7 @@ class Served(NamedTuple):
         return self.send("GET", path, None, headers)
 
     def align(self, body: Any, **headers: str) -> Reply:
-        """What is answered to a body, as JSON unless it is bytes."""
+        """Post a body, as JSON unless it is bytes."""
         content = body if isinstance(body, bytes) else json.dumps(body).encode()
         return self.send("POST", "/v1/align", content, {"Content-Type": "application/json"} | headers)
 
@@ -44,20 +44,20 @@ class Served(NamedTuple):
         try:
             connection.request(method, path, body, headers)
             answer = connection.getresponse()
-            said = {name.lower(): value for name, value in answer.getheaders()}
-            return Reply(answer.status, said, answer.read().decode())
+            response_headers = {name.lower(): value for name, value in answer.getheaders()}
+            return Reply(answer.status, response_headers, answer.read().decode())
         finally:
             connection.close()
 
 
 @contextmanager
-def served(app: FastAPI, limits: Limits = Limits(seconds=5)) -> Iterator[Served]:
+def run_server(app: FastAPI, limits: Limits = Limits(seconds=5)) -> Iterator[LocalServer]:
     with socket.create_server(("127.0.0.1", 0), backlog=256) as listening:
         server = make_server(app, limits)
         thread = threading.Thread(target=lambda: server.run(sockets=[listening]))
         thread.start()
         try:
-            yield Served(listening.getsockname()[1])
+            yield LocalServer(listening.getsockname()[1])
         finally:
             server.should_exit = True
             thread.join()

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from experiments.material import Material
-from experiments.unsupervised.system import Figures, Tuning, of_pairs
+from experiments.study_data import StudyData
+from experiments.unsupervised.system import Figures, Tuning, make_alignments
 from otalign.alignment import Alignment, Level
 from otalign.baselines import IterMax, SimAlign, similarity
 from otalign.baselines.simalign import apply_distortion, link_entropy
@@ -26,7 +26,7 @@ DISTORTIONS = tuple(k / 10 for k in range(11))
 
 
 @dataclass(frozen=True)
-class Similarity:
+class SimAlignRow:
     """SimAlign with IterMax, and the distortions to try."""
 
     name: str
@@ -38,35 +38,35 @@ class Similarity:
     embeds = True
 
     def tune(
-        self, material: Material, corpus: str, choice: EncoderChoice, levels: tuple[Level, ...]
+        self, data: StudyData, corpus: str, choice: EncoderChoice, levels: tuple[Level, ...]
     ) -> dict[Level, Tuning]:
-        golds = material.golds(corpus, "dev")
-        embeddings = material.store(corpus, "dev", [choice])[choice]
-        matrices = similarities(Centre.fit([embeddings]).apply(embeddings))
+        golds = data.get_golds(corpus, "dev")
+        embeddings = data.open_store(corpus, "dev", [choice])[choice]
+        matrices = compute_similarities(Centre.fit([embeddings]).apply(embeddings))
         best: dict[Level, tuple[float, SimAlign, Figures]] = {}
         for k, distortion in enumerate(self.distortions):
-            material.progress(f"{self.name}, {corpus} dev", k, len(self.distortions))
+            data.progress(f"{self.name}, {corpus} dev", k, len(self.distortions))
             system = SimAlign(self.matching, distortion)
-            for level, curve in curves(system, self.percentiles, matrices, golds, levels).items():
+            for level, curve in compute_curves(system, self.percentiles, matrices, golds, levels).items():
                 at = curve.best
                 f1 = round(float(curve.f1[at]), 10)  # as `tune` compares
                 if level not in best or f1 > best[level][0]:
                     found = Figures(float(curve.precision[at]), float(curve.recall[at]), len(golds))
                     best[level] = f1, replace(system, threshold=float(curve.thresholds[at])), found
-        material.progress(f"{self.name}, {corpus} dev", len(self.distortions), len(self.distortions))
-        return {level: self._tuning(material, choice, *best[level][1:]) for level in levels}
+        data.progress(f"{self.name}, {corpus} dev", len(self.distortions), len(self.distortions))
+        return {level: self._make_tuning(data, choice, *best[level][1:]) for level in levels}
 
-    def align(self, material: Material, corpus: str, tuning: Tuning) -> Iterable[Alignment]:
+    def align(self, data: StudyData, corpus: str, tuning: Tuning) -> Iterable[Alignment]:
         settings = tuning.settings
         system = SimAlign(self.matching, settings["distortion"], settings["threshold"])
-        matrices = similarities(
-            material.get_centred_embeddings(corpus, EncoderChoice(settings["layer"], settings["pairing"]))
+        matrices = compute_similarities(
+            data.get_centred_embeddings(corpus, EncoderChoice(settings["layer"], settings["pairing"]))
         )
-        return of_pairs(material.golds(corpus, "test"), map(system.links, matrices))
+        return make_alignments(data.get_golds(corpus, "test"), map(system.links, matrices))
 
-    def _tuning(self, material: Material, choice: EncoderChoice, system: SimAlign, dev: Figures) -> Tuning:
+    def _make_tuning(self, data: StudyData, choice: EncoderChoice, system: SimAlign, dev: Figures) -> Tuning:
         settings: dict[str, Any] = {
-            "encoder": material.encoder.name,
+            "encoder": data.encoder.name,
             "layer": choice.layer,
             "pairing": choice.pairing,
             "centring": True,
@@ -78,20 +78,20 @@ class Similarity:
         return Tuning(settings, settings | {"matching": "itermax", **asdict(self.matching)}, dev)
 
 
-def similarities(embeddings: Embeddings) -> list[np.ndarray]:
-    """Yield the similarities (n, m) of each pair."""
-    places = range(0, len(embeddings.starts) - 1, 2)
-    return [similarity(to_numpy(embeddings[k]), to_numpy(embeddings[k + 1])) for k in places]
+def compute_similarities(embeddings: Embeddings) -> list[np.ndarray]:
+    """Compute the similarities (n, m) of each pair."""
+    sources = range(0, len(embeddings.starts) - 1, 2)
+    return [similarity(to_numpy(embeddings[k]), to_numpy(embeddings[k + 1])) for k in sources]
 
 
-def curves(
+def compute_curves(
     system: SimAlign,
     percentiles: Sequence[int],
     matrices: Sequence[np.ndarray],
     golds: Sequence[Gold],
     levels: Iterable[Level],
 ) -> dict[Level, Curve]:
-    """Return the scores of a system at each threshold, from a single matching."""
+    """Compute the scores of a system at each threshold, from a single matching."""
     links, entropies = [], []
     for S in matrices:
         found = np.array(sorted(system.links(S)), dtype=np.intp).reshape(-1, 2).T
@@ -108,12 +108,12 @@ def curves(
         first = np.full(gold.shape, len(thresholds))
         first[*found] = np.searchsorted(thresholds, entropy, side="left")
         for level, values in rates.items():
-            tally = _tally(first, gold, level, len(thresholds))
+            tally = _tally_pair(first, gold, level, len(thresholds))
             values.append((tally.precision, tally.recall))
     return {level: Curve(thresholds, *np.mean(values, axis=0)) for level, values in rates.items()}
 
 
-def _tally(first: np.ndarray, gold: Gold, level: Level, count: int) -> Tally:
+def _tally_pair(first: np.ndarray, gold: Gold, level: Level, count: int) -> Tally:
     """Count links and nulls of a pair at each of `count` thresholds, given the first that keeps each cell."""
 
     def keep_links(firsts: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""How the tests of experiments run a command, and what they compare of a folder."""
+"""Functions that run an experiment, and list the files that it has written."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The peers once more, word by word and as their papers describe them, to compare with."""
+"""Reference implementations of the baselines, in plain loops, as their papers describe them."""
 
 import math
 from collections import defaultdict
@@ -9,7 +9,7 @@ def argmax(values):
     return values.index(max(values))
 
 
-def mutual(S):
+def link_mutual_argmax(S):
     n, m = len(S), len(S[0])
     row = [argmax(S[i]) for i in range(n)]
     column = [argmax(S[i][j] for i in range(n)) for j in range(m)]
@@ -18,7 +18,7 @@ def mutual(S):
 
 def itermax(S, rounds, discount):
     n, m = len(S), len(S[0])
-    links = mutual(S)
+    links = link_mutual_argmax(S)
     if min(n, m) <= 2:
         return links
     for _ in range(rounds - 1):
@@ -32,11 +32,11 @@ def itermax(S, rounds, discount):
                     M[i][j] = S[i][j] * min(2 * discount, 1)
                 elif i not in sources or j not in targets:
                     M[i][j] = S[i][j] * discount
-        links = links | {(i, j) for i, j in mutual(M) if i not in sources or j not in targets}
+        links = links | {(i, j) for i, j in link_mutual_argmax(M) if i not in sources or j not in targets}
     return links
 
 
-def distorted(S, distortion):
+def apply_distortion(S, distortion):
     n, m = len(S), len(S[0])
     if min(n, m) < 2:
         return S
@@ -45,14 +45,14 @@ def distorted(S, distortion):
     ]
 
 
-def normalised_entropy(values):
+def compute_entropy(values):
     total = sum(values)
     shares = [value / total for value in values]
     return -sum(p * math.log(p) for p in shares if p > 0) / math.log(len(values))
 
 
 def grow_diag_final(forward, reverse, how):
-    """Koehn's heuristic over a table of cells."""
+    """Apply Koehn's heuristic to a table of cells."""
     union, links = set(forward) | set(reverse), set(forward) & set(reverse)
     n, m = (1 + max((link[side] for link in union), default=0) for side in (0, 1))
     added = True
@@ -88,44 +88,46 @@ def digamma(x):
     return math.log(x) - 1 / (2 * x) - 1 / (12 * x**2) + 1 / (120 * x**4) - below
 
 
-def weight(i, j, n, m, tension):
+def compute_weight(i, j, n, m, tension):
     return math.exp(-tension * abs(i / n - j / m))
 
 
-def geometric(j, n, m, tension):
+def sum_weights(j, n, m, tension):
     """The sum of weights from the diagonal both ways, as the tool has it: endless where j is beyond m."""
     below = math.floor(j * n / m)
     if below <= n:
-        return sum(weight(i, j, n, m, tension) for i in range(1, n + 1))
-    endless = weight(below + 1, j, n, m, tension) / (1 - math.exp(-tension / n))
-    return sum(weight(i, j, n, m, tension) for i in range(1, below + 1)) + endless
+        return sum(compute_weight(i, j, n, m, tension) for i in range(1, n + 1))
+    endless = compute_weight(below + 1, j, n, m, tension) / (1 - math.exp(-tension / n))
+    return sum(compute_weight(i, j, n, m, tension) for i in range(1, below + 1)) + endless
 
 
-def fitted_tension(tension, posterior_feature, pairs):
+def fit_tension(tension, posterior_feature, pairs):
     words = sum(len(generated) for _, generated in pairs)
     for _ in range(8):
         mean = 0.0
         for given, generated in pairs:
             n, m = len(given), len(generated)
             for j in range(1, m + 1):
-                total = sum(-abs(i / n - j / m) * weight(i, j, n, m, tension) for i in range(1, n + 1))
-                mean += total / geometric(j, m, n, tension) / words
+                total = sum(
+                    -abs(i / n - j / m) * compute_weight(i, j, n, m, tension) for i in range(1, n + 1)
+                )
+                mean += total / sum_weights(j, m, n, tension) / words
         tension = min(max(tension + 20 * (posterior_feature - mean), 0.1), 14.0)
     return tension
 
 
-def model2(pairs, iterations, p0=0.08, alpha=0.01, tension=4.0):
-    """t[given, generated] with None for null, the tension, and the links (given, generated) of each pair."""
+def train_model2(pairs, iterations, p0=0.08, alpha=0.01, tension=4.0):
+    """Return t[given, generated] with None for null, the tension, and the links of each pair."""
     pairs = [(given, generated) for given, generated in pairs if given and generated]
     words = sum(len(generated) for _, generated in pairs)
     t = defaultdict(lambda: 1.0)
 
     def joint(given, generated, j):
         n, m = len(given), len(generated)
-        total = sum(weight(i, j, n, m, tension) for i in range(1, n + 1))
+        total = sum(compute_weight(i, j, n, m, tension) for i in range(1, n + 1))
         probabilities = [t[None, generated[j - 1]] * p0]
         for i in range(1, n + 1):
-            place = (1 - p0) * weight(i, j, n, m, tension) / total
+            place = (1 - p0) * compute_weight(i, j, n, m, tension) / total
             probabilities.append(t[given[i - 1], generated[j - 1]] * place)
         return probabilities
 
@@ -140,7 +142,7 @@ def model2(pairs, iterations, p0=0.08, alpha=0.01, tension=4.0):
                     if i:
                         feature -= share * abs(i / len(given) - (j - 1) / len(generated)) / words
         if iteration > 1:
-            tension = fitted_tension(tension, feature, pairs)
+            tension = fit_tension(tension, feature, pairs)
         totals = defaultdict(float)
         for (word, _), count in counts.items():
             totals[word] += count + alpha

@@ -1,4 +1,4 @@
-"""Random alignments for the tests, drawn by hypothesis."""
+"""Hypothesis strategies for alignments and gold."""
 
 from hypothesis import strategies as st
 
@@ -37,7 +37,7 @@ links_without_words = golds().map(lambda gold: WordlessLinks(gold.sure, gold.pos
 
 @st.composite
 def alignments(draw) -> Alignment:
-    """With weights, and with spans and confidences or without."""
+    """Draw an alignment with weights, and with or without spans and confidences."""
     gold = draw(golds())
 
     def perhaps(each, count):

@@ -1,4 +1,4 @@
-"""Heads and tiles drawn at random, with every array away from where training would begin."""
+"""Random heads and batches, with every array away from its initial value."""
 
 import numpy as np
 
@@ -11,8 +11,13 @@ WORDS = ("boat", "boats", "ship", "a", "sail", "")
 SHAPES = ((4, 3), (1, 5), (6, 6), (2, 1))
 
 
-def tile(shapes=SHAPES, size: int = SIZE, seed: int = 0, more: int = 0, spelling: bool = False) -> PairBatch:
-    """Pairs of these shapes, padded with noise, `more` of it than needed; with the spelling of some words."""
+def make_batch(
+    shapes=SHAPES, size: int = SIZE, seed: int = 0, more: int = 0, spelling: bool = False
+) -> PairBatch:
+    """Make a batch of pairs of these shapes, padded with noise, `more` words of it than needed.
+
+    With spelling, the vectors of some words follow.
+    """
     spellings = embed_spelling(WORDS)[:, : None if spelling else 0]
     random = np.random.default_rng(seed)
     X, Y = (
@@ -32,14 +37,14 @@ def tile(shapes=SHAPES, size: int = SIZE, seed: int = 0, more: int = 0, spelling
     return PairBatch(X.astype(np.float32), Y.astype(np.float32), *is_word)
 
 
-def learned(seed: int = 0, size: int = SIZE, spelling: bool = False, **arrays) -> TransportHead:
+def make_transport_head(seed: int = 0, size: int = SIZE, spelling: bool = False, **arrays) -> TransportHead:
     random = np.random.default_rng(seed)
     new = TransportHead.initialize(size, random, spelling=spelling).arrays()
     drawn = {name: a + 0.3 * random.normal(size=a.shape).astype(np.float32) for name, a in new.items()}
     return TransportHead(**(drawn | arrays))
 
 
-def projection(seed: int = 0, size: int = SIZE) -> ProjectionHead:
+def make_projection_head(seed: int = 0, size: int = SIZE) -> ProjectionHead:
     random = np.random.default_rng(seed)
     new = ProjectionHead.initialize(size, random).arrays()
     return ProjectionHead(
@@ -47,8 +52,8 @@ def projection(seed: int = 0, size: int = SIZE) -> ProjectionHead:
     )
 
 
-def in_torch(tile: PairBatch, dtype=None) -> PairBatch:
+def to_torch(batch: PairBatch, dtype=None) -> PairBatch:
     import torch
 
-    made = PairBatch(*(torch.tensor(part) for part in tile))
-    return made if dtype is None else made._replace(X=made.X.to(dtype), Y=made.Y.to(dtype))
+    tensors = PairBatch(*(torch.tensor(part) for part in batch))
+    return tensors if dtype is None else tensors._replace(X=tensors.X.to(dtype), Y=tensors.Y.to(dtype))

@@ -1,4 +1,4 @@
-"""How far the probabilities of a trained aligner can be relied on, on pairs that it has not seen."""
+"""The reliability of the probabilities of a trained aligner, on pairs that it was not trained on."""
 
 from collections.abc import Sequence
 
@@ -10,15 +10,15 @@ from otalign.encoders.embeddings import to_numpy
 from otalign.gold import Gold
 from otalign.metrics.reliability import Reliability
 
-LEAST = 0.01  # most word pairs have a lower probability, and would hide the others
+MIN_PROBABILITY = 0.01  # most word pairs have a lower one, and would hide the others
 
 
-def reliability(aligner: Aligner, golds: Sequence[Gold], level: Level) -> dict[str, Reliability]:
+def measure_reliability(aligner: Aligner, golds: Sequence[Gold], level: Level) -> dict[str, Reliability]:
     """Return the reliability of links, with and without the improbable ones, and of nulls."""
     links, nulls = (np.concatenate(parts, axis=1) for parts in _collect(aligner, golds, level))
-    possible = links[:, links[0] >= LEAST]
+    probable = links[:, links[0] >= MIN_PROBABILITY]
     return {
-        "links": Reliability.from_outcomes(*possible),
+        "links": Reliability.from_outcomes(*probable),
         "all cells": Reliability.from_outcomes(*links),
         "nulls": Reliability.from_outcomes(*nulls),
     }

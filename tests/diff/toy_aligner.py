@@ -1,4 +1,4 @@
-"""An encoder whose words mean what the tests say: same vector, same meaning; all others are strangers."""
+"""An aligner with a toy encoder: synonyms have the same vector, all other words have random vectors."""
 
 import hashlib
 from collections.abc import Sequence
@@ -27,8 +27,8 @@ SYNONYMS = (
 MEANING = {word: synonyms[0] for synonyms in SYNONYMS for word in synonyms}
 
 
-class PlainEncoder:
-    """A random vector for each meaning, and a little of the place in the sentence to tell twins apart."""
+class ToyEncoder:
+    """An encoder with a random vector for each meaning."""
 
     words_at_once = None
 
@@ -45,5 +45,5 @@ def vector(word: str) -> np.ndarray:
     return np.random.default_rng(list(seed)).normal(size=64).astype(np.float32)
 
 
-def plain_aligner() -> Aligner:
-    return Aligner(cast(Encoder, cast(Any, PlainEncoder())), Settings(encoder="plain", layer=0))
+def make_toy_aligner() -> Aligner:
+    return Aligner(cast(Encoder, cast(Any, ToyEncoder())), Settings(encoder="plain", layer=0))

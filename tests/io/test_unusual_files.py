@@ -1,4 +1,4 @@
-"""Whatever is odd about a file has one known outcome, and no line is ever shifted."""
+"""Unusual files have a defined outcome, and lines never shift."""
 
 import pickle
 

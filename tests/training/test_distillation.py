@@ -1,4 +1,4 @@
-"""Learning from a teacher: what it says of links, how that is mixed with the gold, and who may teach."""
+"""Distillation: predictions of teachers, their mix with the gold, and valid teachers."""
 
 import json
 from dataclasses import fields, replace
@@ -62,14 +62,14 @@ def folder(trained):
 
 
 def predict_dense(teacher: Aligner, golds, **options) -> list[np.ndarray]:
-    """The dense predictions of one teacher."""
+    """Return the dense predictions of one teacher."""
     texts = PairTexts.build((gold.source, gold.target) for gold in golds)
     found = predict_targets([teacher], texts, **options)
     return [found.expand(k, gold.shape) for k, gold in enumerate(golds)]
 
 
 def make_dense(golds: list[Gold]) -> list[np.ndarray]:
-    """What a teacher says that knows the gold."""
+    """Return the targets of a teacher that knows the gold."""
     made = [np.zeros((len(LEVELS), *gold.shape), dtype=np.float32) for gold in golds]
     for one, gold in zip(made, golds, strict=True):
         for level, name in enumerate(LEVELS):
@@ -90,8 +90,8 @@ def same(one: TrainingBatch, other: TrainingBatch) -> None:
         np.testing.assert_array_equal(found, expected)
 
 
-def batch(golds, encoder, said=None, share: float = 0.0, known=None) -> TrainingBatch:
-    return batch_of(stream_of(golds, encoder, known, said and Targets.build(said), share))
+def batch(golds, encoder, targets=None, share: float = 0.0, known=None) -> TrainingBatch:
+    return batch_of(stream_of(golds, encoder, known, targets and Targets.build(targets), share))
 
 
 # The mix
@@ -113,35 +113,35 @@ def test_a_teacher_without_a_share_changes_nothing_not_even_where_nothing_is_kno
 
 
 def test_what_is_learned_is_the_mix_of_the_gold_and_of_what_the_teacher_says(encoder):
-    said = drawn(GOLDS)
-    made = batch(GOLDS, encoder, said, 0.3)
+    targets = drawn(GOLDS)
+    made = batch(GOLDS, encoder, targets, 0.3)
     assert (made.links.dtype, made.known.dtype) == (np.float16, np.float32)
     np.testing.assert_array_equal(made.known, 1)
     for b, k in enumerate(made.pairs):
         n, m = GOLDS[k].shape
-        expected = 0.7 * make_dense(GOLDS)[k] + 0.3 * said[k]
+        expected = 0.7 * make_dense(GOLDS)[k] + 0.3 * targets[k]
         np.testing.assert_allclose(made.links[:, b, :n, :m], expected, atol=1e-3)
         assert not made.links[:, b, n:].any()
         assert not made.links[:, b, :, m:].any()
 
 
 def test_a_teacher_that_has_the_whole_share_is_all_that_counts(encoder):
-    said = drawn(GOLDS)
-    one, other = (batch(golds, encoder, said, 1.0) for golds in (GOLDS, WRONG))
+    targets = drawn(GOLDS)
+    one, other = (batch(golds, encoder, targets, 1.0) for golds in (GOLDS, WRONG))
     same(one, other)
     for b, k in enumerate(one.pairs):
-        _, n, m = said[k].shape
-        np.testing.assert_allclose(one.links[:, b, :n, :m], said[k], atol=1e-3)
+        _, n, m = targets[k].shape
+        np.testing.assert_allclose(one.links[:, b, :n, :m], targets[k], atol=1e-3)
 
 
 def test_a_level_that_is_not_known_is_filled_by_the_teacher_and_counts_its_share(encoder):
-    said = drawn(GOLDS)
-    made = batch(GOLDS, encoder, said, 0.25, KNOWN)
+    targets = drawn(GOLDS)
+    made = batch(GOLDS, encoder, targets, 0.25, KNOWN)
     np.testing.assert_array_equal(made.known, np.where(KNOWN[made.pairs].T, 1, 0.25))
     for b, k in enumerate(made.pairs):
         n, m = GOLDS[k].shape
-        mixed = 0.75 * make_dense(GOLDS)[k] + 0.25 * said[k]
-        expected = [mixed[0] if KNOWN[k, 0] else said[k][0], mixed[1]]
+        mixed = 0.75 * make_dense(GOLDS)[k] + 0.25 * targets[k]
+        expected = [mixed[0] if KNOWN[k, 0] else targets[k][0], mixed[1]]
         np.testing.assert_allclose(made.links[:, b, :n, :m], expected, atol=1e-3)
 
 
@@ -151,13 +151,13 @@ def test_a_level_that_is_not_known_is_filled_by_the_teacher_and_counts_its_share
 def test_a_teacher_says_the_probabilities_of_its_links_at_both_levels(teacher):
     """As its alignments have them, were every cell a link."""
     reported = []
-    said = predict_dense(teacher, WITH_ODD_ONES, progress=lambda *one: reported.append(one))
-    assert [one.shape for one in said] == [(2, *gold.shape) for gold in WITH_ODD_ONES]
+    targets = predict_dense(teacher, WITH_ODD_ONES, progress=lambda *one: reported.append(one))
+    assert [one.shape for one in targets] == [(2, *gold.shape) for gold in WITH_ODD_ONES]
     assert reported[-1] == ("teachers", len(WITH_ODD_ONES), len(WITH_ODD_ONES))
     for level, links in enumerate(get_args(Level)):
         every = replace(teacher, settings=teacher.settings.replace(links=links, threshold=0.0))
         alignments = every.align_many((gold.source, gold.target) for gold in WITH_ODD_ONES)
-        for one, alignment in zip(said, alignments, strict=True):
+        for one, alignment in zip(targets, alignments, strict=True):
             found = np.zeros(alignment.shape)
             for link in alignment.links:
                 found[link.source, link.target] = link.weight

@@ -1,11 +1,11 @@
-"""What joins two directions lies between what they share and what they have."""
+"""Symmetrisations give links between the intersection and the union of both directions."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from otalign.baselines import symmetrise
-from tests.baselines import plain
+from tests.baselines import reference
 
 places = st.tuples(st.integers(0, 6), st.integers(0, 6))
 directions = st.tuples(st.frozensets(places, max_size=14), st.frozensets(places, max_size=14))
@@ -50,7 +50,7 @@ def test_directions_that_agree_are_the_answer(links, how):
 
 @given(directions, st.sampled_from(GROWN))
 def test_growing_is_that_of_the_plain_scan_over_all_cells(both, how):
-    assert symmetrise(*both, how) == plain.grow_diag_final(*both, how)
+    assert symmetrise(*both, how) == reference.grow_diag_final(*both, how)
 
 
 def test_growing_reaches_corners_and_final_reaches_far():
