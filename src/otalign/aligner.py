@@ -99,8 +99,8 @@ class Aligner:
         """Load an aligner.
 
         Args:
-            model: Name of an aligner that comes with the package, folder of an aligner, or an encoder: its
-                folder, or its name on the Hugging Face hub. The default is the aligner of the package.
+            model: Name of an installed model (`otalign models` lists them), folder of an aligner, or an
+                encoder: its folder, or its name on the Hugging Face hub. The default is the model `small`.
             layer: Encoder layer; 0 is the embedding layer. The default depends on the model.
             device: Device of torch, such as `cuda`. The default is the best that is available.
             threads: Number of CPU threads. The default is all.
@@ -116,7 +116,7 @@ class Aligner:
             ValueError: If the model is not one, or an option does not apply to it.
             OSError: If the model cannot be read.
         """
-        model = _find_model(model)
+        model = models.resolve_model(model)
         folder, saved = Path(model), load_settings(Path(model))
         if saved and not encoders.has_encoder(folder):
             model = saved.encoder
@@ -261,15 +261,6 @@ class Aligner:
         scorer = self.scorer.to_device(embeddings.vectors)
         for indices, batch in split_into_batches(embeddings, scorer.budget):
             yield indices, batch, scorer.score(batch)
-
-
-def _find_model(model: str | Path | None) -> str | Path:
-    """Return the folder of an aligner of the package, unless the working folder has one of that name."""
-    if model is None or (model in models.names() and not Path(model).is_dir()):
-        model = models.folder(models.DEFAULT if model is None else str(model))
-    if Path(model).resolve().parent == models.HOME.resolve():
-        models.check_digests(Path(model))
-    return model
 
 
 def _make_alignment(pair: Pair, found: PairLinks) -> Alignment:
