@@ -29,7 +29,7 @@ class Measured:
     f1: Mapping[str, float]
     digests: Mapping[str, str]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for column, f1 in self.f1.items():
             if column.rpartition(" ")[2] not in LEVELS:
                 raise ValueError(f"f1 must be by test set and {' or '.join(LEVELS)}, got {column!r}")
