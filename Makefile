@@ -2,8 +2,8 @@
 # make test   run the tests in the development environment
 # make test-experiments   run the tests of experiments/
 # make fuzz   look for inputs that break it, for MINUTES (default 5), with new seeds each time
-# make wheel  build the wheel, install it in a clean environment, align with it outside the repository, and write
-#             the wheel with its bill of materials (CycloneDX) to dist/
+# make wheel  build the wheel, and that of otalign-base if its weights are here; install them in a clean environment,
+#             align with them outside the repository, and write them with their bills of materials (CycloneDX) to dist/
 # make lint   check style, types, the workflow and the licences          make format   mend the style
 # make lock   pin every package of every extra: versions in constraints.txt, hashes in requirements.lock
 # make docs   build the documentation site into docs/_build/html
@@ -77,6 +77,7 @@ model: $(DEV)/ready
 		--augment all=0 --learning-rate 3e-4 --epochs 12 --seed 3 -o work/small
 	$(DEV)/$(BIN)/otalign export work/small --int8 \
 		$(foreach corpus,$(CORPORA),--calibration $(corpus):train) -o work/small-int8
+	cp $(SMALL)/README.md $(SMALL)/LICENSE work/small-int8
 	$(DEV)/$(BIN)/python benchmarks/shipped.py quality --model work/small-int8 --write
 	cp work/small-int8/* $(SMALL)
 

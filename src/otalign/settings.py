@@ -28,7 +28,7 @@ class Learned:
     sure: float = 0.5
     possible: float = 0.5
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_share("sure", self.sure)
         check_share("possible", self.possible)
 
@@ -70,6 +70,15 @@ class Settings:
         solver: Solver of the transport problem.
         threshold: Minimum score of a link, from 0 to 1. The default depends on the problem.
         trained: Description of the training data, if the encoder was fine-tuned.
+
+    Raises:
+        TypeError: If a value is of the wrong type.
+        ValueError: If a value is out of its range.
+
+    Example:
+        >>> from otalign import Settings, Unbalanced
+        >>> Settings(encoder="bert-base-uncased", layer=8, problem=Unbalanced(0.4)).problem_name
+        'uot'
     """
 
     encoder: str
@@ -88,7 +97,7 @@ class Settings:
 
     links: ClassVar[Level] = "sure"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_names(self)
         for name, type_ in (("pairing", Pairing), ("cost", Cost), ("fertility", Fertility)):
             check_choice(name, getattr(self, name), get_args(type_))
@@ -110,6 +119,9 @@ class Settings:
         """Return a copy with other values.
 
         Another kind of problem brings its default threshold, and without centring there is no whitening.
+
+        Args:
+            **changes: The other values, by field.
         """
         if type(changes.get("problem", self.problem)) is not type(self.problem):
             changes.setdefault("threshold", None)
@@ -149,7 +161,11 @@ class Settings:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Settings":
-        """Return the settings that `to_dict` wrote."""
+        """Return the settings that `to_dict` wrote.
+
+        Args:
+            data: The dictionary.
+        """
         _check_fields(data, cls, {"links"})
         types: dict[str, Any] = {name: spec.type for name, spec in PROBLEMS.items() if name != "none"}
         parts = {
@@ -220,7 +236,7 @@ class LearnedSettings:
     centring: ClassVar[bool] = False
     whitening: ClassVar[float] = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_names(self)
         check_choice("pairing", self.pairing, get_args(Pairing))
         check_choice("links", self.links, get_args(Level))

@@ -25,6 +25,7 @@ from tests.scoring.random_heads import (
 torch = pytest.importorskip("torch")
 
 TIGHT = Entropic(tol=1e-13, max_iterations=5000)
+SPELLING = pytest.mark.parametrize("spelling", [False, True])
 PROBLEMS = [Balanced(), Partial(0.7), Unbalanced(0.5)]
 
 
@@ -45,8 +46,9 @@ def all_close(found, expected, atol=1e-5):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_numpy_and_torch_give_the_same_log_odds(seed):
-    head, batch = make_transport_head(seed), make_batch(seed=seed)
+@SPELLING
+def test_numpy_and_torch_give_the_same_log_odds(spelling, seed):
+    head, batch = make_transport_head(seed, spelling=spelling), make_batch(seed=seed, spelling=spelling)
     found = head.compute_logits(batch)
     assert found.dtype == np.float32
     assert found.shape == (2, 4, 6, 6)
@@ -66,6 +68,8 @@ def by_the_formulas(head: TransportHead, X: np.ndarray, Y: np.ndarray) -> np.nda
         torch.tensor(kernel.reshape(3, 3, -1, kernel.shape[-1])).permute(3, 2, 0, 1)
         for kernel in (head.near, head.wider)
     )
+    (X, A), (Y, B) = ((words[:, :SIZE], words[:, SIZE:]) for words in (X, Y))
+    alike = A @ B.T
     x, y = (np.tanh(words @ head.map + head.offset) for words in (X, Y))
     cosines = (x @ y.T) / np.outer(np.linalg.norm(x, axis=1), np.linalg.norm(y, axis=1))
     S = cosines * np.exp(head.log_sharpness)[:, None, None]
@@ -73,7 +77,8 @@ def by_the_formulas(head: TransportHead, X: np.ndarray, Y: np.ndarray) -> np.nda
     chosen = (likely / likely.sum(1, keepdims=True) + likely / likely.sum(0, keepdims=True)) / 2
     n, m = cosines.shape
     apart = abs(np.linspace(0, 1, n)[:, None] - np.linspace(0, 1, m)) if min(n, m) > 1 else np.zeros((n, m))
-    there = torch.tensor(np.stack([*S, chosen, apart, np.ones((n, m))]))
+    spelled = [alike, alike > 0.999] if head.reads_spelling else []
+    there = torch.tensor(np.stack([*S, chosen, apart, *spelled, np.ones((n, m))]))
     first = torch.conv2d(there, near, torch.tensor(head.near_offset), padding=1).relu()
     second = first + torch.conv2d(first, wider, torch.tensor(head.wider_offset), padding=1).relu()
     S = S + np.einsum("cnm,cl->lnm", second.numpy(), head.seen)
@@ -84,8 +89,9 @@ def by_the_formulas(head: TransportHead, X: np.ndarray, Y: np.ndarray) -> np.nda
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_log_odds_are_those_of_the_formulas(seed):
-    batch, head = make_batch(seed=seed), make_transport_head(seed)
+@SPELLING
+def test_log_odds_are_those_of_the_formulas(spelling, seed):
+    batch, head = make_batch(seed=seed, spelling=spelling), make_transport_head(seed, spelling=spelling)
     batch = batch._replace(X=batch.X.astype(np.float64), Y=batch.Y.astype(np.float64))
     wide = TransportHead(**{name: a.astype(np.float64) for name, a in head.arrays().items()})
     expected = [by_the_formulas(wide, batch.X[k, :n], batch.Y[k, :m]) for k, (n, m) in enumerate(SHAPES)]
@@ -93,15 +99,17 @@ def test_log_odds_are_those_of_the_formulas(seed):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_padding_changes_nothing(seed):
-    head = make_transport_head(seed)
-    expected = pairs_of(head.compute_logits(make_batch(seed=seed)))
-    all_close(pairs_of(head.compute_logits(make_batch(seed=seed, more=3))), expected)
+@SPELLING
+def test_padding_changes_nothing(spelling, seed):
+    head = make_transport_head(seed, spelling=spelling)
+    expected = pairs_of(head.compute_logits(make_batch(seed=seed, spelling=spelling)))
+    all_close(pairs_of(head.compute_logits(make_batch(seed=seed, more=3, spelling=spelling))), expected)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_an_answer_does_not_depend_on_its_batch(seed):
-    head, batch = make_transport_head(seed), make_batch(seed=seed)
+@SPELLING
+def test_an_answer_does_not_depend_on_its_batch(spelling, seed):
+    head, batch = make_transport_head(seed, spelling=spelling), make_batch(seed=seed, spelling=spelling)
     together = pairs_of(head.compute_logits(batch))
     for k, (n, m) in enumerate(SHAPES):
         one = slice(k, k + 1)
@@ -130,14 +138,15 @@ def test_a_long_pair_is_the_same_in_blocks(side, monkeypatch):
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kernels", ["symmetric", "unseen"])
-def test_swapping_the_sentences_transposes_the_log_odds(kernels, seed):
-    head, batch = make_transport_head(seed), make_batch(seed=seed)
+@SPELLING
+def test_swapping_the_sentences_transposes_the_log_odds(spelling, kernels, seed):
+    head, batch = make_transport_head(seed, spelling=spelling), make_batch(seed=seed, spelling=spelling)
     if kernels == "symmetric":
         head = replace(head, near=symmetric(head.near), wider=symmetric(head.wider))
     else:
         head = replace(head, seen=np.zeros_like(head.seen))
     swapped = head.compute_logits(PairBatch(batch.Y, batch.X, batch.is_target, batch.is_source))
-    all_close(pairs_of(swapped.swapaxes(2, 3)), pairs_of(head.compute_logits(batch)))
+    all_close(pairs_of(swapped.swapaxes(2, 3)), pairs_of(head.compute_logits(batch)), atol=1e-4)
 
 
 def test_what_is_around_a_cell_tells_of_it():
@@ -334,9 +343,8 @@ def test_a_head_for_embeddings_of_another_size_is_refused(tmp_path):
 
 
 def test_the_shapes_are_those_of_a_new_head():
-    for kind in (TransportHead, ProjectionHead):
-        new = kind.initialize(SIZE, np.random.default_rng(0)).arrays()
-        assert kind.shapes(SIZE) == {name: array.shape for name, array in new.items()}
+    for head in (make_transport_head(), make_transport_head(spelling=True), make_projection_head()):
+        assert head.compute_shapes(SIZE) == {name: array.shape for name, array in head.arrays().items()}
 
 
 def test_finite_arrays_that_lead_to_numbers_that_are_not_are_an_error():

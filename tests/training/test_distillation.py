@@ -115,12 +115,12 @@ def test_a_teacher_without_a_share_changes_nothing_not_even_where_nothing_is_kno
 def test_what_is_learned_is_the_mix_of_the_gold_and_of_what_the_teacher_says(encoder):
     targets = drawn(GOLDS)
     made = batch(GOLDS, encoder, targets, 0.3)
-    assert made.links.dtype == made.known.dtype == np.float32
+    assert (made.links.dtype, made.known.dtype) == (np.float16, np.float32)
     np.testing.assert_array_equal(made.known, 1)
     for b, k in enumerate(made.pairs):
         n, m = GOLDS[k].shape
         expected = 0.7 * make_dense(GOLDS)[k] + 0.3 * targets[k]
-        np.testing.assert_allclose(made.links[:, b, :n, :m], expected, atol=1e-6)
+        np.testing.assert_allclose(made.links[:, b, :n, :m], expected, atol=1e-3)
         assert not made.links[:, b, n:].any()
         assert not made.links[:, b, :, m:].any()
 
@@ -131,7 +131,7 @@ def test_a_teacher_that_has_the_whole_share_is_all_that_counts(encoder):
     same(one, other)
     for b, k in enumerate(one.pairs):
         _, n, m = targets[k].shape
-        np.testing.assert_allclose(one.links[:, b, :n, :m], targets[k], atol=1e-6)
+        np.testing.assert_allclose(one.links[:, b, :n, :m], targets[k], atol=1e-3)
 
 
 def test_a_level_that_is_not_known_is_filled_by_the_teacher_and_counts_its_share(encoder):
@@ -142,7 +142,7 @@ def test_a_level_that_is_not_known_is_filled_by_the_teacher_and_counts_its_share
         n, m = GOLDS[k].shape
         mixed = 0.75 * make_dense(GOLDS)[k] + 0.25 * targets[k]
         expected = [mixed[0] if KNOWN[k, 0] else targets[k][0], mixed[1]]
-        np.testing.assert_allclose(made.links[:, b, :n, :m], expected, atol=1e-6)
+        np.testing.assert_allclose(made.links[:, b, :n, :m], expected, atol=1e-3)
 
 
 # What a teacher says

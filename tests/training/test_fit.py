@@ -132,7 +132,10 @@ def test_an_encoder_that_cannot_be_saved_or_has_too_few_layers_is_refused(tiny_m
     ("wrong", "message"),
     [
         ({"optimizer": "sgd"}, "optimizer must be one of 'adamw', 'adafactor', got 'sgd'"),
-        ({"ablate": ("nulls",)}, "ablate must be one of 'competition', 'prices', 'neighbours', got 'nulls'"),
+        (
+            {"ablate": ("nulls",)},
+            "ablate must be one of 'competition', 'prices', 'neighbours', 'spelling', got 'nulls'",
+        ),
         ({"batch_size": 0}, "batch_size must be at least 1, got 0"),
         ({"learning_rate": 0.0}, "learning_rate must be above 0 and below 1, got 0.0"),
         ({"steps": -1}, "steps must be at least 0, got -1"),

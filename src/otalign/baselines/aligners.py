@@ -43,6 +43,13 @@ class SimAligner(Method):
         pairing: Whether sentences are encoded separately or jointly.
         centring: Whether the mean is subtracted from embeddings.
         centre: The mean to subtract; None for that of the given pairs.
+
+    Example:
+        >>> from otalign import Aligner
+        >>> from otalign.baselines import SimAligner
+        >>> aligner = SimAligner(Aligner.load().encoder)
+        >>> aligner.align("He bought a used car.", "He purchased a car.").pharaoh()
+        '0-0 1-1 2-2 4-3 5-4'
     """
 
     encoder: Encoder

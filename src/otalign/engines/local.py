@@ -52,10 +52,14 @@ def align(
         ChildProcessError: If a shard cannot be aligned.
 
     Example:
-        A run of two processes, from a corpus in two parallel files:
-
-            work = ShardWork(Folder(Path("out"), OutputFormat("jsonl")), load=Aligner.load)
-            align(read(("a.txt", "b.txt"), "parallel"), work, {"input": "a.txt b.txt"}, processes=2)
+        >>> from pathlib import Path
+        >>> from otalign import Aligner
+        >>> from otalign.engines import Folder, OutputFormat, ShardWork, align
+        >>> from otalign.io import TextPair
+        >>> work = ShardWork(Folder(Path("out"), OutputFormat("pharaoh")), load=Aligner.load)
+        >>> align([TextPair("a used car", "a car")] * 3, work, {"input": "an example"}, size=2)
+        >>> sorted(file.name for file in Path("out").glob("part-*"))
+        ['part-000000.txt', 'part-000001.txt']
     """
     pairs = 0
 

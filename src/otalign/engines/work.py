@@ -37,6 +37,12 @@ class Shard(NamedTuple):
         number: Number of the shard, from 0.
         items: The items.
         first: Index of the first item in the input.
+
+    Example:
+        >>> from otalign.engines import Shard
+        >>> from otalign.io import TextPair
+        >>> Shard(3, [TextPair("yes", "ja")], first=24).number
+        3
     """
 
     number: int
@@ -64,13 +70,24 @@ class MethodInfo(NamedTuple):
 
 @dataclass(frozen=True)
 class ShardWork:
-    """The work on every shard. It can be pickled if `load` can; then each process has its own aligner.
+    r"""The work on every shard. It can be pickled if `load` can; then each process has its own aligner.
 
     Attributes:
         folder: The output folder.
         load: Function that loads the aligner.
         pretokenized: Whether the words of a text are separated by blanks.
         unit: Name of an item in error messages, such as `line` where each line of the input is an item.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from otalign import Aligner
+        >>> from otalign.engines import Folder, OutputFormat, Shard, ShardWork
+        >>> from otalign.io import TextPair
+        >>> work = ShardWork(Folder(Path("."), OutputFormat("pharaoh")), load=Aligner.load)
+        >>> work.write(Shard(0, [TextPair("a used car", "a car")]), work.load()).bytes
+        8
+        >>> work.folder.part(0).read_text()
+        '0-0 2-1\n'
     """
 
     folder: Folder

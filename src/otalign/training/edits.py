@@ -18,6 +18,7 @@ from otalign.training.examples import (
     make_identity_example,
     make_null_example,
 )
+from otalign.training.synonyms import Synonyms
 
 Draw = Callable[[], Example]
 
@@ -218,6 +219,21 @@ def _find_linked_words(example: Example) -> list[tuple[int, int]]:
     return [
         (i, j) for i, j in cells if min(len(example.source[i]), len(example.target[j])) >= CONTENT_LETTERS
     ]
+
+
+def replace_words(synonyms: Synonyms, example: Example, random: Random, draw: Draw) -> Example | None:
+    """Replace up to three words of the target sentence by synonyms, whose words all take over the targets."""
+    able = [k for k, word in enumerate(example.target) if synonyms.find(word)]
+    if not able:
+        return None
+    chosen = set(random.sample(able, min(len(able), random.choice((1, 1, 2, 3)))))
+    target: list[str] = []
+    counts = []
+    for k, word in enumerate(example.target):
+        phrase = random.choice(synonyms.find(word)) if k in chosen else (word,)
+        target += phrase
+        counts.append(len(phrase))
+    return replace(example, target=tuple(target), targets=np.repeat(example.targets, counts, axis=2))
 
 
 def delete_span(example: Example, random: Random, draw: Draw) -> Example | None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -59,6 +60,10 @@ class Objective(Protocol):
 
     def check_teachers(self, teachers: Sequence[Aligner]) -> None:
         """Raise ValueError if the objective cannot be learned from these teachers."""
+        ...
+
+    def initialize_head(self, size: int, random: np.random.Generator, recipe: Recipe) -> Head:
+        """Return a head with random weights, given the size of the embeddings."""
         ...
 
     def make_settings(self, encoder: str, layer: int, pairing: Pairing, trained: str) -> AnySettings:
@@ -115,6 +120,10 @@ class TransportObjective:
         """Raise ValueError if there is a teacher, since a plan is not a probability."""
         if teachers:
             raise ValueError(f"problem must be Learned() to learn from a teacher, got {self.problem!r}")
+
+    def initialize_head(self, size: int, random: np.random.Generator, recipe: Recipe) -> ProjectionHead:
+        """Return a random projection."""
+        return ProjectionHead.initialize(size, random)
 
     def make_settings(self, encoder: str, layer: int, pairing: Pairing, trained: str) -> Settings:
         """Return the settings of the paper, which has no centring and takes norms as masses."""
@@ -184,6 +193,10 @@ class LearnedObjective:
                 f"level must be left out with a teacher, which predicts both levels, got {self.level!r}"
             )
         check_teachers(teachers)
+
+    def initialize_head(self, size: int, random: np.random.Generator, recipe: Recipe) -> TransportHead:
+        """Return a random head, which reads the spelling of words unless the recipe leaves that out."""
+        return TransportHead.initialize(size, random, spelling="spelling" not in recipe.ablate)
 
     def make_settings(self, encoder: str, layer: int, pairing: Pairing, trained: str) -> LearnedSettings:
         """Return settings whose thresholds are set after training."""

@@ -20,13 +20,12 @@ import numpy as np
 from otalign.alignment import LEVELS
 from otalign.encoders import Pairing, PairPreparer
 from otalign.processes import TaskPool, prefetch
-from otalign.training.augmentation import EDITS, Augmentation, augment
+from otalign.training.augmentation import COPIES, Augmentation, augment
 from otalign.training.batches import POOL, TrainingBatch, collate, encode_pairs
 from otalign.training.examples import Example
 from otalign.training.reading import WHOLE, Split
 from otalign.training.store import PairStore
 
-KINDS = tuple(EDITS)
 AS_IS = -1  # stands for the number of a kind where a pair is not edited
 
 
@@ -36,7 +35,7 @@ class Task(NamedTuple):
     seed: tuple[int, int]  # seed of the run, and number of the epoch
     first: int  # position of the first example in the epoch
     pairs: np.ndarray
-    kinds: np.ndarray  # numbers of `KINDS`, or `AS_IS`
+    kinds: np.ndarray  # numbers of `COPIES`, or `AS_IS`
     size: int  # number of examples in a batch
     split: Split
 
@@ -71,7 +70,8 @@ class BatchMaker:
                 links[:, b, :n, :m] = one.targets
             known = np.stack([one.weights for one in examples], axis=1).astype(np.float32)
             of = [inputs[k] for k in numbers]
-            return collate(of, lengths, links, known, task.pairs[numbers], self.reader.pad)
+            texts = [(one.source, one.target) for one in examples]
+            return collate(of, texts, links, known, task.pairs[numbers], self.reader.pad)
 
         return [[make_batch(part) for part in task.split.get_parts(batch)] for batch in batches]
 
@@ -89,8 +89,8 @@ class BatchMaker:
         example = self.store[pair]
         if self.both_directions and random.random() < 0.5:
             example = example.transpose()
-        name = None if kind == AS_IS else KINDS[kind]
-        return augment(example, name, random, draw, self.augmentation.case)
+        name = None if kind == AS_IS else COPIES[kind]
+        return augment(example, name, random, draw, self.augmentation)
 
 
 class ExampleStream:
@@ -105,6 +105,7 @@ class ExampleStream:
         gold_share: Smallest share of gold pairs among the pairs of an epoch; they are repeated to reach it.
             It has no effect without unlabelled pairs.
         workers: Number of worker processes; with 0 a thread makes the batches.
+        repeats: How often each gold pair is read, (gold pairs,); by default once.
     """
 
     def __init__(
@@ -116,16 +117,18 @@ class ExampleStream:
         both_directions: bool = True,
         gold_share: float = 0.0,
         workers: int = 0,
+        repeats: np.ndarray | None = None,
     ) -> None:
         self.maker = BatchMaker(store, reader, pairing, augmentation, both_directions)
         self.workers = workers
         able = np.flatnonzero(store.texts.lengths.min(axis=1, initial=np.iinfo(np.int64).max) > 0)
         gold, unlabelled = able[able < store.gold], able[able >= store.gold]
-        repeats = 1
+        if repeats is not None:
+            gold = np.repeat(gold, repeats[gold])
+        rounds = 1
         if len(gold) and len(unlabelled):
-            repeats = max(1, ceil(gold_share / (1 - gold_share) * len(unlabelled) / len(gold)))
-        self.repeats = repeats
-        self.pairs = np.concatenate([np.tile(gold, repeats), unlabelled])
+            rounds = max(1, ceil(gold_share / (1 - gold_share) * len(unlabelled) / len(gold)))
+        self.pairs = np.concatenate([np.tile(gold, rounds), unlabelled])
         self.copies = [round(share * len(self.pairs)) for share in augmentation.copies.values()]
 
     def __len__(self) -> int:

@@ -114,10 +114,12 @@ def calibrate(
         TypeError: If the aligner has not learned its transport.
 
     Example:
-        ```python
-        aligner, curves = calibrate(Aligner.load("my-aligner"), {"mine": golds})
-        aligner.save("calibrated")
-        ```
+        >>> from otalign import Aligner, Gold
+        >>> from otalign.tuning import calibrate
+        >>> golds = [Gold(("a", "used", "car"), ("a", "car"), frozenset({(0, 0), (2, 1)}))]
+        >>> aligner, curves = calibrate(Aligner.load(), {"mine": golds})
+        >>> float(curves["mine"]["sure"].f1.max())
+        1.0
     """
     sets = {name: DevLogits.compute(aligner, golds, level) for name, golds in devs.items()}
     head = calibrate_head(

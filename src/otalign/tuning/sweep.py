@@ -231,10 +231,16 @@ def sweep_thresholds(
         ValueError: If the embeddings are not those of the words of the golds.
 
     Example:
-        ```python
-        curves = sweep_thresholds(golds, embeddings, Settings(encoder="bert", layer=8))
-        curves["sure"].f1.max()
-        ```
+        >>> import numpy as np
+        >>> from otalign import Gold, Settings
+        >>> from otalign.encoders import Embeddings
+        >>> from otalign.tuning import sweep_thresholds
+        >>> golds = [Gold(("a", "used", "car"), ("a", "car"), frozenset({(0, 0), (2, 1)}))]
+        >>> vectors = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0], [0, 0, 1]], dtype=np.float32)
+        >>> embeddings = Embeddings(vectors, np.array([0, 3, 5]))
+        >>> settings = Settings(encoder="bert-base-uncased", layer=8)
+        >>> float(sweep_thresholds(golds, embeddings, settings)["sure"].f1.max())
+        1.0
     """
     corpus = DevCorpus.build(golds, embeddings, levels)
     inputs = corpus.compute_inputs(settings)
