@@ -24,7 +24,7 @@ class LearnedScorer:
 
     @property
     def reads_spelling(self) -> bool:
-        """Whether the head reads the spelling of words."""
+        """True if the head reads the spelling of words."""
         return self.head.reads_spelling
 
     def to_device(self, vectors: Array) -> "LearnedScorer":

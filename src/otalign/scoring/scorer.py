@@ -25,7 +25,7 @@ class Scorer(Protocol):
 
     @property
     def reads_spelling(self) -> bool:
-        """Whether word vectors must be followed by the vectors of their spelling."""
+        """True if word vectors must be followed by the vectors of their spelling."""
         ...
 
     def to_device(self, vectors: Array) -> Self:
