@@ -78,7 +78,7 @@ def test_a_sentence_is_itself(aligner):
 
 
 def test_what_is_possible_is_more_than_what_is_sure(aligner):
-    pair = "He bought a used car.", "He purchased a second-hand car yesterday."
+    pair = "Because the bridge was being repaired, we took the ferry.", "We took the ferry as it was closed."
     sure, possible = (Aligner.load(links=links).align(*pair) for links in ("sure", "possible"))
     assert sure.pairs < possible.pairs
     assert sure.pairs == aligner.align(*pair).pairs
