@@ -11,7 +11,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -329,15 +329,6 @@ def test_errors_of_any_type_can_be_sent(error, description, kind):
 
 
 # Ray
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[None]:
-    pytest.importorskip("ray.data", reason="Ray is not installed")
-    from otalign.engines import ray
-
-    with ray.start_cluster(None, 2):
-        yield
 
 
 @pytest.mark.filterwarnings("ignore")  # Ray's own, of which there are many
