@@ -18,7 +18,7 @@ from rich.progress import (
 )
 from rich.progress import Progress as Bars
 
-from experiments.material import Material, StudySource
+from experiments.study_data import StudyData, StudySource
 from experiments.unsupervised import Cell, EncoderSelection, figures, run_unsupervised, select_rows, tables
 from experiments.unsupervised.run import CELLS
 from otalign import encoders
@@ -130,20 +130,21 @@ def supervised(
 
     Example: python -m experiments supervised --encoder bert-base-uncased --data corpora/ --jobs 4 -o results/
     """
-    from experiments.supervised import PRECISIONS, Ground, figures, run_supervised, select_rows, tables
+    from experiments.supervised import PRECISIONS, StudyContext, figures, run_supervised, select_rows, tables
 
     names = select_rows(rows)
     if precision not in (None, *PRECISIONS):
         raise ValueError(f"--precision must be one of {', '.join(PRECISIONS)}, got {precision!r}")
     make_writable(output)
-    ground = Ground.of(StudySource(encoder, data, limit, device), output, precision)  # pyright: ignore[reportArgumentType]
+    source = StudySource(encoder, data, limit, device)
+    context = StudyContext.prepare(source, output, precision)  # pyright: ignore[reportArgumentType]
     with resumable(), _show_models() as on_result:
-        study = run_supervised(ground, names, seeds=seeds, workers=jobs, on_result=on_result)
+        study = run_supervised(context, names, seeds=seeds, workers=jobs, on_result=on_result)
     print_written_files(tables.write(study, output), lambda: figures.write(study, output / "figures"))
     log = output / "failed.txt"
     log.unlink(missing_ok=True)
     if study.failures:
-        traces = [f"{failure.place}: {failure.error}\n{failure.trace}" for failure in study.failures]
+        traces = [f"{failure.model}: {failure.error}\n{failure.trace}" for failure in study.failures]
         write_atomic(log, "\n".join(traces))
         print(f"otalign: {len(traces)} failed; see {log}", file=sys.stderr)
         raise typer.Exit(1)
@@ -180,9 +181,10 @@ def train_peer(
     if level not in LEVELS:
         raise ValueError(f"--level must be one of {', '.join(LEVELS)}, got {level!r}")
     chosen: Level = level  # pyright: ignore[reportAssignmentType]
-    material = Material(StudySource(encoder, data, limit), output, None)
+    study_data = StudyData(StudySource(encoder, data, limit), output, None)
     sources = {
-        name: CorpusSplits(*(material.golds(name, split) for split in ("train", "dev"))) for name in corpora
+        name: CorpusSplits(*(study_data.get_golds(name, split) for split in ("train", "dev")))
+        for name in corpora
     }
     make_writable(output)
     result = train_peer(encoder, sources, method, RECIPES[method].replace(seed=seed), level=chosen)
@@ -258,5 +260,5 @@ def _describe_model(result: "Result | Failure") -> str:
     from experiments.supervised import Failure
 
     if isinstance(result, Failure):
-        return f"{result.place}: failed, {result.error}"
-    return f"{result.place}: dev F1 {100 * result.dev_f1:.1f}, {result.seconds:.1f} s"
+        return f"{result.model}: failed, {result.error}"
+    return f"{result.model}: dev F1 {100 * result.dev_f1:.1f}, {result.seconds:.1f} s"

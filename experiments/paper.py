@@ -1,7 +1,8 @@
-"""What the paper reports (Arase, Bao and Yokoi, ACL 2023, table 2): test F1 in percent, nulls counted.
+"""The figures of the paper (Arase, Bao and Yokoi, ACL 2023, table 2): test F1 in percent, nulls counted.
 
-BERT-base-uncased and cosine cost; without supervision uniform fertility, with it norms; the mean of five
-seeds. Rows by the names they have here, figures in the order of `COLUMNS`.
+They are for BERT-base-uncased and cosine cost, with uniform fertility if unsupervised and norms if
+supervised, and are means of five seeds. Rows have the names of this package; figures have the order of
+`COLUMNS`.
 """
 
 ENCODER = "BERT-base-uncased"

@@ -58,12 +58,12 @@ MODIFIERS = {"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
 
 
 def chromium() -> str | None:
-    """Where the browser is, if there is one."""
+    """Return the path of the browser, if there is one."""
     return next(filter(None, map(shutil.which, (os.environ.get("CHROMIUM", ""), *NAMES))), None)
 
 
 class PageError(Exception):
-    """What JavaScript in a page threw, or what the browser says it cannot do."""
+    """An exception of the JavaScript in a page, or an error of the browser."""
 
 
 class Browser(AbstractContextManager["Browser"]):
@@ -96,10 +96,10 @@ class Browser(AbstractContextManager["Browser"]):
         self._events[session] = hear
 
     def send(self, method: str, session: str | None = None, **parameters: Any) -> dict[str, Any]:
-        """What the browser answers to a command of the protocol."""
+        """Send a command of the protocol, and return the browser's answer."""
         self._number += 1
-        said = {"id": self._number, "method": method, "params": parameters}
-        _write(self._in, json.dumps(said | ({"sessionId": session} if session else {})).encode() + b"\0")
+        request = {"id": self._number, "method": method, "params": parameters}
+        _write(self._in, json.dumps(request | ({"sessionId": session} if session else {})).encode() + b"\0")
         until = time.monotonic() + PATIENCE
         while True:
             answer = self._next(method, until)
@@ -108,8 +108,8 @@ class Browser(AbstractContextManager["Browser"]):
                     raise PageError(f"{method}: {answer['error']['message']}")
                 return answer["result"]
 
-    def hear(self, seconds: float) -> None:
-        """Take in what happens within a time."""
+    def receive_events(self, seconds: float) -> None:
+        """Receive events for a number of seconds."""
         until = time.monotonic() + seconds
         with suppress(TimeoutError):
             while True:
@@ -127,7 +127,7 @@ class Browser(AbstractContextManager["Browser"]):
         self.close()
 
     def _next(self, awaited: str, until: float) -> dict[str, Any]:
-        """The next message; if it is an event, its page has heard it."""
+        """Receive the next message; an event is passed to its page."""
         while b"\0" not in self._heard:
             ready, _, _ = select.select([self._out], [], [], max(until - time.monotonic(), 0))
             if not ready:
@@ -137,14 +137,14 @@ class Browser(AbstractContextManager["Browser"]):
                 raise OSError(f"the browser has ended before it answered: {awaited}")
             self._heard += more
         message, _, self._heard = self._heard.partition(b"\0")
-        said = json.loads(message)
-        if "method" in said and said.get("sessionId") in self._events:
-            self._events[said["sessionId"]]((said["method"], said["params"]))
-        return said
+        data = json.loads(message)
+        if "method" in data and data.get("sessionId") in self._events:
+            self._events[data["sessionId"]]((data["method"], data["params"]))
+        return data
 
 
 class Page:
-    """One page: what is done to it, and what it did (`errors` and `requests`, since it was made)."""
+    """A page, with the `errors` and `requests` since it was opened."""
 
     def __init__(self, browser: Browser, session: str, width: int, height: int):
         self._browser, self._session = browser, session
@@ -171,7 +171,7 @@ class Page:
         while self._loads == before:
             if time.monotonic() > until:
                 raise TimeoutError(f"{address} has not been loaded in time")
-            self._browser.hear(0.02)
+            self._browser.receive_events(0.02)
 
     def evaluate(self, script: str) -> Any:
         """The value of an expression, awaited if it is a promise, as JSON holds it."""
@@ -187,7 +187,7 @@ class Page:
         while not self.evaluate(f"Boolean({script})"):
             if time.monotonic() > until:
                 raise TimeoutError(f"did not become true in {seconds} s: {script}")
-            self._browser.hear(0.02)
+            self._browser.receive_events(0.02)
 
     def press(self, key: str, *modifiers: str) -> None:
         """Press a key and let it go: a letter, or a name such as Tab, Enter, ArrowLeft."""
@@ -219,7 +219,7 @@ class Page:
         self.send("Emulation.setDeviceMetricsOverride", **size)
 
     def emulate(self, media: str = "", **features: str) -> None:
-        """As if on another medium, `print`, or with other wishes: `prefers_color_scheme="dark"`."""
+        """Emulate another medium, such as `print`, or media features: `prefers_color_scheme="dark"`."""
         wished = [{"name": name.replace("_", "-"), "value": value} for name, value in features.items()]
         self.send("Emulation.setEmulatedMedia", media=media, features=wished)
 
@@ -234,7 +234,7 @@ class Page:
         return base64.b64decode(self.send("Page.printToPDF", **options)["data"])
 
     def _middle(self, selector: str) -> tuple[float, float]:
-        """Of an element, in sight, once it stands still: what is laid out anew would be missed."""
+        """Return the middle of an element once it is visible and does not move any more."""
         found = self.evaluate(
             f"(async () => {{ const found = document.querySelector({json.dumps(selector)});"
             "if (!found) return null;"
@@ -257,8 +257,10 @@ class Page:
                 self._loads += 1
             case "Runtime.exceptionThrown", {"exceptionDetails": details}:
                 self.errors.append(_thrown(details))
-            case "Runtime.consoleAPICalled", {"type": "error" | "assert", "args": said}:
-                self.errors.append(" ".join(str(one.get("value", one.get("description"))) for one in said))
+            case "Runtime.consoleAPICalled", {"type": "error" | "assert", "args": arguments}:
+                self.errors.append(
+                    " ".join(str(one.get("value", one.get("description"))) for one in arguments)
+                )
             case "Log.entryAdded", {"entry": {"level": "error", "text": text} as entry}:
                 self.errors.append(f"{text} {entry.get('url', '')}".strip())
             case "Network.requestWillBeSent", {"request": {"url": url}}:

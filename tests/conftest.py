@@ -44,7 +44,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_waiting_for_the_disk() -> Iterator[None]:
-    """Power does not fail in the middle of a test, and telling the disk so takes milliseconds each time."""
+    """Skip fsync, which takes milliseconds each time: power does not fail during a test."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("os.fsync", lambda file: None)
         yield
@@ -52,7 +52,7 @@ def no_waiting_for_the_disk() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def shared_folder(tmp_path_factory) -> Callable[[str, Callable[[Path], None]], Path]:
-    """Folders that are made once for all processes of a test run: name, how to fill it → the folder."""
+    """Return a function that makes a folder once for all processes of a test run."""
     base = tmp_path_factory.getbasetemp()
     base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
 
@@ -76,7 +76,7 @@ def shared_folder(tmp_path_factory) -> Callable[[str, Callable[[Path], None]], P
 
 @pytest.fixture(scope="session")
 def tiny_model(shared_folder) -> Callable[..., Path]:
-    """kind, positions → the folder of a tiny model, made when it is first asked for."""
+    """Return a function that returns the folder of a tiny model, made on first use."""
     import torch
 
     from tests.encoders import tiny
@@ -91,7 +91,7 @@ def tiny_model(shared_folder) -> Callable[..., Path]:
 
 @pytest.fixture(scope="session")
 def exported(tiny_model, shared_folder) -> Callable[..., Path]:
-    """kind, layer → the folder of a tiny model as it is exported, once, since that takes seconds."""
+    """Return a function that returns the folder of an exported tiny model, made once in seconds."""
     import onnx
 
     from otalign.encoders.export import export
@@ -113,7 +113,7 @@ def exported(tiny_model, shared_folder) -> Callable[..., Path]:
 
 @pytest.fixture(scope="session")
 def command_server() -> "Iterator[CommandServer]":
-    """Runs commands in processes of their own, without importing the package each time."""
+    """Run commands in processes of their own, without importing the package each time."""
     from tests.commands import CommandServer
 
     server = CommandServer()
@@ -123,7 +123,7 @@ def command_server() -> "Iterator[CommandServer]":
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[None]:
-    """A Ray cluster for all tests, since starting one takes seconds."""
+    """Start a Ray cluster for all tests, since that takes seconds."""
     pytest.importorskip("ray.data", reason="Ray is not installed")
     from otalign.engines import ray
 
@@ -133,7 +133,7 @@ def cluster() -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def browser() -> "Iterator[Browser]":
-    """One for all tests, since starting it takes a second."""
+    """Return one browser for all tests, since starting it takes a second."""
     from tests.browser import Browser, chromium
 
     if chromium() is None:

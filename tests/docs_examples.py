@@ -1,4 +1,4 @@
-"""The examples of the documents: how they are found, run and compared with the output that is printed there.
+"""Find the examples of the documents, run them, and compare their output with that in the pages.
 
     python -m tests.docs_examples            # run them all and say what differs
     python -m tests.docs_examples --write    # write what they print into the pages
@@ -87,8 +87,10 @@ def read_blocks(page: Path) -> list[Block]:
             fence = ""
         elif not fence and match:
             fence, language = match.groups()
-            said = COMMENT.match(lines[number - 1]) if number else None
-            blocks.append(Block(page, number + 1, language, [], (said[1], said[2]) if said else None))
+            comment = COMMENT.match(lines[number - 1]) if number else None
+            blocks.append(
+                Block(page, number + 1, language, [], (comment[1], comment[2]) if comment else None)
+            )
         elif fence:
             blocks[-1].lines.append(line)
     return [block for block in blocks if not block.language.startswith("{")]
@@ -140,11 +142,11 @@ class Runner:
 
     def _run_doctest(self, block: Block) -> None:
         test = doctest.DocTestParser().get_doctest(block.text, self.names, str(block), None, block.first)
-        said: list[str] = []
+        messages: list[str] = []
         flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
-        results = doctest.DocTestRunner(optionflags=flags).run(test, out=said.append, clear_globs=False)
+        results = doctest.DocTestRunner(optionflags=flags).run(test, out=messages.append, clear_globs=False)
         self.names.update(test.globs)
-        assert not results.failed, "".join(said)
+        assert not results.failed, "".join(messages)
 
     def _run_commands(self, block: Block) -> None:
         shown = block.language == "console"
@@ -260,7 +262,7 @@ def _without_comment(command: str) -> str:
 
 
 def _adapt(text: str) -> str:
-    """Take the last layer of the stand-in, which has three, where an example asks for the fourth."""
+    """Use the last layer of the stand-in, which has three, if an example asks for the fourth."""
     return text.replace("layer=4", "layer=3").replace("--layer 4", "--layer 3") if STAND_IN in text else text
 
 
@@ -286,7 +288,7 @@ def run_program(arguments: list[str], given: str = "") -> tuple[int, str]:
 
 
 def matches(expected: str, printed: str) -> bool:
-    """Say whether a page's output is what was printed: as JSON if both are, else line by line."""
+    """Return whether the output of a page is what was printed: as JSON if both are, else line by line."""
     try:
         return _same_json(json.loads(expected), json.loads(printed))
     except ValueError:
@@ -299,7 +301,7 @@ def matches(expected: str, printed: str) -> bool:
     if found is None:
         return False
     numbers = zip(NUMBER.findall(expected), found.groups(), strict=True)
-    return all(abs(float(said) - float(seen)) <= TOLERANCE for said, seen in numbers)
+    return all(abs(float(expected) - float(seen)) <= TOLERANCE for expected, seen in numbers)
 
 
 def _pattern(part: str) -> str:

@@ -1,4 +1,4 @@
-"""A method that needs no model, and faults to put into it, for tests of what runs do when things break."""
+"""A method that needs no model, and faults to inject into it, for tests of error handling."""
 
 import errno
 import os
@@ -22,7 +22,7 @@ PAIRS = [(f"{k} " + "the old car " * (k % 7), f"a car {k}") for k in range(60)]
 
 
 class Panic(BaseException):
-    """As Rust raises them through its bindings: no Exception, and it cannot be unpickled."""
+    """A panic as Rust bindings raise it: not an Exception, and it cannot be unpickled."""
 
     def __init__(self, first: str, second: str):
         super().__init__(f"{first}\n{second}")
@@ -30,7 +30,7 @@ class Panic(BaseException):
 
 @dataclass(frozen=True)
 class Fault:
-    """Something that goes wrong, a number of times."""
+    """A fault that occurs a number of times."""
 
     kind: str
     graves: Path  # a file for each time, named after its process
@@ -57,13 +57,13 @@ class Fault:
 
     @property
     def processes(self) -> int:
-        """How many processes it has struck."""
+        """Number of processes in which it has occurred."""
         return len({grave.name.split("-")[0] for grave in self.graves.iterdir()})
 
 
 @dataclass(frozen=True)
 class Plain:
-    """Links the last words."""
+    """A method that links the last words."""
 
     fault: Fault | None = None
     at: int = 0  # the pair at which it strikes
@@ -83,7 +83,7 @@ class Plain:
 
 @dataclass(frozen=True)
 class Loading:
-    """Stands in for the functions by which the command line loads a method."""
+    """A replacement for the functions by which the command line loads a method."""
 
     method: Plain = Plain()
     fault: Fault | None = None
@@ -96,7 +96,7 @@ class Loading:
 
 @dataclass(frozen=True)
 class FaultyReader:
-    """Stands in for what prepares pairs for an encoder."""
+    """A replacement for an encoder's `PairPreparer`."""
 
     fault: Fault
     at: int

@@ -1,4 +1,4 @@
-"""The licences of every package that otalign and its extras bring, checked against those that are allowed.
+"""Check the licences of all packages that otalign and its extras require against those that are allowed.
 
 python -m tests.licences            # write docs/licences.md
 python -m tests.licences --check    # only check the packages of this environment
@@ -65,7 +65,7 @@ def main() -> int:
 
 
 def installed_licences() -> dict[str, str]:
-    """Each package of this environment but otalign itself, in order, and its licence."""
+    """Return the licence of each package of this environment but otalign itself, in order."""
     command = [sys.executable, "-m", "piplicenses", "--from=mixed", "--format=json", "--with-system"]
     found = json.loads(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
     licences = {canonicalize_name(one["Name"]): one["License"] for one in found}
@@ -79,7 +79,7 @@ def is_allowed(name: str, licence: str) -> bool:
 
 
 def find_origins() -> dict[str, list[str]]:
-    """Each package, and what brings it: otalign itself, or some of its extras, or development alone."""
+    """Return what requires each package: otalign itself, some of its extras, or development alone."""
     origins = defaultdict(list)
     extras = distribution("otalign").metadata.get_all("Provides-Extra") or []
     for extra in ("", *sorted(extras, key=lambda extra: (extra == "dev", extra))):
@@ -90,7 +90,7 @@ def find_origins() -> dict[str, list[str]]:
 
 
 def find_dependencies(package: str, extra: str) -> set[str]:
-    """All that is installed with a package and one of its extras, through every dependency."""
+    """Return all packages that are installed with a package and one of its extras."""
     found, waiting = set(), [(package, extra)]
     while waiting:
         name, extra = waiting.pop()

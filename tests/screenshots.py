@@ -56,9 +56,9 @@ def take(browser: Browser, folder: Path) -> None:
 def take_page(browser: Browser, aligner: Aligner, folder: Path) -> None:
     """Write the pictures of the server's page into a folder."""
     from otalign.server.app import make_app
-    from tests.server.running import served
+    from tests.server.local_server import run_server
 
-    with served(make_app(aligner)) as server:
+    with run_server(make_app(aligner)) as server:
         for name, width, height, scheme, problem in (
             ("serve.png", 1200, 720, "light", "uot"),
             ("serve-phone.png", 360, 740, "dark", "bot"),

@@ -1,4 +1,4 @@
-"""The whole path: against a plain implementation, and the laws that an aligner keeps."""
+"""The aligner from text to links: comparison with a reference implementation, and laws."""
 
 import json
 import shutil
@@ -23,7 +23,7 @@ from otalign.encoders import whitening as centring
 from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced
 from otalign.settings import Settings
 from otalign.text.words import Sentence, split, tokenize
-from tests import plain_aligner
+from tests import reference_aligner
 from tests.encoders import tiny
 
 
@@ -53,7 +53,7 @@ def bert(tiny_model):
 
 @pytest.fixture(scope="session")
 def aligner(bert) -> Aligner:
-    """One with a kept mean, so that every pair has one answer."""
+    """Return an aligner with a fixed mean, so that links do not depend on the other pairs."""
     return Aligner.load(bert, layer=2, device="cpu").fit_centre(PAIRS)
 
 
@@ -99,7 +99,7 @@ def test_links_are_those_of_the_plain_implementation(bert, problem, solver, pair
         )
         for k, found in enumerate(Aligner(encoder, settings).align_many(pairs)):
             X, Y = (np.asarray(embedded[2 * k + side], dtype=float) - centre for side in (0, 1))
-            weights = plain_aligner.weights(X, Y, settings)
+            weights = reference_aligner.score_links(X, Y, settings)
             above = {tuple(cell) for cell in np.argwhere(weights > settings.threshold).tolist()}
             unsure = {tuple(cell) for cell in np.argwhere(abs(weights - settings.threshold) < near).tolist()}
             assert found.pairs - unsure == above - unsure
@@ -302,9 +302,9 @@ def test_swapping_the_sentences_transposes_the_alignment(bert, problem):
         solver=Entropic(tol=1e-6),
     )
     swapped = aligner.align_many([(target, source) for source, target in PAIRS])
-    for found, turned in zip(aligner.align_many(PAIRS), swapped, strict=True):
-        assert {(j, i) for i, j in found.pairs} == turned.pairs
-        assert found.source_null_confidence == pytest.approx(turned.target_null_confidence, abs=1e-4)
+    for found, transposed in zip(aligner.align_many(PAIRS), swapped, strict=True):
+        assert {(j, i) for i, j in found.pairs} == transposed.pairs
+        assert found.source_null_confidence == pytest.approx(transposed.target_null_confidence, abs=1e-4)
 
 
 def test_many_threads_share_one_aligner(aligner):
@@ -388,8 +388,8 @@ def test_a_saved_aligner_aligns_as_before_without_the_folder_it_came_from(bert, 
     np.testing.assert_array_equal(again.centre.mean, made.centre.mean.astype(np.float32))
     assert again.settings == made.settings
     assert list(again.align_many(PAIRS)) == expected
-    said = json.loads((tmp_path / "saved" / "here" / "otalign.json").read_text(encoding="utf-8"))
-    assert said["version"] == otalign.__version__
+    data = json.loads((tmp_path / "saved" / "here" / "otalign.json").read_text(encoding="utf-8"))
+    assert data["version"] == otalign.__version__
 
 
 def test_a_saved_aligner_over_an_exported_encoder_aligns_as_before(exported, tmp_path):

@@ -1,4 +1,4 @@
-"""What must hold for every alignment: equal links have one form, and what is derived agrees."""
+"""Laws of alignments: equal links have one form, and derived values agree."""
 
 import json
 import pickle
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from otalign.alignment import Alignment, Link, Phrase
 from otalign.gold import Gold, WordlessLinks
-from tests.drawn_alignments import alignments, golds
+from tests.alignment_strategies import alignments, golds
 
 SOURCE = ("He", "bought", "a", "used", "car")
 TARGET = ("He", "purchased", "a", "second", "hand", "car", "yesterday")

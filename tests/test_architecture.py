@@ -1,4 +1,4 @@
-"""What importing takes along, and which way imports point."""
+"""Imports: light modules stay light, and dependencies point one way."""
 
 import ast
 import subprocess

@@ -1,4 +1,4 @@
-"""The browser that pages are tested with sees what it should, so that a passing test means something."""
+"""The browser of the tests reports what happens in a page, so that tests of pages are meaningful."""
 
 import pytest
 

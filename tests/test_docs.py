@@ -11,8 +11,9 @@ from tests.docs_examples import PAGES, ROOT, Block, matches, read_blocks, run_pa
 
 RUN = [page for page in PAGES if any(block.is_run for block in read_blocks(page))]
 OUTPUT = {"text", "json"}
+FILES = {"toml", "markdown"}
 PROSE_LIMIT = 120
-MODULES = ("ot", "metrics", "io", "training", "tuning", "diff", "baselines", "engines")
+MODULES = ("models", "ot", "metrics", "io", "training", "tuning", "diff", "baselines", "engines")
 PUBLIC = ["otalign", *(f"otalign.{name}" for name in MODULES)]
 
 
@@ -30,7 +31,7 @@ def test_every_block_is_run_or_says_why_not(page):
     for before, block in pairwise([None, *read_blocks(page)]):
         assert block is not None
         is_output = before is not None and before.language == "python" and block.language == "text"
-        assert block.language in {"python", "console", "sh"} | OUTPUT, f"{block} has no language"
+        assert block.language in {"python", "console", "sh"} | OUTPUT | FILES, f"{block} has no language"
         assert block.is_run or block.note or is_output, (
             f"{block} is not run; a comment before it must say why"
         )
@@ -54,7 +55,7 @@ def test_links_to_files_lead_somewhere(page):
 
 def test_every_command_has_its_page_in_the_guide():
     navigation = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
-    for command in ("align", "show", "diff", "project", "serve", "evaluate", "tune", "train"):
+    for command in ("align", "models", "show", "diff", "project", "serve", "evaluate", "tune", "train"):
         assert re.search(rf"^{command}$", navigation, re.M)
         assert f"otalign {command} " in (ROOT / "docs" / f"{command}.md").read_text(encoding="utf-8")
 

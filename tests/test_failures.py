@@ -1,6 +1,6 @@
-"""What can break while a corpus is aligned: the same bytes come out, or one clear line and exit code 2.
+"""Failures while a corpus is aligned: the output has the same bytes, or there is one line and exit code 2.
 
-Kills at random moments have a fixed seed; OTALIGN_FAILURE_SEED gives another.
+Processes are killed at random times from a fixed seed; OTALIGN_FAILURE_SEED sets another.
 """
 
 import json
@@ -39,7 +39,7 @@ def corpus(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def run(corpus, capsys) -> Run:
-    """loading, output, options → the exit code of `otalign align` and what it said on the error stream."""
+    """Return a function that runs `otalign align`, and returns its exit code and standard error."""
 
     def run(loading: Loading, output: Path | str, *options: str) -> tuple[int, str]:
         with pytest.raises(SystemExit) as ended:
@@ -51,13 +51,13 @@ def run(corpus, capsys) -> Run:
 
 @pytest.fixture
 def shards(run) -> Run:
-    """The same into a folder of shards."""
+    """Return the same function for a folder of shards."""
     return lambda loading, folder, *options: run(loading, f"{folder}/", "--shard-size", str(SIZE), *options)
 
 
 @pytest.fixture(scope="module")
 def expected(corpus, tmp_path_factory) -> dict[str, bytes]:
-    """The files of a run that nothing disturbed."""
+    """Return the files of an undisturbed run."""
     folder = tmp_path_factory.mktemp("whole") / "out"
     with pytest.raises(SystemExit):
         run_command(Loading(), "align", str(corpus), "-o", f"{folder}/", "--shard-size", str(SIZE))
@@ -69,7 +69,7 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
 
 
 def command(folder: Path, pause: float, corpus: Path) -> dict:
-    """What to hand to subprocess, for a run that takes some time."""
+    """Return the arguments of subprocess for a run that takes some time."""
     code = (
         "import sys; from tests.faults import Loading, Plain, run_command; "
         f"run_command(Loading(Plain(pause={pause})), *sys.argv[1:])"
@@ -78,11 +78,11 @@ def command(folder: Path, pause: float, corpus: Path) -> dict:
     return {"args": [sys.executable, "-c", code, *options], "cwd": ROOT}
 
 
-def one_line(said: str) -> str:
-    """What was said, which must be a line of ours."""
-    assert said.startswith("otalign: ")
-    assert said.count("\n") == 1
-    return said
+def one_line(output: str) -> str:
+    """Return the output, which must be one line of otalign."""
+    assert output.startswith("otalign: ")
+    assert output.count("\n") == 1
+    return output
 
 
 # Shards, by processes of this machine
@@ -98,8 +98,8 @@ def test_a_parent_killed_at_any_moment_keeps_others_out_until_then_and_is_gone_o
             while in_the_work and not list(folder.glob("part-*")) and time.monotonic() < end:
                 time.sleep(0.001)
             if in_the_work:
-                rc, said = shards(Loading(), folder, "--resume")
-                assert (rc, "another run is writing into" in one_line(said)) == (2, True)
+                rc, output = shards(Loading(), folder, "--resume")
+                assert (rc, "another run is writing into" in one_line(output)) == (2, True)
             time.sleep(draw.uniform(0, 0.3 if in_the_work else 2.0))
             work.kill()
     assert shards(Loading(), folder, "--resume")[0] == 0
@@ -121,10 +121,10 @@ def test_a_worker_killed_while_it_loads_is_replaced_twice_and_then_named(shards,
     assert bytes_of(tmp_path / "out") == expected
 
     fault = Fault("kill", tmp_path / "always")
-    rc, said = shards(Loading(fault=fault), tmp_path / "none")
+    rc, output = shards(Loading(fault=fault), tmp_path / "none")
     assert rc == 2
     assert re.search(
-        r"loading the aligner failed 3 times, the last: .* signal 9 .* --processes", one_line(said)
+        r"loading the aligner failed 3 times, the last: .* signal 9 .* --processes", one_line(output)
     )
     assert fault.processes == 3
     assert not (tmp_path / "none").exists()
@@ -132,25 +132,27 @@ def test_a_worker_killed_while_it_loads_is_replaced_twice_and_then_named(shards,
 
 def test_an_error_of_any_type_ends_the_run_at_the_third_time_and_names_the_line(shards, tmp_path):
     fault = Fault("panic", tmp_path / "graves")
-    rc, said = shards(Loading(Plain(fault, at=17)), tmp_path / "out")
+    rc, output = shards(Loading(Plain(fault, at=17)), tmp_path / "out")
     assert rc == 2
-    assert one_line(said) == (
+    assert one_line(output) == (
         "otalign: part-000001.jsonl (lines 13–24) failed 3 times, the last at line 18: Panic: index out of "
         "bounds; correct or remove that line, then align into a new folder\n"
     )
     assert fault.processes == 3
 
-    rc, said = shards(Loading(fault=Fault("panic", tmp_path / "loading")), tmp_path / "none")
+    rc, output = shards(Loading(fault=Fault("panic", tmp_path / "loading")), tmp_path / "none")
     assert rc == 2
-    assert "loading the aligner failed 3 times, the last: Panic: index out of bounds; check" in one_line(said)
+    assert "loading the aligner failed 3 times, the last: Panic: index out of bounds; check" in one_line(
+        output
+    )
 
 
 def test_a_full_disk_is_said_at_once_and_the_run_goes_on_later(shards, expected, tmp_path):
     fault = Fault("full disk", tmp_path / "graves")
-    rc, said = shards(Loading(Plain(fault, at=30)), tmp_path / "out")
+    rc, output = shards(Loading(Plain(fault, at=30)), tmp_path / "out")
     assert rc == 2
-    assert "part-000002.jsonl (lines 25–36) failed: OSError: [Errno 28]" in one_line(said)
-    assert "use --resume once that is solved" in said
+    assert "part-000002.jsonl (lines 25–36) failed: OSError: [Errno 28]" in one_line(output)
+    assert "use --resume once that is solved" in output
     assert fault.processes == 1
     assert shards(Loading(), tmp_path / "out", "--resume")[0] == 0
     assert bytes_of(tmp_path / "out") == expected
@@ -158,16 +160,16 @@ def test_a_full_disk_is_said_at_once_and_the_run_goes_on_later(shards, expected,
 
 def test_a_folder_that_cannot_be_written_is_named(shards, tmp_path):
     (tmp_path / "file").touch()
-    rc, said = shards(Loading(), tmp_path / "file" / "out")
-    assert (rc, "cannot write into" in one_line(said)) == (2, True)
+    rc, output = shards(Loading(), tmp_path / "file" / "out")
+    assert (rc, "cannot write into" in one_line(output)) == (2, True)
 
 
 def test_a_read_only_folder_is_named(shards, tmp_path):
     (tmp_path / "read-only").mkdir(mode=0o555)
     if os.access(tmp_path / "read-only", os.W_OK):
         pytest.skip("the superuser may write everywhere")
-    rc, said = shards(Loading(), tmp_path / "read-only" / "out")
-    assert (rc, "cannot write into" in one_line(said)) == (2, True)
+    rc, output = shards(Loading(), tmp_path / "read-only" / "out")
+    assert (rc, "cannot write into" in one_line(output)) == (2, True)
 
 
 def damage(folder: Path) -> None:
@@ -191,9 +193,9 @@ def test_damaged_shards_are_made_anew_and_it_is_said(shards, expected, tmp_path)
     folder = restore(tmp_path / "out", expected)
     damage(folder)
     (folder / ".shards.jsonl").write_bytes(b'{"name": "part-000003.jsonl", "by')  # a power cut
-    rc, said = shards(Loading(), folder, "--resume")
+    rc, output = shards(Loading(), folder, "--resume")
     size = len(expected["part-000000.jsonl"])
-    assert (rc, one_line(said)) == (
+    assert (rc, one_line(output)) == (
         0,
         "otalign: 3 files are damaged or not recorded, and will be written again; "
         f"the first: part-000000.jsonl: {size - 1:,} bytes instead of {size:,}\n",
@@ -205,9 +207,11 @@ def test_a_shard_that_is_not_of_the_run_is_named_and_left_alone(shards, expected
     folder = restore(tmp_path / "out", expected)
     extra = folder / f"part-{SHARDS:06d}.jsonl"
     extra.write_bytes(b"{}\n")
-    rc, said = shards(Loading(), folder, "--resume")
+    rc, output = shards(Loading(), folder, "--resume")
     assert rc == 2
-    assert f"{extra.name} does not belong to this run of {SHARDS} shards; remove it" in said.splitlines()[-1]
+    assert (
+        f"{extra.name} does not belong to this run of {SHARDS} shards; remove it" in output.splitlines()[-1]
+    )
     extra.unlink()
     assert shards(Loading(), folder, "--resume") == (0, "")
     assert bytes_of(folder) == expected
@@ -215,12 +219,12 @@ def test_a_shard_that_is_not_of_the_run_is_named_and_left_alone(shards, expected
 
 def test_a_run_from_before_there_were_records_is_made_anew(shards, expected, tmp_path):
     folder = restore(tmp_path / "out", expected)
-    said = json.loads(expected["run.json"])
-    del said["files"]
-    (folder / "run.json").write_text(json.dumps(said))
-    rc, said = shards(Loading(), folder, "--resume")
+    data = json.loads(expected["run.json"])
+    del data["files"]
+    (folder / "run.json").write_text(json.dumps(data))
+    rc, output = shards(Loading(), folder, "--resume")
     assert rc == 0
-    assert f"{SHARDS} files are damaged or not recorded, and will be written again" in one_line(said)
+    assert f"{SHARDS} files are damaged or not recorded, and will be written again" in one_line(output)
     assert bytes_of(folder) == expected
 
 
@@ -270,18 +274,18 @@ def test_a_full_disk_leaves_the_old_file(run, old):
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))
     try:
-        rc, said = run(Loading(), old)
+        rc, output = run(Loading(), old)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert (rc, "[Errno 27]" in one_line(said)) == (2, True)
+    assert (rc, "[Errno 27]" in one_line(output)) == (2, True)
     assert old.read_text() == "old\n"
     assert [file.name for file in old.parent.iterdir()] == [old.name]
 
 
 def test_a_file_that_cannot_be_written_is_named(run, tmp_path):
     (tmp_path / "file").touch()
-    rc, said = run(Loading(), tmp_path / "file" / "links.txt")
-    assert (rc, "cannot write" in one_line(said)) == (2, True)
+    rc, output = run(Loading(), tmp_path / "file" / "links.txt")
+    assert (rc, "cannot write" in one_line(output)) == (2, True)
 
 
 def test_an_error_while_aligning_leaves_the_old_file(run, old, tmp_path):
@@ -294,12 +298,12 @@ def test_an_error_while_aligning_leaves_the_old_file(run, old, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"), [("panic", r"at pair 42: Panic: index out of bounds"), ("kill", "died")]
+    ("kind", "message"), [("panic", r"at pair 42: Panic: index out of bounds"), ("kill", "died")]
 )
-def test_a_worker_that_fails_to_prepare_pairs_is_named(monkeypatch, tmp_path, kind, said):
+def test_a_worker_that_fails_to_prepare_pairs_is_named(monkeypatch, tmp_path, kind, message):
     monkeypatch.setattr(ahead, "TASK_PAIRS", 25)
     reader = FaultyReader(Fault(kind, tmp_path / "graves"), at=41)
-    with pytest.raises(ChildProcessError, match=said):
+    with pytest.raises(ChildProcessError, match=message):
         list(ahead.prepare_ahead(PAIRS, reader, "joint", 1, 1000))  # pyright: ignore[reportArgumentType]
 
 
@@ -334,24 +338,27 @@ def test_errors_of_any_type_can_be_sent(error, description, kind):
 @pytest.mark.filterwarnings("ignore")  # Ray's own, of which there are many
 def test_by_ray_it_is_the_same(cluster, shards, expected, tmp_path):
     folder, options = tmp_path / "out", ("--engine", "ray", "--threads", "1")
-    rc, said = shards(Loading(Plain(Fault("panic", tmp_path / "graves"), at=59)), folder, *options)
+    rc, output = shards(Loading(Plain(Fault("panic", tmp_path / "graves"), at=59)), folder, *options)
     assert rc == 2
-    assert "part-000004.jsonl (lines 49–60) failed 3 times, the last at line 60: Panic: " in one_line(said)
+    assert "part-000004.jsonl (lines 49–60) failed 3 times, the last at line 60: Panic: " in one_line(output)
 
     with Folder(folder, OutputFormat("jsonl")).lock():
-        rc, said = shards(Loading(), folder, *options, "--resume")
-        assert (rc, "another run is writing into" in one_line(said)) == (2, True)
+        rc, output = shards(Loading(), folder, *options, "--resume")
+        assert (rc, "another run is writing into" in one_line(output)) == (2, True)
 
     damage(folder)
-    rc, said = shards(Loading(), folder, *options, "--resume")
-    assert (rc, "files are damaged or not recorded, and will be written again" in one_line(said)) == (0, True)
+    rc, output = shards(Loading(), folder, *options, "--resume")
+    assert (rc, "files are damaged or not recorded, and will be written again" in one_line(output)) == (
+        0,
+        True,
+    )
     assert bytes_of(folder) == expected
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_ray_does_not_restart_for_ever_an_actor_that_dies_while_it_loads(cluster, shards, tmp_path):
     fault = Fault("kill", tmp_path / "graves", spared=1)  # the first load only asks what the method is
-    rc, said = shards(Loading(fault=fault), tmp_path / "out", "--engine", "ray", "--threads", "1")
+    rc, output = shards(Loading(fault=fault), tmp_path / "out", "--engine", "ray", "--threads", "1")
     assert rc == 2
-    assert "loading the aligner failed 3 times, the last: a worker process died" in said
+    assert "loading the aligner failed 3 times, the last: a worker process died" in output
     assert fault.processes <= 1 + 3

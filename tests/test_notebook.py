@@ -1,4 +1,4 @@
-"""Alignments show themselves in a notebook, and the notebook of the examples runs."""
+"""Alignments display themselves in a notebook, and the notebook of the examples runs."""
 
 import ast
 import json

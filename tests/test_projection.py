@@ -1,4 +1,4 @@
-"""What must hold for labels that are carried over, whatever the alignment, and cases by hand."""
+"""Laws of projected labels for any alignment, and cases worked by hand."""
 
 from itertools import pairwise
 
@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from otalign.alignment import Alignment, Link
 from otalign.projection import LabelledSpan, project_spans, project_tags, spans_to_tags, tags_to_spans
-from tests.drawn_alignments import alignments
+from tests.alignment_strategies import alignments
 
 POLICIES = ("run", "cover")
 
 
 @st.composite
 def labelled(draw, count: int) -> list[LabelledSpan]:
-    """Spans over so many words, apart and in order."""
+    """Draw disjoint spans over a number of words, in order."""
     bounds = sorted(draw(st.sets(st.integers(0, count), max_size=2 * count)))
     return [
         LabelledSpan(start, end, draw(st.sampled_from(["PER", "LOC"])))
@@ -86,9 +86,9 @@ def test_tags_are_valid_and_say_what_the_spans_say(case, ends):
 @given(cases())
 def test_order_of_the_spans_does_not_matter(case):
     alignment, spans, policy = case
-    found, turned = (project_spans(given, alignment, policy) for given in (spans, spans[::-1]))
-    assert found.carried == turned.carried
-    assert set(found.lost) == set(turned.lost)
+    found, from_reversed = (project_spans(given, alignment, policy) for given in (spans, spans[::-1]))
+    assert found.carried == from_reversed.carried
+    assert set(found.lost) == set(from_reversed.lost)
 
 
 def test_a_run_leaves_a_stray_link_and_a_cover_takes_it():

@@ -1,4 +1,4 @@
-"""Settings are one value: checked, printed, and the same again after JSON."""
+"""Settings are validated, printable, and unchanged by JSON."""
 
 import json
 import math
@@ -57,8 +57,8 @@ def test_settings_are_the_same_after_json(settings):
 
 @given(drawn_settings)
 def test_a_signature_has_a_plain_value_for_everything_that_decides(settings):
-    told = settings.signature_fields()
-    assert all(isinstance(value, str | int | float | bool) for value in told.values())
+    shown = settings.signature_fields()
+    assert all(isinstance(value, str | int | float | bool) for value in shown.values())
     assert {
         "encoder",
         "layer",
@@ -68,8 +68,8 @@ def test_a_signature_has_a_plain_value_for_everything_that_decides(settings):
         "problem",
         "solver",
         "threshold",
-    } <= told.keys()
-    assert told["problem"] in ("bot", "pot", "uot", "none")
+    } <= shown.keys()
+    assert shown["problem"] in ("bot", "pot", "uot", "none")
 
 
 @given(drawn_settings, drawn_settings)
@@ -89,11 +89,11 @@ def test_a_signature_names_the_parameters_of_the_problem():
 
 @given(learned_settings)
 def test_a_signature_of_what_was_learned_says_which_links_and_on_what(settings):
-    told = settings.signature_fields()
-    assert told["problem"] == "learned"
-    assert (told["links"], told["threshold"]) == (settings.links, settings.threshold)
-    assert told["trained"] == settings.trained
-    assert not told.keys() & {"cost", "fertility", "solver"}  # which decide nothing then
+    shown = settings.signature_fields()
+    assert shown["problem"] == "learned"
+    assert (shown["links"], shown["threshold"]) == (settings.links, settings.threshold)
+    assert shown["trained"] == settings.trained
+    assert not shown.keys() & {"cost", "fertility", "solver"}  # which decide nothing then
 
 
 def test_what_was_trained_for_a_transport_says_so_in_its_signature():

@@ -1,4 +1,4 @@
-"""What the package is made of and what it promises: pins, workflow, licences, and the page of guarantees."""
+"""Supply chain and promises: pins, workflow, licences, and the page of guarantees."""
 
 import ast
 import json
@@ -85,9 +85,9 @@ def test_the_versions_that_the_package_claims_are_those_that_the_workflow_tests(
 
 def test_every_pinned_package_has_its_licence_on_the_page():
     page = (ROOT / "docs" / "licences.md").read_text(encoding="utf-8")
-    told = set(re.findall(r"^\| ([\w-]+) \|", page, re.M))
+    listed = set(re.findall(r"^\| ([\w-]+) \|", page, re.M))
     everywhere = {name for name, pin in pins("constraints.txt").items() if pin.marker is None}
-    assert everywhere <= told, f"run make licences: {everywhere - told}"
+    assert everywhere <= listed, f"run make licences: {everywhere - listed}"
 
 
 @pytest.mark.parametrize("name", sorted(set(re.findall(r"`(tests/[\w/]+\.py(?:::\w+)?)`", GUARANTEES))))

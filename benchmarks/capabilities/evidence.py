@@ -1,4 +1,4 @@
-"""Count what annotators do in the train and dev sets: the sources of the suite's expectations.
+"""Count the annotations in the train and dev sets on which the expectations of the suite are based.
 
 python benchmarks/capabilities/evidence.py --data corpora/
 
@@ -96,7 +96,7 @@ def count_phrases(gold, found: Counter) -> None:
     """Count words where the other side has two, between words that are equal and linked."""
     sure, possible = gold.pairs("sure"), gold.pairs("possible")
     source, target = ([word.lower() for word in words] for words in (gold.source, gold.target))
-    for turned in (False, True):
+    for swapped in (False, True):
         for i in range(1, len(source) - 1):
             for j in range(1, len(target) - 2):
                 around = (i - 1, j - 1) in sure and (i + 1, j + 2) in sure
@@ -110,7 +110,7 @@ def count_phrases(gold, found: Counter) -> None:
                     found[name, "all"] += 1
                     for level, links in (("sure", sure), ("possible", possible)):
                         found[name, level] += sum((i, j + k) in links for k in range(2)) >= least
-        if not turned:
+        if not swapped:
             source, target = target, source
             sure, possible = ({(j, i) for i, j in links} for links in (sure, possible))
 

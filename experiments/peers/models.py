@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from experiments.peers.queries import QueryBatch, batch, by_pairs, queries
+from experiments.peers.queries import QueryBatch, group_by_pairs, make_batch, make_queries
 from experiments.peers.semi_crf import SemiCrf
 from experiments.peers.settings import Peer
 from experiments.peers.span_prediction import QueryTensors, SpanPrediction
@@ -36,8 +36,9 @@ class SemiCrfModel(Learner):
 
     @torch.inference_mode()
     def score(self, batch: TrainingBatch) -> tuple[PairBatch, dict[Level, Any]]:
+        """Predict the links of a batch; return them with the masks of its words."""
         words = self._embed_words(self.to_tensors(batch, self.device))
-        return words, {self.level: self.head.weights(words)}
+        return words, {self.level: self.head.score_links(words)}
 
     def _embed_words(self, batch: BatchTensors) -> PairBatch:
         return batch.pool_words(self.encode(batch.inputs).float())
@@ -52,7 +53,7 @@ class SpanModel(Learner):
         self.level: Level = level
 
     def to_tensors(self, batch: QueryBatch, device: Any) -> QueryTensors:
-        return QueryTensors.of(batch, device)
+        return QueryTensors.from_batch(batch, device)
 
     def forward(self, queries: QueryTensors) -> Tensor:
         """Compute the loss of a batch."""
@@ -60,13 +61,14 @@ class SpanModel(Learner):
 
     @torch.inference_mode()
     def score(self, batch: QueryBatch) -> tuple[PairBatch, dict[Level, Any]]:
-        found = self.head.weights(batch, self._read)
-        is_word = (np.arange(size) < batch.lengths[:, k, None] for k, size in enumerate(found.shape[1:]))
-        return PairBatch(None, None, *is_word), {self.level: found}
+        """Compute the probabilities of links; return them with the masks of the words."""
+        scores = self.head.score_links(batch, self._read)
+        is_word = (np.arange(size) < batch.lengths[:, k, None] for k, size in enumerate(scores.shape[1:]))
+        return PairBatch(None, None, *is_word), {self.level: scores}
 
     def _read(self, queries: QueryBatch) -> tuple[Tensor, QueryTensors]:
-        asked = self.to_tensors(queries, self.device)
-        return self.encode(asked.inputs), asked
+        tensors = self.to_tensors(queries, self.device)
+        return self.encode(tensors.inputs), tensors
 
 
 class QuerySet(ShuffledSet):
@@ -75,7 +77,7 @@ class QuerySet(ShuffledSet):
     def __init__(self, golds: Sequence[Gold], encoder: Transformers, level: Level):
         self.golds, self.pad = golds, encoder.pad
         pairs = [(join_words(gold.source), join_words(gold.target)) for gold in golds]
-        self.queries = list(queries(pairs, encoder))
+        self.queries = list(make_queries(pairs, encoder))
         self.sizes = np.array([len(query.ids) for query in self.queries])
         self.lengths = np.array([gold.shape for gold in golds], dtype=np.int64).reshape(-1, 2)
         self.links = [np.zeros(gold.shape, dtype=np.float32) for gold in golds]
@@ -87,7 +89,7 @@ class QuerySet(ShuffledSet):
         return len(self.queries)
 
     def batch(self, examples: np.ndarray) -> QueryBatch:
-        return batch([self.queries[k] for k in examples], self.lengths, self.links, self.pad)
+        return make_batch([self.queries[k] for k in examples], self.lengths, self.links, self.pad)
 
     def shuffle(self, size: int, random: np.random.Generator) -> list[np.ndarray]:
         """Return the numbers of all queries in random batches of `size`; similar lengths come together."""
@@ -96,8 +98,8 @@ class QuerySet(ShuffledSet):
 
     def by_length(self, subwords: int) -> Iterator[QueryBatch]:
         """Yield all queries, the longest first, those of a pair together."""
-        for of in by_pairs(self.queries, subwords):
-            yield batch(of, self.lengths, self.links, self.pad)
+        for queries in group_by_pairs(self.queries, subwords):
+            yield make_batch(queries, self.lengths, self.links, self.pad)
 
 
 MODELS: dict[Peer, Callable[[Transformers, Level], SemiCrfModel | SpanModel]] = {
@@ -106,10 +108,10 @@ MODELS: dict[Peer, Callable[[Transformers, Level], SemiCrfModel | SpanModel]] = 
 }
 
 
-def examples(
+def make_examples(
     peer: Peer, golds: Sequence[Gold], encoder: Transformers, level: Level, both_directions: bool = False
 ) -> PairSet | QuerySet:
-    """Return the examples that a peer reads. Span prediction asks in both directions anyway."""
+    """Make the examples that a peer reads. Span prediction has queries in both directions anyway."""
     if peer == "span-prediction":
         return QuerySet(golds, encoder, level)
     return PairSet(golds, encoder, both_directions=both_directions)

@@ -16,7 +16,7 @@ from otalign.encoders.subwords import Frame, Subwords
 from otalign.text.words import Sentence
 
 MARK = "¶"
-AT_ONCE = 32_768  # subwords of queries with padding: those of a pair of about a hundred words a side
+MAX_SUBWORDS = 32_768  # of a batch, padding included: a pair with about a hundred words on each side
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,22 +44,22 @@ class QueryBatch:
     ends: np.ndarray
     counts: np.ndarray  # (Q,): number of candidates
     links: np.ndarray  # (Q, W): 1 where a candidate is linked to the marked word
-    places: np.ndarray  # (Q, 4): pair in the batch, side, marked word, first candidate
+    positions: np.ndarray  # (Q, 4): pair in the batch, side, marked word, first candidate
     lengths: np.ndarray  # (B, 2), in words
     pairs: np.ndarray  # (B,), indices of the pairs
 
-    def parts(self) -> Iterator["QueryBatch"]:
+    def split(self) -> Iterator["QueryBatch"]:
         """Split the queries into parts that fit into memory; fields of pairs are unchanged."""
-        size = max(1, AT_ONCE // self.ids.shape[1])
+        size = max(1, MAX_SUBWORDS // self.ids.shape[1])
         for first in range(0, len(self.ids), size):
-            part = {name: getattr(self, name)[first : first + size] for name in OF_QUERIES}
+            part = {name: getattr(self, name)[first : first + size] for name in QUERY_FIELDS}
             yield replace(self, **part)
 
 
-OF_QUERIES = ("ids", "mask", "types", "starts", "ends", "counts", "links", "places")
+QUERY_FIELDS = ("ids", "mask", "types", "starts", "ends", "counts", "links", "positions")
 
 
-def queries(pairs: Sequence[tuple[Sentence, Sentence]], encoder: Encoder) -> Iterator[Query]:
+def make_queries(pairs: Sequence[tuple[Sentence, Sentence]], encoder: Encoder) -> Iterator[Query]:
     """Yield the queries of all words, source words first, pair by pair; none if a side is empty."""
     mark = encoder.subworder.tokenizer.encode(MARK, add_special_tokens=False).ids
     subwords = encoder.subworder([sentence for pair in pairs for sentence in pair])
@@ -76,7 +76,7 @@ def queries(pairs: Sequence[tuple[Sentence, Sentence]], encoder: Encoder) -> Ite
                     yield Query(pair, side, word, *window)
 
 
-def batch(
+def make_batch(
     selected: Sequence[Query], lengths: np.ndarray, links: Sequence[np.ndarray], pad: int
 ) -> QueryBatch:
     """Pad queries to a batch; `lengths` (P, 2) and `links` (n, m) are those of all pairs, by index."""
@@ -94,28 +94,28 @@ def batch(
         answers[k, :count] = linked[query.word, query.first : query.first + count]
     counts = np.array([len(query.starts) for query in selected])
     numbers = np.searchsorted(pairs, [query.pair for query in selected])
-    places = np.array([(query.side, query.word, query.first) for query in selected])
-    places = np.concatenate([numbers[:, None], places], axis=1)
-    return QueryBatch(ids, mask, types, starts, ends, counts, answers, places, lengths[pairs], pairs)
+    positions = np.array([(query.side, query.word, query.first) for query in selected])
+    positions = np.concatenate([numbers[:, None], positions], axis=1)
+    return QueryBatch(ids, mask, types, starts, ends, counts, answers, positions, lengths[pairs], pairs)
 
 
-def by_pairs(queries: Iterable[Query], subwords: int) -> Iterator[list[Query]]:
+def group_by_pairs(queries: Iterable[Query], subwords: int) -> Iterator[list[Query]]:
     """Yield the queries of as many pairs as fit into a number of subwords with padding, the longest first.
 
     The queries of a pair stay together, even if they have more subwords.
     """
-    whole: dict[int, list[Query]] = {}
+    groups: dict[int, list[Query]] = {}
     for query in queries:
-        whole.setdefault(query.pair, []).append(query)
-    widths = {pair: max(len(query.ids) for query in group) for pair, group in whole.items()}
+        groups.setdefault(query.pair, []).append(query)
+    widths = {pair: max(len(query.ids) for query in group) for pair, group in groups.items()}
     together: list[Query] = []
     width = 0  # of the first, which is the longest
-    for pair in sorted(whole, key=lambda pair: -widths[pair]):
-        if together and (len(together) + len(whole[pair])) * width > subwords:
+    for pair in sorted(groups, key=lambda pair: -widths[pair]):
+        if together and (len(together) + len(groups[pair])) * width > subwords:
             yield together
             together = []
         width = width if together else widths[pair]
-        together = together + whole[pair]
+        together = together + groups[pair]
     if together:
         yield together
 
@@ -130,40 +130,40 @@ def _find_bounds(subwords: Subwords) -> tuple[list[int], list[int]]:
 
 
 @dataclass(frozen=True)
-class _Marked:
+class _MarkedSentence:
     """A sentence with marks around a word; the marked part is from `start` to `end`."""
 
     ids: list[int]
     start: int
     end: int
 
-    def within(self, size: int) -> list[int]:
+    def cut(self, size: int) -> list[int]:
         """Return a window of subwords with the marked part in the middle, as far as the sentence allows."""
         middle = (self.start + self.end - size) // 2
         first = max(0, min(middle, len(self.ids) - size))
         return self.ids[first : first + size]
 
 
-def _mark(ids: list[int], start: int, end: int, mark: list[int]) -> _Marked:
-    whole = [*ids[:start], *mark, *ids[start : end + 1], *mark, *ids[end + 1 :]]
-    return _Marked(whole, start, end + 1 + 2 * len(mark))
+def _mark(ids: list[int], start: int, end: int, mark: list[int]) -> _MarkedSentence:
+    marked = [*ids[:start], *mark, *ids[start : end + 1], *mark, *ids[end + 1 :]]
+    return _MarkedSentence(marked, start, end + 1 + 2 * len(mark))
 
 
 def _make_inputs(
-    question: _Marked, ids: list[int], bounds: tuple[list[int], list[int]], encoder: Encoder
+    question: _MarkedSentence, ids: list[int], bounds: tuple[list[int], list[int]], encoder: Encoder
 ) -> Iterator[tuple[list[int], list[int], int, np.ndarray, np.ndarray]]:
-    """Yield ids, types, the first whole word and the bounds of the words for each window of the context."""
+    """Yield ids, types, the first complete word and the bounds of words for each window of the context."""
     frame, starts, ends = encoder.subworder.pair, np.array(bounds[0]), np.array(bounds[1])
     room = encoder.limit - frame.size
-    question_ids = question.within(min(len(question.ids), max(room // 2, room - len(ids))))
+    question_ids = question.cut(min(len(question.ids), max(room // 2, room - len(ids))))
     width = room - len(question_ids)
     for first in range(0, max(1, len(ids) - width // 2), max(1, width // 2)):
-        whole = np.flatnonzero((starts >= first) & (ends < first + width))
-        if not len(whole):
+        words = np.flatnonzero((starts >= first) & (ends < first + width))
+        if not len(words):
             continue
         framed, types = _frame(question_ids, ids[first : first + width], frame)
         shift = len(frame.ids[0]) + len(question_ids) + len(frame.ids[1]) - first
-        yield framed, types, int(whole[0]), starts[whole] + shift, ends[whole] + shift
+        yield framed, types, int(words[0]), starts[words] + shift, ends[words] + shift
         if first + width >= len(ids):
             return
 

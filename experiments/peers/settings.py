@@ -13,13 +13,13 @@ PEER = "peer.json"  # settings of a trained peer, in its folder
 
 @dataclass(frozen=True, kw_only=True)
 class PeerSettings:
-    """All that decides its alignments but weights. A link must weigh more than the threshold."""
+    """The settings of a trained peer. A link must score more than the threshold."""
 
     method: Peer
     encoder: str
     layer: int
     threshold: float
-    trained: str  # on what, on links of which level, and the seed
+    trained: str  # corpora, level of the links, and seed
 
     def __post_init__(self):
         if self.method not in PEERS:
@@ -32,6 +32,7 @@ class PeerSettings:
             raise ValueError(f"threshold must be from 0 to 1, got {self.threshold}")
 
     def replace(self, **changes: Any) -> "PeerSettings":
+        """Return a copy with other values."""
         return replace(self, **changes)
 
     def signature_fields(self) -> dict[str, object]:
@@ -39,6 +40,7 @@ class PeerSettings:
         return asdict(self)
 
     def to_dict(self) -> dict[str, Any]:
+        """Return the settings as values that JSON can hold."""
         return asdict(self)
 
 

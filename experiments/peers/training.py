@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import torch
 
-from experiments.peers.models import MODELS, examples
+from experiments.peers.aligner import TrainedPeer
+from experiments.peers.models import MODELS, make_examples
 from experiments.peers.settings import Peer, PeerSettings
-from experiments.peers.trained import TrainedPeer
 from otalign.alignment import Level
 from otalign.encoders.transformers import Transformers
 from otalign.training.accelerator import load_encoder, make_accelerator
@@ -78,12 +78,12 @@ def train_peer(
     torch.manual_seed(recipe.seed)
     model = MODELS[peer](base, level).to(accelerator.device)
     devs = {
-        name: DevSet.build(examples(peer, source.dev, base, level), (level,))
+        name: DevSet.build(make_examples(peer, source.dev, base, level), (level,))
         for name, source in sources.items()
     }
     dev_golds = {name: source.dev for name, source in sources.items()}
     key = RunKey.compute(golds, dev_golds, (encoder, list(sources), peer, recipe, level))
-    pairs = examples(peer, golds, base, level, recipe.both_directions)
+    pairs = make_examples(peer, golds, base, level, recipe.both_directions)
     epochs = TrainingRun(model, pairs, devs, recipe, options, key=key, accelerator=accelerator).fit()
     curves = {name: dev.compute_curves(model) for name, dev in devs.items()}
     threshold = best_threshold(curves.values(), level)

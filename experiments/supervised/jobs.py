@@ -10,11 +10,11 @@ from experiments.supervised.rows import FIRST, REFIT_ROW, ROWS, SupervisedRow
 ALL, BOTH = "all", "both"  # all corpora; both levels
 
 
-class ResultKey(NamedTuple):
+class ModelId(NamedTuple):
     """The identity of a model: row, corpus, level and seed."""
 
     row: str
-    corpus: str  # what it is trained on
+    corpus: str  # the corpus that it is trained on, or `ALL`
     level: str
     seed: int
 
@@ -23,6 +23,7 @@ class ResultKey(NamedTuple):
 
     @property
     def corpora(self) -> tuple[str, ...]:
+        """Corpora that the model is trained on."""
         return DEVS if self.corpus == ALL else (self.corpus,)
 
     @property
@@ -37,69 +38,69 @@ class ResultKey(NamedTuple):
 class Job:
     """Models that a worker trains in order, since later ones depend on earlier ones."""
 
-    places: tuple[ResultKey, ...]
-    after: ResultKey | None = None  # must be finished before: it chooses the settings, or is trained further
-    kept: bool = False  # whether other jobs train its models further
+    models: tuple[ModelId, ...]
+    after: ModelId | None = None  # must be finished before: it chooses the settings, or is trained further
+    is_base: bool = False  # whether other jobs train its models further
 
 
-def places(row: SupervisedRow, seeds: int | None = None) -> tuple[ResultKey, ...]:
+def list_models(row: SupervisedRow, seeds: int | None = None) -> tuple[ModelId, ...]:
     """Return the models of a row, seed by seed; none for a row that selects from others."""
     if row.better_of:
         return ()
-    on = (ALL,) if row.together else DEVS
+    corpora = (ALL,) if row.together else DEVS
     return tuple(
-        ResultKey(row.name, corpus, level, seed)
+        ModelId(row.name, corpus, level, seed)
         for seed in range(1, (seeds or row.seeds) + 1)
-        for corpus in on
+        for corpus in corpora
         for level in (dev_levels(corpus) if row.by_level else (BOTH,))
     )
 
 
-def order_jobs(wanted: Collection[ResultKey], size: Callable[[ResultKey], int]) -> list[Job]:
+def order_jobs(models: Collection[ModelId], count_pairs: Callable[[ModelId], int]) -> list[Job]:
     """Return the jobs for these models, urgent ones first, then larger ones."""
-    families: dict[ResultKey, list[ResultKey]] = {}
-    for place in wanted:
-        families.setdefault(_head(place), []).append(place)
+    families: dict[ModelId, list[ModelId]] = {}
+    for model in models:
+        families.setdefault(_find_base(model), []).append(model)
 
-    def urgency(head: ResultKey) -> tuple[int, bool, int, int]:
-        kind = FIRST.index(head.row) if head.row in FIRST else len(FIRST) + list(ROWS).index(head.row)
-        return kind, head.seed > 1, -size(head), head.seed
+    def compute_urgency(base: ModelId) -> tuple[int, bool, int, int]:
+        kind = FIRST.index(base.row) if base.row in FIRST else len(FIRST) + list(ROWS).index(base.row)
+        return kind, base.seed > 1, -count_pairs(base), base.seed
 
-    return [job for head in sorted(families, key=urgency) for job in _family(head, families[head])]
+    return [job for base in sorted(families, key=compute_urgency) for job in _make_jobs(base, families[base])]
 
 
-def _head(place: ResultKey) -> ResultKey:
+def _find_base(model: ModelId) -> ModelId:
     """Return the model from which a model starts; itself if none."""
-    before = ROWS[place.row].after
-    return ResultKey(before, ALL, BOTH, place.seed) if before else place
+    before = ROWS[model.row].after
+    return ModelId(before, ALL, BOTH, model.seed) if before else model
 
 
-def _family(head: ResultKey, wanted: Sequence[ResultKey]) -> Iterator[Job]:
-    """Yield the job of the head, then a job for each corpus that trains its models further."""
-    apart: dict[tuple[str, str], list[ResultKey]] = {}
-    for place in wanted:
-        if place != head and not ROWS[place.row].together:
-            apart.setdefault((place.corpus, place.level), []).append(place)
-    together = {place for place in wanted if ROWS[place.row].together} - {head}
-    if any(ROWS[place.row].refit for group in apart.values() for place in group):
-        together.add(head._replace(row=REFIT_ROW))
-    yield Job((head, *sorted(together)), chooser(head), kept=bool(apart))
-    for group in apart.values():
-        # What is refit comes right after what it was chosen by.
-        yield Job(tuple(sorted(group, key=lambda place: ROWS[place.row].refit)), head)
+def _make_jobs(base: ModelId, models: Sequence[ModelId]) -> Iterator[Job]:
+    """Yield the job of the base, then a job for each corpus that trains its models further."""
+    by_corpus: dict[tuple[str, str], list[ModelId]] = {}
+    for model in models:
+        if model != base and not ROWS[model.row].together:
+            by_corpus.setdefault((model.corpus, model.level), []).append(model)
+    together = {model for model in models if ROWS[model.row].together} - {base}
+    if any(ROWS[model.row].refit for group in by_corpus.values() for model in group):
+        together.add(base._replace(row=REFIT_ROW))
+    yield Job((base, *sorted(together)), find_chooser(base), is_base=bool(by_corpus))
+    for group in by_corpus.values():
+        # A model is refitted right after the one whose choices it takes over.
+        yield Job(tuple(sorted(group, key=lambda model: ROWS[model.row].refit)), base)
 
 
-def chooser(place: ResultKey) -> ResultKey | None:
+def find_chooser(model: ModelId) -> ModelId | None:
     """Return the model whose choice among the tries this one uses."""
-    return place._replace(seed=1) if place.seed > 1 and len(ROWS[place.row].tries) > 1 else None
+    return model._replace(seed=1) if model.seed > 1 and len(ROWS[model.row].tries) > 1 else None
 
 
-class Waiting:
+class JobQueue:
     """The queue of jobs. A job that depends on another waits until that is finished."""
 
-    def __init__(self, jobs: Sequence[Job]):
-        self.left = list(jobs)
-        self.unfinished = {place for job in jobs for place in job.places}
+    def __init__(self, jobs: Sequence[Job]) -> None:
+        self.waiting = list(jobs)
+        self.unfinished = {model for job in jobs for model in job.models}
 
     def __iter__(self) -> Iterator[Job]:
         """Yield the jobs that are ready now."""
@@ -108,11 +109,11 @@ class Waiting:
 
     def next(self) -> Job | None:
         """Return the first job that is ready."""
-        for k, job in enumerate(self.left):
+        for k, job in enumerate(self.waiting):
             if job.after not in self.unfinished:
-                return self.left.pop(k)
+                return self.waiting.pop(k)
         return None
 
     def finish(self, job: Job) -> None:
         """Mark a job as finished, even if it failed: jobs that need its choice then fail with a message."""
-        self.unfinished -= set(job.places)
+        self.unfinished -= set(job.models)

@@ -1,7 +1,7 @@
 """Results of trainings in a folder: a JSON file for each, and a file of the counts of each test pair.
 
-The name ends in a digest of all inputs of the model and its tests. A result is written whole or not at
-all, and never written again.
+The name ends in a digest of all inputs of the model and its tests. A result is written atomically and never
+overwritten.
 """
 
 import json
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from experiments.columns import Column
-from experiments.supervised.jobs import ResultKey
+from experiments.supervised.jobs import ModelId
 from otalign.atomic import open_atomic, write_atomic
 from otalign.metrics import Counts
 
@@ -23,7 +23,7 @@ from otalign.metrics import Counts
 class Result:
     """The result of a training. Figures are shares."""
 
-    place: ResultKey
+    model: ModelId
     chosen: int  # index among the tries of the row
     problem: dict[str, Any]
     recipe: dict[str, Any]
@@ -41,13 +41,15 @@ class Result:
         return mean(score["f1"] for levels in self.dev.values() for score in levels.values())
 
     def to_dict(self) -> dict[str, Any]:
-        rest = {name: value for name, value in self.__dict__.items() if name != "place"}
-        return self.place._asdict() | rest
+        """Return the values that JSON can hold."""
+        rest = {name: value for name, value in self.__dict__.items() if name != "model"}
+        return self.model._asdict() | rest
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Result":
-        place = ResultKey(*(data[name] for name in ResultKey._fields))
-        return cls(place, **{name: value for name, value in data.items() if name not in ResultKey._fields})
+        """Return the result that `to_dict` wrote."""
+        model = ModelId(*(data[name] for name in ModelId._fields))
+        return cls(model, **{name: value for name, value in data.items() if name not in ModelId._fields})
 
 
 @dataclass(frozen=True)
@@ -57,15 +59,16 @@ class Results:
     folder: Path
     _read: dict[Path, Result] = field(default_factory=dict)
 
-    def get(self, place: ResultKey, key: str) -> Result | None:
-        file = self._file(place, key)
+    def get(self, model: ModelId, key: str) -> Result | None:
+        """Return the result of a model with these inputs, if there is one."""
+        file = self._file(model, key)
         if file not in self._read and file.is_file():
             self._read[file] = Result.from_dict(json.loads(file.read_text(encoding="utf-8")))
         return self._read.get(file)
 
-    def counts(self, result: Result, column: Column) -> Counts:
-        """Return the counts of a result in each pair of a test set."""
-        table = np.load(self._file(result.place, result.key).with_suffix(".npy"), allow_pickle=False)
+    def read_counts(self, result: Result, column: Column) -> Counts:
+        """Read the counts of a result in each pair of a test set."""
+        table = np.load(self._file(result.model, result.key).with_suffix(".npy"), allow_pickle=False)
         keys = list(result.test)
         ends = np.cumsum([result.test[key]["pairs"] for key in keys])
         parts = dict(zip(keys, np.split(table.astype(np.int64), ends[:-1]), strict=True))
@@ -73,13 +76,13 @@ class Results:
 
     def write(self, result: Result, counts: Sequence[Counts]) -> None:
         """Write a result, the counts of all columns first, so that an existing result is complete."""
-        file = self._file(result.place, result.key)
+        file = self._file(result.model, result.key)
         self.folder.mkdir(parents=True, exist_ok=True)
         if counts:
             with open_atomic(file.with_suffix(".npy")) as table:
                 np.save(table, np.concatenate([column.table for column in counts]).astype(np.int32))
         write_atomic(file, json.dumps(result.to_dict(), indent=2, allow_nan=False) + "\n")
 
-    def _file(self, place: ResultKey, key: str) -> Path:
-        name = "_".join(map(str, place))
+    def _file(self, model: ModelId, key: str) -> Path:
+        name = "_".join(map(str, model))
         return self.folder / f"{name}_{key[:12]}.json"

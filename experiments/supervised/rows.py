@@ -1,7 +1,7 @@
-"""The rows of the supervised study: what is trained, how, on which corpora, and with how many seeds.
+"""The rows of the supervised study: systems with their recipes, corpora and numbers of seeds.
 
-What is tried for the paper's transports and their peers stands in `TRIES`. To add a row, add a value to
-`MAIN`, whose rows are tested, or to `ABLATION`, whose rows are only ever scored on dev sets.
+`TRIES` has the settings that are tried for the paper's transport problems and for the peers. To add a row,
+add a value to `MAIN`, whose rows are tested, or to `ABLATION`, whose rows are only scored on dev sets.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ TRIES: dict[str, tuple[Try, ...]] = {
     "bot": (Try(Balanced(), 1e-4),),
     "pot": (Try(Partial(0.8), 1e-4), Try(Partial(1.0), 1e-4)),
     "uot": (Try(Unbalanced(0.4), 5e-5), Try(Unbalanced(0.4), 1e-4)),  # 2e-4 fails with some seeds
-    "semi-crf": (Try("semi-crf", 1e-4),),  # 2e-5, 5e-5 and 2e-4 are behind
+    "semi-crf": (Try("semi-crf", 1e-4),),  # 2e-5, 5e-5 and 2e-4 are worse
     "span-prediction": (Try("span-prediction", 5e-5),),
 }
 
@@ -53,7 +53,7 @@ class SupervisedRow:
     better_of: tuple[str, ...] = ()
 
 
-def _by_level(name: str, title: str, seeds: int) -> SupervisedRow:
+def _level_row(name: str, title: str, seeds: int) -> SupervisedRow:
     """Return a row that learns one level at a time, with the recipe of its tries."""
     tries = TRIES[name]
     problem = tries[0].problem
@@ -61,7 +61,7 @@ def _by_level(name: str, title: str, seeds: int) -> SupervisedRow:
     return SupervisedRow(name=name, title=title, tries=tries, recipe=recipe, seeds=seeds, by_level=True)
 
 
-# The study tells what gold alone gives, without augmentation.
+# The study trains on gold alone, without augmentation.
 PLAIN, PLAIN_FURTHER = (recipe.replace(augmentation=NO_AUGMENTATION) for recipe in (Recipe(), FURTHER))
 
 
@@ -78,11 +78,11 @@ def _ablation_row(name: str, title: str, **changes) -> SupervisedRow:
 
 UNION, FURTHER_ROW, REFIT_ROW = "learned-union", "learned-further", "learned-refit"
 MAIN = (
-    _by_level("semi-crf", "Semi-Markov CRF (Lan et al. 2021)", 3),
-    _by_level("span-prediction", "Span prediction (Nagata et al. 2020)", 3),
-    _by_level("bot", "BOT", 3),
-    _by_level("pot", "POT", 3),
-    _by_level("uot", "UOT", 5),
+    _level_row("semi-crf", "Semi-Markov CRF (Lan et al. 2021)", 3),
+    _level_row("span-prediction", "Span prediction (Nagata et al. 2020)", 3),
+    _level_row("bot", "BOT", 3),
+    _level_row("pot", "POT", 3),
+    _level_row("uot", "UOT", 5),
     _learned_row("learned", "Learned, each corpus alone", 3),
     _learned_row(UNION, "Learned, all corpora", 5, together=True),
     _learned_row(

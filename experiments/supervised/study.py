@@ -4,55 +4,55 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 
 from experiments.columns import COLUMNS, DEVS, Column, dev_levels
-from experiments.supervised.ground import Ground
-from experiments.supervised.jobs import order_jobs, places
-from experiments.supervised.making import Failure, forget
+from experiments.supervised.context import StudyContext
+from experiments.supervised.jobs import list_models, order_jobs
 from experiments.supervised.results import Result
 from experiments.supervised.rows import ROWS, SupervisedRow
+from experiments.supervised.training import Failure, remove_base_models
 from experiments.supervised.workers import run_jobs
 
 OnResult = Callable[[Result | Failure, int, int], None]  # called with a result, the number so far, the total
 
 
 @dataclass(frozen=True, eq=False)
-class Supervised:
+class SupervisedStudy:
     """The results of all rows that are in the folder."""
 
-    ground: Ground
+    context: StudyContext
     seeds: int | None  # number of seeds of all rows; None leaves it to each row
     failures: tuple[Failure, ...] = ()
 
-    def of_row(self, row: SupervisedRow) -> Iterator[Result]:
+    def get_results(self, row: SupervisedRow) -> Iterator[Result]:
         """Yield the results of a row, seed by seed."""
         if row.better_of:
             yield from self._choose_better(row)
-        yield from filter(None, map(self.ground.result, places(row, self.seeds)))
+        yield from filter(None, map(self.context.find_result, list_models(row, self.seeds)))
 
     def _choose_better(self, row: SupervisedRow) -> Iterator[Result]:
         """Yield the best of the rows for each seed, dev set and level, where all of them have a result."""
         known = {
-            (result.place.row, result.place.seed, corpus, level): _restrict(result, corpus, level, row)
+            (result.model.row, result.model.seed, corpus, level): _restrict(result, corpus, level, row)
             for name in row.better_of
-            for result in self.of_row(ROWS[name])
+            for result in self.get_results(ROWS[name])
             for corpus, levels in result.dev.items()
             for level in levels
         }
         for seed in range(1, (self.seeds or row.seeds) + 1):
-            for place in ((corpus, level) for corpus in DEVS for level in dev_levels(corpus)):
-                results = [known.get((name, seed, *place)) for name in row.better_of]
+            for dev in ((corpus, level) for corpus in DEVS for level in dev_levels(corpus)):
+                results = [known.get((name, seed, *dev)) for name in row.better_of]
                 if None not in results:
                     yield max(filter(None, results), key=lambda result: result.dev_f1)
 
-    def rows(self) -> list[SupervisedRow]:
+    def list_rows(self) -> list[SupervisedRow]:
         """Return the rows that have a result, in the order of the tables."""
-        return [row for row in ROWS.values() if any(self.of_row(row))]
+        return [row for row in ROWS.values() if any(self.get_results(row))]
 
     def group_results(self, row: SupervisedRow, column: Column) -> dict[int, Result]:
         """Return the results of a row that were tested on a column, by seed."""
-        return {r.place.seed: r for r in self.of_row(row) if column.key in r.test}
+        return {r.model.seed: r for r in self.get_results(row) if column.key in r.test}
 
-    def whole_seeds(self, row: SupervisedRow, columns: Collection[Column] = COLUMNS) -> list[int]:
-        """Return the seeds that have all of the columns."""
+    def find_complete_seeds(self, row: SupervisedRow, columns: Collection[Column] = COLUMNS) -> list[int]:
+        """Return the seeds that have results for all of the columns."""
         known = [set(self.group_results(row, column)) for column in columns]
         return sorted(set.intersection(*known))
 
@@ -62,7 +62,7 @@ def _restrict(result: Result, corpus: str, level: str, row: SupervisedRow) -> Re
     columns = [column for column in COLUMNS if (column.dev, column.level) == (corpus, level)]
     return replace(
         result,
-        place=result.place._replace(row=row.name, corpus=corpus, level=level),
+        model=result.model._replace(row=row.name, corpus=corpus, level=level),
         dev={corpus: {level: result.dev[corpus][level]}},
         test={column.key: result.test[column.key] for column in columns},
         reliability={},
@@ -70,22 +70,22 @@ def _restrict(result: Result, corpus: str, level: str, row: SupervisedRow) -> Re
 
 
 def run_supervised(
-    ground: Ground,
+    context: StudyContext,
     rows: Collection[str],
     *,
     seeds: int | None = None,
     workers: int = 1,
     on_result: OnResult = lambda result, done, total: None,
-) -> Supervised:
+) -> SupervisedStudy:
     """Train the missing models of these rows. A failure is reported and does not stop the others."""
-    wanted = [place for name in rows for place in places(ROWS[name], seeds)]
-    jobs = order_jobs([place for place in wanted if not ground.result(place)], ground.size)
-    missing = {place for job in jobs for place in job.places if not ground.result(place)}
-    total = len(missing | set(wanted))
+    models = [model for name in rows for model in list_models(ROWS[name], seeds)]
+    jobs = order_jobs([model for model in models if not context.find_result(model)], context.count_pairs)
+    missing = {model for job in jobs for model in job.models if not context.find_result(model)}
+    total = len(missing | set(models))
     failures: list[Failure] = []
-    for done, result in enumerate(run_jobs(jobs, ground, workers), total - len(missing) + 1):
+    for done, result in enumerate(run_jobs(jobs, context, workers), total - len(missing) + 1):
         if isinstance(result, Failure):
             failures.append(result)
         on_result(result, done, total)
-    forget(jobs, ground)
-    return Supervised(ground, seeds, tuple(failures))
+    remove_base_models(jobs, context)
+    return SupervisedStudy(context, seeds, tuple(failures))

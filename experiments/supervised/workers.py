@@ -1,117 +1,91 @@
 """Worker processes that train models. Each takes the next job that is ready; a crash loses only its job."""
 
-import os
 from collections.abc import Iterator, Sequence
-from multiprocessing import get_context, parent_process
 from multiprocessing.connection import Connection, wait
-from threading import Thread
 
-from experiments.supervised.ground import Ground
-from experiments.supervised.jobs import Job, Waiting
-from experiments.supervised.making import Failure, results
+from experiments.supervised.context import StudyContext
+from experiments.supervised.jobs import Job, JobQueue
 from experiments.supervised.results import Result
+from experiments.supervised.training import Failure, run_job
+from otalign.processes import PipeProcess, exit_with_parent
 
-ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
-
-def run_jobs(jobs: Sequence[Job], ground: Ground, workers: int = 1) -> Iterator[Result | Failure]:
+def run_jobs(jobs: Sequence[Job], context: StudyContext, workers: int = 1) -> Iterator[Result | Failure]:
     """Run the jobs and yield their results as they are finished."""
-    waiting = Waiting(jobs)
+    queue = JobQueue(jobs)
     if workers > 1:
-        yield from _run_in_processes(waiting, ground, min(workers, len(jobs)))
+        yield from _run_in_processes(queue, context, min(workers, len(jobs)))
         return
-    for job in waiting:
-        yield from results(job, ground)
-        waiting.finish(job)
+    for job in queue:
+        yield from run_job(job, context)
+        queue.finish(job)
 
 
-class JobWorker:
+class JobWorker(PipeProcess):
     """A worker process and its current job."""
 
-    def __init__(self, ground: Ground):
-        context = get_context("spawn")
+    def __init__(self, context: StudyContext):
+        super().__init__(_serve, context)
         self.job: Job | None = None
-        self.ends, theirs = context.Pipe()
-        self.process = context.Process(target=_serve, args=(theirs, ground), daemon=True)
-        before = {name: os.environ.get(name) for name in ONE_THREAD}
-        os.environ.update(ONE_THREAD)  # read when the numerical libraries are loaded
-        try:
-            self.process.start()
-        finally:
-            for name, value in before.items():
-                os.environ.pop(name) if value is None else os.environ.update({name: value})
-        theirs.close()  # so that the end of the process is noticed
 
-    def take(self, job: Job) -> None:
+    def submit(self, job: Job) -> None:
+        """Give the process a job."""
         self.job = job
-        self.ends.send(job)
-
-    def stop(self) -> None:
-        self.ends.close()
-        if self.job:
-            self.process.terminate()
-        self.process.join()
+        self.connection.send(job)
 
 
-def _run_in_processes(waiting: Waiting, ground: Ground, workers: int) -> Iterator[Result | Failure]:
-    crew: list[JobWorker] = []
+def _run_in_processes(queue: JobQueue, context: StudyContext, workers: int) -> Iterator[Result | Failure]:
+    pool: list[JobWorker] = []
     try:
-        crew += [JobWorker(ground) for _ in range(workers)]
+        pool += [JobWorker(context) for _ in range(workers)]
         while True:
-            for worker in crew:
-                if worker.job is None and (job := waiting.next()):
-                    worker.take(job)
-            busy = {worker.ends: worker for worker in crew if worker.job}
+            for worker in pool:
+                if worker.job is None and (job := queue.next()):
+                    worker.submit(job)
+            busy = {worker.connection: worker for worker in pool if worker.job}
             if not busy:
                 return
-            for ends in wait(list(busy)):
-                worker = busy[ends]  # pyright: ignore[reportArgumentType]
+            for connection in wait(list(busy)):
+                worker = busy[connection]  # pyright: ignore[reportArgumentType]
                 assert worker.job is not None
                 try:
-                    message = worker.ends.recv()
+                    message = worker.connection.recv()
                 except (EOFError, ConnectionError):
                     message = None
-                    yield from _report_lost(worker, ground)
+                    yield from _report_lost(worker, context)
                     worker.stop()
-                    crew.remove(worker)
-                    crew += [JobWorker(ground)] if waiting.left else []
+                    pool.remove(worker)
+                    pool += [JobWorker(context)] if queue.waiting else []
                 if message is None:
-                    waiting.finish(worker.job)
+                    queue.finish(worker.job)
                     worker.job = None
                 else:
                     yield message
     finally:
-        for worker in crew:
+        for worker in pool:
             worker.stop()
 
 
-def _report_lost(worker: JobWorker, ground: Ground) -> Iterator[Failure]:
+def _report_lost(worker: JobWorker, context: StudyContext) -> Iterator[Failure]:
     """Yield a failure for each unfinished model of a worker that died."""
     worker.process.join()
     assert worker.job is not None
-    for place in worker.job.places:
-        if not ground.result(place):
-            yield Failure(place, f"its process ended, exit code {worker.process.exitcode}")
+    for model in worker.job.models:
+        if not context.find_result(model):
+            yield Failure(model, f"its process ended, exit code {worker.process.exitcode}")
 
 
-def _serve(ends: Connection, ground: Ground) -> None:
+def _serve(connection: Connection, context: StudyContext) -> None:
     """Run jobs in a worker process: receive jobs, send results, and None after the last of a job."""
     import torch
 
     torch.set_num_threads(1)
-    Thread(target=_end_with_the_parent, daemon=True).start()
+    exit_with_parent()  # so that it does not train what a new run trains again
     try:
         while True:
-            job = ends.recv()
-            for result in results(job, ground):
-                ends.send(result)
-            ends.send(None)
-    except (EOFError, BrokenPipeError, KeyboardInterrupt):
+            job = connection.recv()
+            for result in run_job(job, context):
+                connection.send(result)
+            connection.send(None)
+    except (EOFError, BrokenPipeError):
         return
-
-
-def _end_with_the_parent() -> None:
-    """End the worker when its parent is killed, so that it does not train what a new run trains again."""
-    if parent := parent_process():
-        parent.join()
-        os._exit(1)

@@ -6,7 +6,7 @@ tables.write(study, Path("results/"))
 """
 
 from experiments.unsupervised.cells import Cell
-from experiments.unsupervised.choice import EncoderSelection
+from experiments.unsupervised.encoder_selection import EncoderSelection
 from experiments.unsupervised.rows import APPENDIX, MAIN, ROWS, select_rows
 from experiments.unsupervised.run import Study, run_unsupervised
 

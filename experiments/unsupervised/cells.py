@@ -55,8 +55,8 @@ class Cells:
             self._read[file] = Cell.from_dict(json.loads(file.read_text(encoding="utf-8")))
         return self._read.get(file)
 
-    def counts(self, row: System, column: Column, key: str) -> Counts:
-        """Return the counts of an existing cell in each test pair."""
+    def read_counts(self, row: System, column: Column, key: str) -> Counts:
+        """Read the counts of an existing cell in each test pair."""
         table = np.load(self._file(row, column, key).with_suffix(".npy"), allow_pickle=False)
         return Counts(table.astype(np.int64), column.level)
 

@@ -1,38 +1,38 @@
 """The rows of the unsupervised table: systems, and the values tried for them on a dev set.
 
 To add a row, add a value to `MAIN` (the main table of the paper) or to `APPENDIX`. The kinds of rows are in
-`transport`, `similarity` and `statistics`.
+`transport`, `simalign` and `fast_align`.
 """
 
 from fnmatch import fnmatch
 
-from experiments.unsupervised.similarity import Similarity
-from experiments.unsupervised.statistics import Statistics
+from experiments.unsupervised.fast_align import FastAlignRow
+from experiments.unsupervised.simalign import SimAlignRow
 from experiments.unsupervised.system import System
-from experiments.unsupervised.transport import DISTORTIONS, MASS, Transported
+from experiments.unsupervised.transport import DISTORTIONS, MASS, TransportRow
 from otalign.ot import Balanced, Entropic, Exact, Partial, Problem, Unbalanced
 from otalign.problems import PROBLEMS
 from otalign.settings import DISTORTION, SMOOTHING, WHITENING
 
 TENTHS = tuple(k / 10 for k in range(1, 11))
-FINER = tuple(k / 20 for k in range(9))  # with neighbours counted, less distortion is wanted
-TAUS = (0.02, 0.06, *TENTHS)  # where nulls are many, the best tau is small
+FINE_DISTORTIONS = tuple(k / 20 for k in range(9))  # with smoothing, less distortion is better
+TAUS = (0.02, 0.06, *TENTHS)  # with many nulls, the best tau is small
 
 
-def _transport_rows(cost: str, fertility: str) -> tuple[Transported, ...]:
-    """The five transport rows of the paper under a cost and a fertility.
+def _transport_rows(cost: str, fertility: str) -> tuple[TransportRow, ...]:
+    """Return the five transport rows of the paper for a cost and a fertility.
 
-    Without entropy every word pair that has mass is linked: so, and not with a threshold, the figures of
-    exact balanced transport come near the paper's, which says that it leaves no nulls. Which distortion is
-    best is found by unbalanced transport and taken over by the slower partial one, and by the exact solver,
-    as the paper takes over that of SimAlign.
+    Exact solutions link every word pair that has mass, without a threshold. Only so do the figures of exact
+    balanced transport come close to the paper's, which says that it leaves no nulls. The best distortion is
+    that of unbalanced transport; the slower partial transport and the exact solver use it too, as the paper
+    uses that of SimAlign.
     """
     plain = (cost, fertility) == ("cosine", "uniform")
     ending, description = ("", "") if plain else (f"-{cost}-{fertility}", f", {cost}, {fertility}")
-    ground = {"cost": cost, "fertility": fertility}
+    options = {"cost": cost, "fertility": fertility}
 
-    def row(name: str, title: str, *rest, **options) -> Transported:
-        return Transported(name + ending, title + description, *rest, **ground, **options)  # pyright: ignore
+    def row(name: str, title: str, *rest, **more) -> TransportRow:
+        return TransportRow(name + ending, title + description, *rest, **options, **more)  # pyright: ignore
 
     return (
         row("bot-exact", "BOT exact", Balanced(), Exact(), thresholds=MASS),
@@ -50,8 +50,8 @@ def _transport_rows(cost: str, fertility: str) -> tuple[Transported, ...]:
     )
 
 
-def _threshold_row(cost: str) -> Transported:
-    return Transported(
+def _threshold_row(cost: str) -> TransportRow:
+    return TransportRow(
         f"threshold-{cost}",
         f"Threshold on {cost} costs",
         None,
@@ -61,26 +61,26 @@ def _threshold_row(cost: str) -> Transported:
     )
 
 
-def _beyond(name: str, title: str, problem: Problem, **options) -> Transported:
+def _improved_row(name: str, title: str, problem: Problem, **options) -> TransportRow:
     """Return a row of the paper with settings that are better on the dev sets, with MPNet and with MiniLM."""
     better = {"whitening": 0.5, "smoothing": 0.15}
-    return Transported(
+    return TransportRow(
         f"{name}-beyond", f"{title}, whitened, smoothed", problem, Entropic(), **better, **options
     )
 
 
 MAIN: tuple[System, ...] = (
-    Statistics("fast-align", "fast-align"),
-    Similarity("simalign", "SimAlign (IterMax)"),
+    FastAlignRow("fast-align", "fast-align"),
+    SimAlignRow("simalign", "SimAlign (IterMax)"),
     _threshold_row("cosine"),
     _threshold_row("euclidean"),
     *_transport_rows("cosine", "uniform"),
-    # Not in the paper. First, what is ahead of it: whitened embeddings, and neighbours that count.
-    _beyond("bot", "BOT", Balanced(), distortions=FINER),
-    _beyond("pot", "POT", Partial(1), parameters=TENTHS),
-    _beyond("uot", "UOT", Unbalanced(1), parameters=TAUS, distortions=FINER),
+    # Rows that are not in the paper. First, better ones: with whitening and smoothing.
+    _improved_row("bot", "BOT", Balanced(), distortions=FINE_DISTORTIONS),
+    _improved_row("pot", "POT", Partial(1), parameters=TENTHS),
+    _improved_row("uot", "UOT", Unbalanced(1), parameters=TAUS, distortions=FINE_DISTORTIONS),
     # The defaults of `Settings`: nothing is tuned for the corpus.
-    Transported(
+    TransportRow(
         "auto",
         "auto: one setting for all",
         Partial(1.0),
@@ -90,15 +90,15 @@ MAIN: tuple[System, ...] = (
         distortions=(DISTORTION,),
         thresholds=(PROBLEMS["pot"].threshold,),
     ),
-    # Then what a threshold alone does for balanced transport, without entropy.
-    Transported("bot-exact-threshold", "BOT exact, threshold tuned", Balanced(), Exact()),
+    # Then exact balanced transport with a threshold.
+    TransportRow("bot-exact-threshold", "BOT exact, threshold tuned", Balanced(), Exact()),
 )
 APPENDIX: tuple[System, ...] = tuple(
     row
-    for ground in (("cosine", "norm"), ("euclidean", "uniform"), ("euclidean", "norm"))
-    for row in _transport_rows(*ground)
+    for cost, fertility in (("cosine", "norm"), ("euclidean", "uniform"), ("euclidean", "norm"))
+    for row in _transport_rows(cost, fertility)
 )
-APPENDED = frozenset(row.name for row in APPENDIX)
+APPENDIX_NAMES = frozenset(row.name for row in APPENDIX)
 ROWS = {row.name: row for row in (*MAIN, *APPENDIX)}
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from experiments.material import Material
+from experiments.study_data import StudyData
 from otalign.alignment import Alignment, Level, Link, Pairs
 from otalign.gold import Gold
 from otalign.metrics.counts import harmonic_mean
@@ -53,17 +53,17 @@ class System(Protocol):
         ...
 
     def tune(
-        self, material: Material, corpus: str, choice: EncoderChoice, levels: tuple[Level, ...]
+        self, data: StudyData, corpus: str, choice: EncoderChoice, levels: tuple[Level, ...]
     ) -> dict[Level, Tuning]:
         """Tune on the dev set of a corpus, for each level."""
         ...
 
-    def align(self, material: Material, corpus: str, tuning: Tuning) -> Iterable[Alignment]:
+    def align(self, data: StudyData, corpus: str, tuning: Tuning) -> Iterable[Alignment]:
         """Align the test set of a corpus with tuned settings."""
         ...
 
 
-def of_pairs(golds: Iterable[Gold], links: Iterable[Pairs]) -> Iterator[Alignment]:
+def make_alignments(golds: Iterable[Gold], links: Iterable[Pairs]) -> Iterator[Alignment]:
     """Yield links as alignments with the words of their gold."""
     for gold, pairs in zip(golds, links, strict=True):
         yield Alignment(gold.source, gold.target, tuple(Link(*pair) for pair in pairs))

@@ -11,20 +11,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
 import otalign
 from otalign import encoders, models
 from otalign.alignment import Alignment
+from otalign.arrays import Array
 from otalign.atomic import open_atomic, write_atomic
 from otalign.encoders import Embeddings, Encoder, Precision
 from otalign.encoders.chunks import EmbeddedPairs, embed_pairs
 from otalign.encoders.whitening import Centre, centre_stream
 from otalign.method import format_signature
 from otalign.models import SETTINGS
-from otalign.problems import PARAMETERS, build_problem
 from otalign.scoring import (
     BatchLinks,
     Head,
@@ -38,11 +38,9 @@ from otalign.scoring import (
     split_into_batches,
 )
 from otalign.scoring.heads import HEAD_FILE
-from otalign.settings import AnySettings, LearnedSettings, Settings, SettingsOptions, read_settings
+from otalign.settings import AnySettings, Settings, SettingsOptions, read_settings
 from otalign.text.words import Pair, Text
 from otalign.untrusted import read_array, read_json
-
-Array = Any
 
 MEAN, STRETCH = "mean.npy", "stretch.npy"
 CENTRE_SETTINGS = ("layer", "pairing", "centring", "whitening")  # settings that a kept centre depends on
@@ -78,7 +76,7 @@ class Aligner:
     centre: Centre | None = None
     head: Head | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _ = self.scorer  # raises an error if settings and head do not belong together
 
     @cached_property
@@ -101,8 +99,8 @@ class Aligner:
         """Load an aligner.
 
         Args:
-            model: Name of an aligner that comes with the package, folder of an aligner, or an encoder: its
-                folder, or its name on the Hugging Face hub. The default is the aligner of the package.
+            model: Name of an installed model (`otalign models` lists them), folder of an aligner, or an
+                encoder: its folder, or its name on the Hugging Face hub. The default is the model `small`.
             layer: Encoder layer; 0 is the embedding layer. The default depends on the model.
             device: Device of torch, such as `cuda`. The default is the best that is available.
             threads: Number of CPU threads. The default is all.
@@ -118,7 +116,7 @@ class Aligner:
             ValueError: If the model is not one, or an option does not apply to it.
             OSError: If the model cannot be read.
         """
-        model = _find_model(model)
+        model = models.resolve_model(model)
         folder, saved = Path(model), load_settings(Path(model))
         if saved and not encoders.has_encoder(folder):
             model = saved.encoder
@@ -130,7 +128,7 @@ class Aligner:
             model, layer, device=device, threads=threads, batch_size=batch_size, precision=precision
         )
         base = saved or Settings(encoder=encoder.name, layer=encoder.layer)
-        settings = _change_settings(base.replace(layer=encoder.layer), options, str(model))
+        settings = base.replace(layer=encoder.layer).apply_options(options, str(model))
         same_centre = saved and all(
             getattr(saved, name) == getattr(settings, name) for name in CENTRE_SETTINGS
         )
@@ -138,7 +136,11 @@ class Aligner:
         return cls(encoder, settings, centre, load_head(folder, encoder.size))
 
     def save(self, folder: str | Path) -> None:
-        """Write the aligner to a folder that `load` reads."""
+        """Write the aligner to a folder that `load` reads.
+
+        Args:
+            folder: The folder; it is created if it does not exist.
+        """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         self.encoder.save(folder)
@@ -161,7 +163,11 @@ class Aligner:
         return format_signature(self.settings.signature_fields())
 
     def fit_centre(self, pairs: Iterable[tuple[Text, Text]]) -> "Aligner":
-        """Return the aligner with the centre of these pairs kept, to align with it and to save it."""
+        """Return the aligner with the centre of these pairs kept, to align with it and to save it.
+
+        Args:
+            pairs: Source and target of each pair.
+        """
         stream = embed_pairs(pairs, self.encoder, self.settings.pairing)
         parts = (embeddings for _, embeddings in stream)
         return Aligner(self.encoder, self.settings, Centre.fit(parts, self.settings.whitening), self.head)
@@ -193,18 +199,31 @@ class Aligner:
             yield from self.align_chunk(chunk)
 
     def embed(self, pairs: Iterable[tuple[Text, Text]], workers: int = 0) -> Iterator[EmbeddedPairs]:
-        """Embed pairs chunk by chunk, centred if the settings say so."""
-        return self.centre_chunks(embed_pairs(pairs, self.encoder, self.settings.pairing, workers))
+        """Yield the embeddings of pairs chunk by chunk, as the scorer reads them.
 
-    def centre_chunks(self, chunks: Iterator[EmbeddedPairs]) -> Iterator[EmbeddedPairs]:
-        """Centre chunks, whose arrays are changed, if the settings say so."""
-        if not self.settings.centring:
-            return chunks
-        stream = centre_stream(chunks, self.centre, self.settings.whitening)
-        return (EmbeddedPairs(*chunk) for chunk in stream)
+        Args:
+            pairs: Source and target of each pair.
+            workers: Processes that tokenize ahead of a GPU.
+        """
+        return self.finish_chunks(embed_pairs(pairs, self.encoder, self.settings.pairing, workers))
+
+    def finish_chunks(self, chunks: Iterator[EmbeddedPairs]) -> Iterator[EmbeddedPairs]:
+        """Yield the chunks, centred if the settings say so, with spellings if the scorer reads them.
+
+        Args:
+            chunks: Pairs with embeddings that are not centred. Their arrays may be changed.
+        """
+        if self.settings.centring:
+            stream = centre_stream(chunks, self.centre, self.settings.whitening)
+            chunks = (EmbeddedPairs(*chunk) for chunk in stream)
+        return map(EmbeddedPairs.append_spelling, chunks) if self.scorer.reads_spelling else chunks
 
     def align_chunk(self, chunk: EmbeddedPairs) -> Iterator[Alignment]:
-        """Align the pairs of a chunk."""
+        """Yield the alignments of the pairs of a chunk.
+
+        Args:
+            chunk: Pairs with their embeddings, centred if they are to be.
+        """
         shapes = chunk.embeddings.shapes.tolist()
         found: list[tuple[BatchLinks, int] | None] = [None] * len(shapes)  # links of a batch, and a row of it
         for indices, batch, scores in self.score_embeddings(chunk.embeddings):
@@ -215,7 +234,11 @@ class Aligner:
             yield _make_alignment(pair, place[0].get(place[1]) if place else PairLinks.empty(*shape))
 
     def align_with_scores(self, chunk: EmbeddedPairs) -> Iterator[ScoredAlignment]:
-        """Align the pairs of a chunk, and return the scores of all word pairs too."""
+        """Yield the alignments of the pairs of a chunk, with the scores of all word pairs.
+
+        Args:
+            chunk: Pairs with their embeddings, centred if they are to be.
+        """
         shapes = chunk.embeddings.shapes.tolist()
         found: list[tuple[PairLinks, Array, bool | None]] = [
             (PairLinks.empty(*shape), np.zeros(shape), None) for shape in shapes
@@ -230,40 +253,14 @@ class Aligner:
             yield ScoredAlignment(_make_alignment(pair, links), cells, converged)
 
     def score_embeddings(self, embeddings: Embeddings) -> Iterator[tuple[list[int], PairBatch, LinkScores]]:
-        """Score pairs in batches; each comes with the indices of its pairs. A pair with an empty side is in
-        none."""
+        """Yield batches of pairs, with their indices and scores; a pair with an empty side is in none.
+
+        Args:
+            embeddings: Embeddings of source, target, source, target, ….
+        """
         scorer = self.scorer.to_device(embeddings.vectors)
         for indices, batch in split_into_batches(embeddings, scorer.budget):
             yield indices, batch, scorer.score(batch)
-
-
-def _find_model(model: str | Path | None) -> str | Path:
-    """Return the folder of an aligner of the package, unless the working folder has one of that name."""
-    if model is None or (model in models.names() and not Path(model).is_dir()):
-        model = models.folder(models.DEFAULT if model is None else str(model))
-    if Path(model).resolve().parent == models.HOME.resolve():
-        models.check_digests(Path(model))
-    return model
-
-
-def _change_settings(base: AnySettings, options: SettingsOptions, model: str) -> AnySettings:
-    changes: dict[str, Any] = {**options}
-    if isinstance(base, LearnedSettings):
-        for name, value in changes.items():
-            if name not in ("links", "threshold") and value != getattr(base, name, None):
-                raise ValueError(
-                    f"{name} must be left out for {model}: it has learned its transport; only links and "
-                    f"threshold can be chosen. For another {name}, give an encoder that was not trained"
-                )
-        return base.replace(**changes)
-    if changes.pop("links", "sure") != "sure":
-        raise ValueError("links must be 'sure' unless the aligner has learned which are, got 'possible'")
-    parameters = {name: changes.pop(name) for name in PARAMETERS if name in changes}
-    for name in parameters:  # a parameter alone selects its problem
-        changes.setdefault("problem", PARAMETERS[name].name)
-    if "problem" in changes:
-        changes["problem"] = build_problem(changes["problem"], **parameters)
-    return base.replace(**changes)
 
 
 def _make_alignment(pair: Pair, found: PairLinks) -> Alignment:

@@ -81,7 +81,7 @@ class Alignment:
     source_null_confidence: tuple[float, ...] | None = None
     target_null_confidence: tuple[float, ...] | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         # A frozen dataclass is filled through object.__setattr__.
         for side in ("source", "target"):
             words = check_words(side, getattr(self, side))
@@ -100,6 +100,9 @@ class Alignment:
         """Return an alignment of values that are known to be valid, in the order of the fields.
 
         Validation would take longer than a GPU takes to find the links.
+
+        Args:
+            *values: A value for each field.
         """
         alignment = object.__new__(cls)
         alignment.__dict__.update(zip(cls.__dataclass_fields__, values, strict=True))
@@ -187,6 +190,9 @@ class Alignment:
     def from_dict(cls, data: dict[str, Any]) -> "Alignment":
         """Return the alignment that `to_dict` wrote.
 
+        Args:
+            data: The dictionary; nulls may be left out.
+
         Raises:
             ValueError: If it has nulls that contradict the links.
         """
@@ -233,6 +239,9 @@ class Alignment:
 
 class Alignments(tuple[Alignment, ...]):
     """A tuple of alignments that a notebook shows one below the other.
+
+    Args:
+        iterable: The alignments.
 
     Example:
         >>> from otalign import Alignment, Alignments, Link

@@ -11,6 +11,7 @@ import numpy as np
 from array_api_compat import device, is_numpy_array, is_torch_array
 
 __all__ = [
+    "Array",
     "array_namespace",
     "device",
     "get_gpu_memory",
@@ -20,8 +21,10 @@ __all__ = [
     "to_device_of",
 ]
 
+Array = Any  # a NumPy array or a torch tensor
 
-def array_namespace(*arrays: Any) -> Any:
+
+def array_namespace(*arrays: Array) -> Any:
     """Return the module whose functions apply to these arrays.
 
     Args:
@@ -33,7 +36,7 @@ def array_namespace(*arrays: Any) -> Any:
     return np if all(map(is_numpy_array, arrays)) else array_api_compat.array_namespace(*arrays)
 
 
-def to_device_of(x: np.ndarray, other: Any) -> Any:
+def to_device_of(x: np.ndarray, other: Array) -> Array:
     """Copy a NumPy array to the library and device of another array.
 
     Args:
@@ -49,13 +52,13 @@ def to_device_of(x: np.ndarray, other: Any) -> Any:
     return xp.asarray(x, device=target)
 
 
-def is_finite(x: Any) -> bool:
+def is_finite(x: Array) -> bool:
     """Return whether an array holds neither infinity nor NaN."""
     xp = array_namespace(x)
     return bool(xp.all(xp.isfinite(x)))
 
 
-def get_gpu_memory(x: Any) -> int | None:
+def get_gpu_memory(x: Array) -> int | None:
     """Return the bytes of memory of the GPU that holds an array; None if no GPU holds it."""
     if not getattr(x, "is_cuda", False):
         return None

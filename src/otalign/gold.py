@@ -36,7 +36,7 @@ class Gold:
     sure: Pairs
     possible: Pairs = frozenset()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "source", check_words("source", self.source))
         object.__setattr__(self, "target", check_words("target", self.target))
         sure, possible = (
@@ -54,6 +54,9 @@ class Gold:
     def pairs(self, level: Level) -> Pairs:
         """Return the links of a level; possible links include the sure ones.
 
+        Args:
+            level: `sure` or `possible`.
+
         Raises:
             ValueError: If the level is neither `sure` nor `possible`.
         """
@@ -62,7 +65,14 @@ class Gold:
         return self.sure if level == "sure" else self.sure | self.possible
 
     def alignment(self, level: Level) -> Alignment:
-        """Return the links of a level as an alignment."""
+        """Return the links of a level as an alignment.
+
+        Args:
+            level: `sure` or `possible`.
+
+        Raises:
+            ValueError: If the level is neither of them.
+        """
         return Alignment(self.source, self.target, tuple(Link(*pair) for pair in self.pairs(level)))
 
     def transpose(self) -> "Gold":
@@ -81,7 +91,11 @@ class Gold:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Gold":
-        """Return the gold that `to_dict` wrote."""
+        """Return the gold that `to_dict` wrote.
+
+        Args:
+            data: The dictionary.
+        """
         sure, possible = (frozenset((i, j) for i, j in data[name]) for name in ("sure", "possible"))
         return cls(data["source"], data["target"], sure, possible)
 
@@ -93,6 +107,6 @@ class WordlessLinks:
     sure: Pairs
     possible: Pairs = frozenset()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not self.sure.isdisjoint(self.possible):
             object.__setattr__(self, "possible", self.possible - self.sure)

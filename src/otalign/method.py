@@ -17,8 +17,17 @@ class Method(Protocol):
         ...
 
     def align(self, source: Text, target: Text) -> Alignment:
-        """Align one pair."""
-        ...
+        """Align one pair.
+
+        Args:
+            source: A text, or a list of words.
+            target: Likewise.
+
+        Returns:
+            The alignment.
+        """
+        (alignment,) = self.align_many([(source, target)])
+        return alignment
 
     def align_many(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[Alignment]:
         """Align pairs; the alignments come in their order."""

@@ -1,17 +1,27 @@
-"""Starting and ending child processes.
+"""Child processes: how they are started, given work, and ended.
 
-Children are spawned, never forked: a process that uses threads or a GPU must not be copied.
+Children are spawned, never forked: a process that uses threads or a GPU must not be copied. A `TaskPool` runs
+a function on tasks ahead of their use; it ends with an error if a process dies. A `PipeProcess` is for work
+that goes on when a process dies: whoever started it is told, and can start another.
 """
 
+import gc
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from threading import Thread, current_thread, main_thread
+from typing import Any, Generic, Self, TypeVar
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 SPAWN = get_context("spawn")
+AHEAD = 2  # tasks per worker that are submitted before their results are needed
 
 # With more threads, sums of the same numbers may be rounded differently.
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -67,3 +77,105 @@ def exit_with_parent(exit: Callable[[], object] = lambda: os._exit(1)) -> None:
             exit()
 
     Thread(target=wait, daemon=True).start()
+
+
+class PipeProcess:
+    """A process that is connected with this one by a pipe. It computes in one thread, and ignores SIGINT.
+
+    Args:
+        target: Function that the process runs, with its end of the pipe and `args`.
+        *args: Further arguments.
+
+    Attributes:
+        connection: This end of the pipe. Receiving from it fails when the process has ended.
+        process: The process.
+    """
+
+    def __init__(self, target: Callable[..., None], *args: Any) -> None:
+        self.connection, other_end = SPAWN.Pipe()
+        self.process = SPAWN.Process(target=target, args=(other_end, *args), daemon=True)
+        with ignore_interrupts(), set_environment(ONE_THREAD):
+            self.process.start()
+        other_end.close()
+
+    def stop(self) -> None:
+        """End the process."""
+        self.process.terminate()
+        self.process.join()
+        self.connection.close()
+
+
+class TaskPool(Generic[Task, Result]):
+    """Processes that run a function on tasks. They do not import the main script, so that it needs no guard.
+
+    Args:
+        workers: Number of processes.
+        build: Function that is called once in each process, and returns the function to run on tasks. Both
+            must be picklable, and make no reference cycles, since the processes do not collect them.
+        *args: Arguments of `build`.
+    """
+
+    def __init__(self, workers: int, build: Callable[..., Callable[[Task], Result]], *args: Any) -> None:
+        self.workers = workers
+        self.executor = ProcessPoolExecutor(workers, SPAWN, initializer=_initialize, initargs=(build, *args))
+
+    def run(self, tasks: Iterable[Task]) -> Iterator[Result]:
+        """Run tasks ahead of their use.
+
+        Args:
+            tasks: The tasks, which must be picklable.
+
+        Yields:
+            The results, in the order of the tasks.
+
+        Raises:
+            BrokenProcessPool: If a process dies.
+        """
+        return prefetch(self._submit, tasks, AHEAD * self.workers)
+
+    def _submit(self, task: Task) -> "Future[Result]":
+        with hide_main_module():  # submitting a task may start a process
+            return self.executor.submit(_run_task, task)
+
+    def shut_down(self) -> None:
+        """Drop the tasks that have not been started, and end the processes."""
+        self.executor.shutdown(cancel_futures=True)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.shut_down()
+
+
+_function: list[Callable[[Any], Any]] = []  # the function of this worker process
+
+
+def _initialize(build: Callable[..., Callable[[Any], Any]], *args: Any) -> None:
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # there are several processes already
+    gc.disable()
+    _function.append(build(*args))
+
+
+def _run_task(task: Any) -> Any:
+    (function,) = _function
+    return function(task)
+
+
+def prefetch(
+    submit: Callable[[Task], "Future[Result]"], tasks: Iterable[Task], ahead: int
+) -> Iterator[Result]:
+    """Yield the results of tasks in their order, and submit tasks before their results are asked for.
+
+    Args:
+        submit: Function that starts a task.
+        tasks: The tasks.
+        ahead: Number of tasks to submit beyond the one whose result is yielded.
+    """
+    started: deque[Future[Result]] = deque()
+    for task in tasks:
+        started.append(submit(task))
+        if len(started) > ahead:
+            yield started.popleft().result()
+    while started:
+        yield started.popleft().result()

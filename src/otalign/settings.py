@@ -11,11 +11,11 @@ from typing import Any, ClassVar, Literal, Self, TypedDict, get_args
 from otalign.alignment import Level
 from otalign.encoders import Pairing
 from otalign.ot import Entropic, Exact, Partial, Problem, Solver
-from otalign.problems import PROBLEMS, ProblemName, find_spec
+from otalign.problems import PARAMETERS, PROBLEMS, ProblemName, build_problem, find_spec
+from otalign.validation import check_choice, check_share
 
 Cost = Literal["cosine", "euclidean"]
 Fertility = Literal["uniform", "norm"]
-
 
 SOLVERS = {"entropic": Entropic, "exact": Exact}
 WHITENING, SMOOTHING, DISTORTION = 0.5, 0.15, 0.2
@@ -28,10 +28,9 @@ class Learned:
     sure: float = 0.5
     possible: float = 0.5
 
-    def __post_init__(self):
-        for name, value in (("sure", self.sure), ("possible", self.possible)):
-            if not 0 <= value <= 1:
-                raise ValueError(f"{name} must be from 0 to 1, got {value}")
+    def __post_init__(self) -> None:
+        check_share("sure", self.sure)
+        check_share("possible", self.possible)
 
 
 class SettingsOptions(TypedDict, total=False):
@@ -71,6 +70,15 @@ class Settings:
         solver: Solver of the transport problem.
         threshold: Minimum score of a link, from 0 to 1. The default depends on the problem.
         trained: Description of the training data, if the encoder was fine-tuned.
+
+    Raises:
+        TypeError: If a value is of the wrong type.
+        ValueError: If a value is out of its range.
+
+    Example:
+        >>> from otalign import Settings, Unbalanced
+        >>> Settings(encoder="bert-base-uncased", layer=8, problem=Unbalanced(0.4)).problem_name
+        'uot'
     """
 
     encoder: str
@@ -89,10 +97,10 @@ class Settings:
 
     links: ClassVar[Level] = "sure"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_names(self)
         for name, type_ in (("pairing", Pairing), ("cost", Cost), ("fertility", Fertility)):
-            _check_choice(name, getattr(self, name), get_args(type_))
+            check_choice(name, getattr(self, name), get_args(type_))
         spec = find_spec(self.problem)
         if not isinstance(self.solver, Solver):
             raise TypeError(f"solver must be Entropic or Exact, got {self.solver!r}")
@@ -103,7 +111,7 @@ class Settings:
         if self.whitening is None:
             object.__setattr__(self, "whitening", WHITENING if self.centring else 0.0)
         for name in ("threshold", "whitening", "smoothing", "distortion"):
-            _check_share(name, getattr(self, name))
+            check_share(name, getattr(self, name))
         if self.whitening and not self.centring:
             raise ValueError(f"whitening must be 0 without centring, got {self.whitening}")
 
@@ -111,6 +119,9 @@ class Settings:
         """Return a copy with other values.
 
         Another kind of problem brings its default threshold, and without centring there is no whitening.
+
+        Args:
+            **changes: The other values, by field.
         """
         if type(changes.get("problem", self.problem)) is not type(self.problem):
             changes.setdefault("threshold", None)
@@ -118,21 +129,47 @@ class Settings:
             changes.setdefault("whitening", None)
         return dataclasses.replace(self, **changes)
 
+    def apply_options(self, options: SettingsOptions, model: str) -> "Settings":
+        """Return a copy with the options of `Aligner.load`.
+
+        Args:
+            options: The options. A parameter alone selects its problem.
+            model: Name of the model, for error messages.
+
+        Returns:
+            The copy.
+
+        Raises:
+            ValueError: If an option does not apply.
+        """
+        changes: dict[str, Any] = {**options}
+        if changes.pop("links", "sure") != "sure":
+            raise ValueError("links must be 'sure' unless the aligner has learned which are, got 'possible'")
+        parameters = {name: changes.pop(name) for name in PARAMETERS if name in changes}
+        for name in parameters:
+            changes.setdefault("problem", PARAMETERS[name].name)
+        if "problem" in changes:
+            changes["problem"] = build_problem(changes["problem"], **parameters)
+        return self.replace(**changes)
+
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as values that JSON can hold."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
-        spec = find_spec(self.problem)
-        problem = None if self.problem is None else {"name": spec.name, **asdict(self.problem)}
+        problem = None if self.problem is None else {"name": self.problem_name, **asdict(self.problem)}
         (solver,) = (name for name, type_ in SOLVERS.items() if type_ is type(self.solver))
         return values | {"problem": problem, "solver": {"name": solver, **asdict(self.solver)}}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Settings":
-        """Return the settings that `to_dict` wrote."""
+        """Return the settings that `to_dict` wrote.
+
+        Args:
+            data: The dictionary.
+        """
         _check_fields(data, cls, {"links"})
         types: dict[str, Any] = {name: spec.type for name, spec in PROBLEMS.items() if name != "none"}
         parts = {
-            name: _build_named(name, data[name], kinds)
+            name: _build_by_name(name, data[name], kinds)
             for name, kinds in (("problem", types), ("solver", SOLVERS))
             if name in data
         }
@@ -143,7 +180,7 @@ class Settings:
         """Name of the transport problem."""
         return find_spec(self.problem).name
 
-    def without_training(self) -> "Settings":
+    def discard_training(self) -> "Settings":
         """Return settings that use the encoder without anything that was learned: these."""
         return self
 
@@ -199,19 +236,40 @@ class LearnedSettings:
     centring: ClassVar[bool] = False
     whitening: ClassVar[float] = 0.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         _check_names(self)
-        _check_choice("pairing", self.pairing, get_args(Pairing))
-        _check_choice("links", self.links, get_args(Level))
+        check_choice("pairing", self.pairing, get_args(Pairing))
+        check_choice("links", self.links, get_args(Level))
         if self.threshold is None:
             object.__setattr__(self, "threshold", getattr(self.problem, self.links))
-        _check_share("threshold", self.threshold)
+        check_share("threshold", self.threshold)
 
     def replace(self, **changes: Any) -> Self:
         """Return a copy with other values; other links bring their own threshold."""
         if changes.get("links", self.links) != self.links:
             changes.setdefault("threshold", None)
         return dataclasses.replace(self, **changes)
+
+    def apply_options(self, options: SettingsOptions, model: str) -> Self:
+        """Return a copy with the options of `Aligner.load`.
+
+        Args:
+            options: The options, of which only links and threshold may differ from the settings.
+            model: Name of the model, for error messages.
+
+        Returns:
+            The copy.
+
+        Raises:
+            ValueError: If another option differs.
+        """
+        for name, value in options.items():
+            if name not in ("links", "threshold") and value != getattr(self, name, None):
+                raise ValueError(
+                    f"{name} must be left out for {model}: it has learned its transport; only links and "
+                    f"threshold can be chosen. For another {name}, give an encoder that was not trained"
+                )
+        return self.replace(**options)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the settings as values that JSON can hold."""
@@ -223,7 +281,7 @@ class LearnedSettings:
         """Return the settings that `to_dict` wrote. Fields that only `Settings` has are ignored."""
         _check_fields(data, cls, {field.name for field in fields(Settings)})
         known = {field.name for field in fields(cls)}
-        problem = {"problem": _build_named("problem", data["problem"], {LEARNED: Learned})}
+        problem = {"problem": _build_by_name("problem", data["problem"], {LEARNED: Learned})}
         return cls(**({key: value for key, value in data.items() if key in known} | problem))
 
     @property
@@ -231,7 +289,7 @@ class LearnedSettings:
         """The name `learned`."""
         return LEARNED
 
-    def without_training(self) -> Settings:
+    def discard_training(self) -> Settings:
         """Return settings that use the encoder without anything that was learned."""
         return Settings(encoder=self.encoder, layer=self.layer, pairing=self.pairing, centring=False)
 
@@ -265,25 +323,13 @@ def _check_names(settings: AnySettings) -> None:
         raise TypeError(f"trained must be a text or None, got {settings.trained!r}")
 
 
-def _check_choice(name: str, value: object, known: tuple[str, ...]) -> None:
-    if value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}")
-
-
-def _check_share(name: str, value: object) -> None:
-    if not isinstance(value, int | float):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    if not 0 <= value <= 1:
-        raise ValueError(f"{name} must be from 0 to 1, got {value}")
-
-
 def _check_fields(data: dict[str, Any], cls: type, others: set[str]) -> None:
     known = {field.name for field in fields(cls)}
     for name in sorted(data.keys() - known - others):
         raise ValueError(f"settings must be of {', '.join(sorted(known))}, got {name!r}")
 
 
-def _build_named(which: str, data: dict[str, Any] | None, types: dict[str, Any]) -> Any:
+def _build_by_name(which: str, data: dict[str, Any] | None, types: dict[str, Any]) -> Any:
     """Return the value that a dictionary with its `name` and its fields describes; None stays None."""
     if data is None:
         return None

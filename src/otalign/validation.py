@@ -1,4 +1,4 @@
-"""Checks of the values that alignments consist of."""
+"""Checks of the values that alignments and settings consist of."""
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import index
@@ -50,3 +50,17 @@ def check_range(pairs: Iterable[tuple[int, int]], shape: tuple[int, int]) -> Non
     for i, j in pairs:
         if not (0 <= i < n and 0 <= j < m):
             raise ValueError(f"link {i}-{j} (from 0) is out of range for {n} source and {m} target words")
+
+
+def check_choice(name: str, value: object, choices: Sequence[str]) -> None:
+    """Raise ValueError if a value is not one of the choices."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+
+
+def check_share(name: str, value: object) -> None:
+    """Raise an error if a value is not a number from 0 to 1."""
+    if not isinstance(value, int | float):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name} must be from 0 to 1, got {value}")

@@ -1,4 +1,4 @@
-"""The peers behind the aligner's interface: what they link is what the plain classes link."""
+"""The baselines with the interface of the aligner: they give the links of the underlying classes."""
 
 from itertools import count, islice
 

@@ -1,7 +1,4 @@
-"""The peers on the paper's corpora, where they are at hand: the tool's own links, and their scores."""
-
-import os
-from pathlib import Path
+"""The baselines on the paper's corpora, if available: the links of the original tools, and their scores."""
 
 import pytest
 
@@ -9,10 +6,7 @@ from otalign.alignment import Alignment, Link
 from otalign.baselines import FastAlign, symmetrise
 from otalign.io import load, read
 from otalign.metrics import count, scores
-
-BESIDE = Path(__file__).parents[2].parent / "shared" / "data"
-DATA = Path(os.environ.get("OTALIGN_DATA") or BESIDE)
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the corpora are not here; set OTALIGN_DATA")
+from tests.corpus_data import DATA, needs_data
 
 TOOL = {  # test F1 of fast_align itself with grow-diag-final-and
     ("msr-rte", "sure"): 44.0,
@@ -37,7 +31,7 @@ def tool_links(name, ending):
 
 
 def trained_on(name):
-    """On what the paper trains: train, dev and test; MTRef's train and dev where a corpus has none."""
+    """Return the pairs that the paper trains on: all splits, and MTRef's if a corpus has only a test set."""
     front = "mtref" if name in ("newsela", "arxiv") else name
     golds = [*load(front, "train", DATA), *load(front, "dev", DATA), *load(name, "test", DATA)]
     return FastAlign().train([(gold.source, gold.target) for gold in golds])

@@ -1,4 +1,4 @@
-"""fast_align against a model that loops over words, and the laws that hold for both directions."""
+"""fast_align compared with a reference implementation, and laws that hold for both directions."""
 
 import random
 from collections import Counter
@@ -13,7 +13,7 @@ from otalign.baselines.cooccurrence import CooccurrenceGrid, Vocabulary, find_co
 from otalign.baselines.diagonal import Lengths, feature, partition, prior, weighted_feature
 from otalign.baselines.fast_align import DirectionalLinks
 from otalign.baselines.model2 import digamma
-from tests.baselines import plain
+from tests.baselines import reference
 
 sentences = st.lists(st.sampled_from("abcdef"), max_size=5)
 corpora = st.lists(st.tuples(sentences, sentences), min_size=1, max_size=6).filter(
@@ -22,7 +22,7 @@ corpora = st.lists(st.tuples(sentences, sentences), min_size=1, max_size=6).filt
 
 
 def translated_pairs(count, seed=0):
-    """Word k is translated by word k, in about the same order; some words are left out."""
+    """Make pairs in which word k translates word k, in about the same order; some words are left out."""
     rng = random.Random(seed)
     pairs = []
     for _ in range(count):
@@ -35,7 +35,7 @@ def translated_pairs(count, seed=0):
 
 
 def learnt_table(trained, direction):
-    """t[given word, generated word] with None for null, as the plain model has it."""
+    """Return t[given word, generated word] with None for null, like the reference implementation."""
     sources, targets = list(trained.source.numbers), list(trained.target.numbers)
     keys = [
         (sources[i], targets[j])
@@ -52,7 +52,9 @@ def assert_as_plain(pairs, iterations):
     trained = FastAlign(iterations).train(pairs)
     for direction in ("forward", "reverse"):
         swapped = direction == "reverse"
-        t, tension, links = plain.model2([pair[::-1] if swapped else pair for pair in pairs], iterations)
+        t, tension, links = reference.train_model2(
+            [pair[::-1] if swapped else pair for pair in pairs], iterations
+        )
         parameters = getattr(trained, direction)
         assert parameters.tension == pytest.approx(tension, abs=1e-9)
         found = learnt_table(trained, direction)
@@ -181,7 +183,7 @@ def test_a_prior_that_agrees_with_the_posterior_keeps_its_tension():
 
 def test_digamma_is_the_slope_of_log_gamma():
     x = np.array([1e-6, 0.01, 0.3, 1, 2.5, 7, 40, 1e5])
-    expected = [plain.digamma(value) for value in x]
+    expected = [reference.digamma(value) for value in x]
     assert digamma(x) == pytest.approx(expected, rel=1e-11)
     assert digamma(np.array(1.0)) == pytest.approx(-0.5772156649015329, abs=1e-12)
 

@@ -1,4 +1,4 @@
-"""SimAlign against the plain reading of its paper, and against its own package where that is installed."""
+"""SimAlign compared with a reference implementation, and with its own package if that is installed."""
 
 import sys
 from itertools import pairwise, permutations
@@ -18,7 +18,7 @@ from otalign.baselines.simalign import (
     link_entropy,
     similarity,
 )
-from tests.baselines import plain
+from tests.baselines import reference
 
 shapes = st.tuples(st.integers(1, 7), st.integers(1, 7))
 similarities = arrays(np.float64, shapes, elements=st.floats(0.01, 1))
@@ -33,9 +33,9 @@ def random_similarities(count, seed=0):
 
 @given(similarities | ties, st.integers(1, 4), st.sampled_from([0, 0.4, 0.5, 0.9, 1]), st.floats(0, 1))
 def test_links_are_those_of_the_plain_loops(S, rounds, discount, distortion):
-    M = plain.distorted(S.tolist(), distortion)
-    assert SimAlign(ArgMax(), distortion).links(S) == plain.mutual(M)
-    assert SimAlign(IterMax(rounds, discount), distortion).links(S) == plain.itermax(M, rounds, discount)
+    M = reference.apply_distortion(S.tolist(), distortion)
+    assert SimAlign(ArgMax(), distortion).links(S) == reference.link_mutual_argmax(M)
+    assert SimAlign(IterMax(rounds, discount), distortion).links(S) == reference.itermax(M, rounds, discount)
 
 
 @given(similarities)
@@ -86,8 +86,8 @@ def test_entropies_are_those_of_the_plain_loops(S):
     found = link_entropy(S)
     for i in range(n):
         for j in range(m):
-            row = plain.normalised_entropy(S[i]) if m > 1 else 0
-            column = plain.normalised_entropy(S[:, j]) if n > 1 else 0
+            row = reference.compute_entropy(S[i]) if m > 1 else 0
+            column = reference.compute_entropy(S[:, j]) if n > 1 else 0
             assert found[i, j] == pytest.approx(min(row, column), abs=1e-12)
 
 

@@ -5,12 +5,12 @@ import sys
 import pytest
 
 from otalign import Aligner, cli
-from tests.cli.running import SOURCE, TARGET
+from tests.cli.samples import SOURCE, TARGET
 
 
 @pytest.fixture(scope="session")
 def model(exported, tmp_path_factory):
-    """An aligner's folder with a mean kept, so that a pair is aligned the same in any company."""
+    """The folder of an aligner with a fixed mean, so that links do not depend on the other pairs."""
     folder = tmp_path_factory.mktemp("aligner")
     Aligner.load(exported("bert", 2)).fit_centre(zip(SOURCE, TARGET, strict=True)).save(folder)
     return folder
@@ -18,7 +18,7 @@ def model(exported, tmp_path_factory):
 
 @pytest.fixture
 def texts(tmp_path) -> tuple[str, str]:
-    """The names of two files of sentences."""
+    """Write two files of sentences and return their names."""
     (tmp_path / "source.txt").write_text("".join(line + "\n" for line in SOURCE))
     (tmp_path / "target.txt").write_text("".join(line + "\n" for line in TARGET))
     return "source.txt", "target.txt"
@@ -26,7 +26,7 @@ def texts(tmp_path) -> tuple[str, str]:
 
 @pytest.fixture
 def command(model, texts, tmp_path):
-    """What to hand to the command server: the arguments and where to run."""
+    """Return the arguments, the folder and the environment for the command server."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("OTALIGN")}
     environment["OTALIGN_MODEL"] = str(model)
 

@@ -1,4 +1,4 @@
-"""`otalign align` as a user runs it: a line out for each line in, whatever is in it and whatever happens."""
+"""`otalign align` as a user runs it: one line of output for each line of input."""
 
 import gzip
 import json
@@ -15,7 +15,7 @@ from otalign import Aligner
 from otalign.alignment import Alignment
 from otalign.io import read
 from otalign.render.matrix import SHADES
-from tests.cli.running import SOURCE, TARGET, lines
+from tests.cli.samples import SOURCE, TARGET, lines
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""The program as a user runs it: what it prints, what it writes, and what it says when it cannot."""
+"""The program as a user runs it: output, files and error messages."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""`otalign diff` as a user runs it: what it prints, what it writes, and with what it exits."""
+"""`otalign diff` as a user runs it: output, files and exit codes."""
 
 import gzip
 import json

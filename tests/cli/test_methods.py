@@ -1,4 +1,4 @@
-"""`otalign align --method`: the peers as a user runs them, and options that have no use are not ignored."""
+"""`otalign align --method`: the baselines as a user runs them; options of other methods are refused."""
 
 import os
 import pty
@@ -11,7 +11,7 @@ from otalign.cli.methods import OPTIONS, check_method
 from otalign.gold import Gold
 from otalign.io import write
 from otalign.text.words import split, tokenize
-from tests.cli.running import SOURCE, TARGET, lines
+from tests.cli.samples import SOURCE, TARGET, lines
 
 FILES = ("source.txt", "target.txt")
 PAIRS = list(zip(SOURCE, TARGET, strict=True))

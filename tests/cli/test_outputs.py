@@ -1,4 +1,4 @@
-"""Whatever happens to a command, its output is the old file or a complete one, and it ends in one line."""
+"""An output is the old file or a complete new one, and an error is one line."""
 
 import json
 import os

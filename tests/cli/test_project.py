@@ -1,4 +1,4 @@
-"""`otalign project` as a user runs it: labels in, labels out, a line for each line."""
+"""`otalign project` as a user runs it: one line of output with labels for each line of input."""
 
 import json
 
@@ -6,7 +6,7 @@ import pytest
 
 from otalign import Aligner
 from otalign.projection import project_spans, project_tags
-from tests.cli.running import SOURCE, TARGET, lines
+from tests.cli.samples import SOURCE, TARGET, lines
 
 ALIGNED = {"source": ["a", "b"], "target": ["b"], "links": [[1, 0, 1.0]]}
 WORDS = {"source": SOURCE[0].split(), "target": TARGET[0].split()}

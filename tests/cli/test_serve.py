@@ -1,4 +1,4 @@
-"""`otalign serve` as a user runs it: it says where it is, answers, and ends as it should."""
+"""`otalign serve` as a user runs it: start, answers and shutdown."""
 
 import json
 import os

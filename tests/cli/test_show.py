@@ -1,4 +1,4 @@
-"""`otalign show` as a user runs it: drawn, beside gold, as a page and as a picture."""
+"""`otalign show` as a user runs it: drawings, comparison with gold, pages and pictures."""
 
 import json
 import os

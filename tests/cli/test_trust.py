@@ -1,4 +1,4 @@
-"""A model folder is data: no command runs code that comes with one, or asks whether it should."""
+"""A model folder is data: no command runs code that comes with one."""
 
 import io
 import json
@@ -55,15 +55,15 @@ def evil(tiny_model, tmp_path) -> Path:
     return folder
 
 
-def change(file: Path, **said: object) -> None:
-    file.write_text(json.dumps(json.loads(file.read_text()) | said))
+def change(file: Path, **changes: object) -> None:
+    file.write_text(json.dumps(json.loads(file.read_text()) | changes))
 
 
 @pytest.mark.parametrize("part", EVIL)
 @pytest.mark.parametrize("command", COMMANDS)
 def test_code_that_comes_with_a_model_is_refused(command, part, evil, tmp_path, monkeypatch, capsys):
-    file, said = EVIL[part]
-    change(evil / file, **said)
+    file, changes = EVIL[part]
+    change(evil / file, **changes)
     if part == "tokenizer":  # for a kind of model that has no tokenizer of its own
         change(evil / "config.json", model_type="vit")
     write(GOLDS, tmp_path / "gold.jsonl", "jsonl")

@@ -1,4 +1,4 @@
-"""The difference of two versions of a document whose edits are known, and what holds for any two texts."""
+"""Differences of two versions of a document with known edits, and laws for any two texts."""
 
 import json
 
@@ -10,9 +10,9 @@ from otalign.diff import difference
 from otalign.diff.difference import Difference, Passage, Piece
 from otalign.text.sentences import Document, document, split_lines
 from otalign.text.words import tokenize
-from tests.diff.plain import NEW, OLD, plain_aligner
+from tests.diff.toy_aligner import NEW, OLD, make_toy_aligner
 
-ALIGNER = plain_aligner()
+ALIGNER = make_toy_aligner()
 FOUND = difference(OLD, NEW, ALIGNER)
 
 SENTENCES = (
@@ -32,7 +32,7 @@ def passage_of(old_sentence: int) -> Passage:
     return found
 
 
-def told(passage: Passage) -> list[tuple[str, str, str]]:
+def list_pieces(passage: Passage) -> list[tuple[str, str, str]]:
     return [(piece.fate, FOUND.text(piece, "old"), FOUND.text(piece, "new")) for piece in passage.pieces]
 
 
@@ -81,7 +81,7 @@ def test_a_moved_passage_is_pointed_at_where_it_stood():
     ],
 )
 def test_words_are_reworded_added_and_removed(sentence, expected):
-    assert [piece for piece in told(passage_of(sentence)) if piece[0] != "kept"] == expected
+    assert [piece for piece in list_pieces(passage_of(sentence)) if piece[0] != "kept"] == expected
 
 
 def test_what_moved_within_a_sentence_is_one_unit():

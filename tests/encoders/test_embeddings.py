@@ -1,4 +1,4 @@
-"""The embeddings of words, summed from the states of their subwords: the same in NumPy and in torch."""
+"""Word embeddings as sums of the states of subwords, equal in NumPy and torch."""
 
 import numpy as np
 import pytest
@@ -10,7 +10,7 @@ LIBRARIES = [np.asarray, torch.from_numpy]  # a GPU's states stay in torch
 
 
 def parts(seed: int = 0, words: int = 40, size: int = 8):
-    """States (B, L, D), and for each word the places and weights of one to five of them."""
+    """Draw states (B, L, D), and for each word the positions and weights of one to five of them."""
     random = np.random.default_rng(seed)
     states = random.standard_normal((6, 50, size)).astype(np.float32)
     owners = np.repeat(np.arange(words), random.integers(1, 6, words))

@@ -1,4 +1,4 @@
-"""An exported encoder gives the embeddings of the original, and takes no torch along."""
+"""An exported encoder gives the embeddings of the original, without torch."""
 
 import json
 import shutil
@@ -210,10 +210,10 @@ def test_a_length_in_more_bytes_than_it_takes_hides_no_other_file(tmp_path):
 
 
 def test_a_location_that_is_a_mere_word_is_no_other_file(exported, tmp_path):
-    def told(graph, _):
+    def add_value(graph, _):
         graph.doc_string = "made in /home/allocation/location, a location"
 
-    assert load(with_tensor(exported("bert", 2), told, tmp_path / "made")).layer == 2
+    assert load(with_tensor(exported("bert", 2), add_value, tmp_path / "made")).layer == 2
 
 
 def test_numbers_that_are_not_finite_are_an_error(exported, tmp_path):
@@ -245,8 +245,8 @@ def test_a_graph_that_cannot_be_run_is_an_error_of_ours(exported):
 
 def test_a_tokenizer_that_panics_is_an_error_of_ours(exported, tmp_path):
     made = Path(shutil.copytree(exported("bert", 2), tmp_path / "made"))
-    said = json.loads((made / "tokenizer.json").read_text())
-    said["post_processor"]["special_tokens"].pop("[SEP]")
-    (made / "tokenizer.json").write_text(json.dumps(said))
+    data = json.loads((made / "tokenizer.json").read_text())
+    data["post_processor"]["special_tokens"].pop("[SEP]")
+    (made / "tokenizer.json").write_text(json.dumps(data))
     with pytest.raises(ValueError, match="tokenizer"):
         load(made)

@@ -1,4 +1,4 @@
-"""Every word has a subword, by the tokeniser's own offsets, whatever the family and the letters."""
+"""Every word has a subword, by the tokenizer's own offsets, for all families of tokenizers."""
 
 import numpy as np
 import pytest
@@ -37,7 +37,7 @@ def pieces(family: str, sentence: Sentence) -> list[tuple[int, set[int]]]:
     return found
 
 
-def told(family: str, sentence: Sentence) -> list[tuple[int, set[int]]]:
+def list_subwords(family: str, sentence: Sentence) -> list[tuple[int, set[int]]]:
     (subwords,) = SUBWORDERS[family]([sentence])
     found: list[tuple[int, set[int]]] = [(id, set()) for id in subwords.ids]
     for at, word in zip(subwords.at, subwords.word, strict=True):
@@ -47,7 +47,7 @@ def told(family: str, sentence: Sentence) -> list[tuple[int, set[int]]]:
 
 
 def agrees_and_leaves_no_word_out(family: str, sentence: Sentence):
-    found = told(family, sentence)
+    found = list_subwords(family, sentence)
     assert found == pieces(family, sentence)
     assert set().union(*(words for _, words in found)) == set(range(len(sentence.spans)))
 
@@ -136,7 +136,9 @@ def test_sentences_do_not_depend_on_their_batch(family):
 
 
 def tokens(family: str, sentence: Sentence) -> list[tuple[str | None, set[int]]]:
-    return [(SUBWORDERS[family].tokenizer.id_to_token(id), words) for id, words in told(family, sentence)]
+    return [
+        (SUBWORDERS[family].tokenizer.id_to_token(id), words) for id, words in list_subwords(family, sentence)
+    ]
 
 
 def test_one_piece_may_be_part_of_two_words():
@@ -167,13 +169,13 @@ def test_an_empty_word_takes_no_part_in_a_piece_around_it():
 def test_names_of_special_pieces_in_a_text_are_letters(family):
     special = {id for ids in SUBWORDERS[family].pair.ids for id in ids}
     sentence = split("[SEP] [CLS] <s> </s>")
-    assert not special & {id for id, _ in told(family, sentence)}
+    assert not special & {id for id, _ in list_subwords(family, sentence)}
 
 
 def test_tokenisers_that_cut_and_pad_do_neither():
     long, short = split("car " * 300), split("car")
     for sentence in (long, short):
-        assert len(told("wordpiece that cuts and pads", sentence)) == len(sentence.spans)
+        assert len(list_subwords("wordpiece that cuts and pads", sentence)) == len(sentence.spans)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Any Hugging Face encoder gives the means of its hidden states, with no block too many and no network."""
+"""Hugging Face encoders: means of hidden states, no superfluous layers, no network."""
 
 import json
 import shutil
@@ -46,7 +46,7 @@ def original(folder):
 
 
 def plain_states(folder, texts) -> list[np.ndarray]:
-    """All hidden states (layers + 1, subwords, D) of one input, without batch and padding."""
+    """Compute all hidden states (layers + 1, subwords, D) of one input, without batch and padding."""
     import torch
 
     model, tokenizer = original(folder)
@@ -57,7 +57,7 @@ def plain_states(folder, texts) -> list[np.ndarray]:
 
 
 def plain_words(folder, sentences, layer: int) -> list[list[np.ndarray]]:
-    """For each sentence of one input the vectors of its words, by loops over letters."""
+    """Compute the word vectors of each sentence of one input, by loops over letters."""
     _, tokenizer = original(folder)
     texts = [sentence.text for sentence in sentences]
     states = plain_states(folder, texts)[layer]
@@ -107,8 +107,8 @@ def test_embeddings_do_not_depend_on_batch_or_order(tiny_model, kind, pairing):
         alone = encoder.embed([pair], pairing)
         for side in (side for side in (0, 1) if pair[side].spans):
             np.testing.assert_allclose(together[2 * k + side], alone[side], atol=1e-5)
-            turned = backwards[2 * (len(PAIRS) - 1 - k) + side]
-            np.testing.assert_allclose(together[2 * k + side], turned, atol=1e-5)
+            backward = backwards[2 * (len(PAIRS) - 1 - k) + side]
+            np.testing.assert_allclose(together[2 * k + side], backward, atol=1e-5)
 
 
 @each_kind
@@ -245,8 +245,8 @@ def test_a_tokeniser_that_says_too_much_or_too_little_of_the_inputs_is_no_troubl
     expected = load(folder, 2, device="cpu").embed(PAIRS, "joint").vectors
     for names in (["input_ids"], ["input_ids", "token_type_ids", "attention_mask"]):
         changed = shutil.copytree(folder, tmp_path / str(len(names)))
-        said = json.loads((changed / "tokenizer_config.json").read_text())
-        (changed / "tokenizer_config.json").write_text(json.dumps(said | {"model_input_names": names}))
+        config = json.loads((changed / "tokenizer_config.json").read_text())
+        (changed / "tokenizer_config.json").write_text(json.dumps(config | {"model_input_names": names}))
         found = load(changed, 2, device="cpu").embed(PAIRS, "joint").vectors
         np.testing.assert_allclose(found, expected, atol=1e-5)
 
@@ -266,8 +266,8 @@ def test_an_input_as_long_as_the_limit_runs(tiny_model, kind):
 
 def test_the_limit_that_the_tokeniser_says_goes_before_that_of_the_model(tiny_model, tmp_path):
     changed = shutil.copytree(tiny_model("bert"), tmp_path / "changed")
-    said = json.loads((changed / "tokenizer_config.json").read_text())
-    (changed / "tokenizer_config.json").write_text(json.dumps(said | {"model_max_length": 40}))
+    config = json.loads((changed / "tokenizer_config.json").read_text())
+    (changed / "tokenizer_config.json").write_text(json.dumps(config | {"model_max_length": 40}))
     assert load(changed, device="cpu").limit == 40
 
 
@@ -340,7 +340,7 @@ def test_a_tokenizer_that_is_none_is_an_error_of_one_line(tiny_model, tmp_path, 
 
 
 @pytest.mark.parametrize(
-    ("file", "said"),
+    ("file", "changes"),
     [
         ("config.json", {"num_hidden_layers": "three"}),
         ("config.json", {"num_hidden_layers": -1}),
@@ -353,9 +353,9 @@ def test_a_tokenizer_that_is_none_is_an_error_of_one_line(tiny_model, tmp_path, 
         ("tokenizer_config.json", {"tokenizer_class": {}}),
     ],
 )
-def test_a_mistyped_configuration_is_an_error_of_one_line(tiny_model, tmp_path, file, said):
+def test_a_mistyped_configuration_is_an_error_of_one_line(tiny_model, tmp_path, file, changes):
     spoiled = shutil.copytree(tiny_model("bert"), tmp_path / "spoiled")
-    (spoiled / file).write_text(json.dumps(json.loads((spoiled / file).read_text()) | said))
+    (spoiled / file).write_text(json.dumps(json.loads((spoiled / file).read_text()) | changes))
     with pytest.raises(ValueError, match="cannot be read as a Hugging Face encoder") as raised:
         load(spoiled, device="cpu")
     assert "\n" not in str(raised.value)

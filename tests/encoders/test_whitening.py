@@ -1,4 +1,4 @@
-"""Centring and whitening, by what they do to the means and variances of embeddings."""
+"""Centring and whitening: means and variances of the resulting embeddings."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""Inputs that fit are the tokeniser's own; longer ones are windows that overlap and leave nothing out."""
+"""Inputs that fit are those of the tokenizer; longer ones are overlapping windows that cover all words."""
 
 from itertools import pairwise
 

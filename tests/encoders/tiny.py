@@ -1,7 +1,7 @@
-"""Tokenisers of every family and models of every kind, small enough to be made in a test.
+"""Tokenizers of every family and models of every kind, small enough to be made in a test.
 
-Vocabularies are made by hand: trainers may order pieces of equal count as they like, and answers must come
-again.
+Vocabularies are fixed, since trainers may order tokens of equal counts in any way, and results must be
+reproducible.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ def vocabulary(pieces: Sequence[str]) -> dict[str, int]:
 
 
 def merged(words: Sequence[str]) -> list[tuple[str, str]]:
-    """Merges that make each word from its letters, from left to right."""
+    """Return the merges that make each word from its letters, from left to right."""
     return list(dict.fromkeys((word[:k], word[k]) for word in words for k in range(1, len(word))))
 
 
@@ -69,7 +69,7 @@ def byte_level(add_prefix_space: bool = False, trim_offsets: bool = True) -> Tok
 
 
 def nfkc() -> normalizers.Normalizer:
-    """What SentencePiece does to a text: compatibility forms are resolved, control characters dropped."""
+    """Normalise a text like SentencePiece: resolve compatibility forms and drop control characters."""
     return normalizers.Sequence(
         [
             normalizers.NFKC(),
@@ -117,14 +117,14 @@ def byte_fallback() -> Tokenizer:
 
 
 def unframed() -> Tokenizer:
-    """Without any special piece, and without an unknown one."""
+    """Return a tokenizer without special tokens and without an unknown token."""
     tokenizer = Tokenizer(bpe((), BYTES, WORDS))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     return tokenizer
 
 
 def cutting() -> Tokenizer:
-    """As those of sentence encoders are saved: made to cut and to fill."""
+    """Return a tokenizer that truncates and pads, as sentence encoders save theirs."""
     tokenizer = wordpiece()
     tokenizer.enable_truncation(16)
     tokenizer.enable_padding(length=16, pad_id=0, pad_token="[PAD]")

@@ -1,4 +1,4 @@
-"""Parquet in and out: the pairs of its rows, in order, and all that an alignment holds."""
+"""Parquet input and output: the pairs of the rows, in order, and all fields of an alignment."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Ray writes what the local run writes, also when an actor and the reader are killed while they work."""
+"""Ray writes the same files as a local run, even if an actor and the reader are killed."""
 
 import json
 import os
@@ -80,7 +80,7 @@ class MortalItems:
 
 @dataclass(frozen=True)
 class Loading:
-    """What loads the aligner in each process."""
+    """A function that loads the aligner in each process."""
 
     model: Path
     graves: Path | None = None
@@ -114,14 +114,14 @@ def test_two_actors_one_of_them_and_the_reader_killed_lose_and_double_nothing(cl
     expected = bytes_of(tmp_path / "local")
 
     (graves := tmp_path / "graves").mkdir()
-    told, work = [], ShardWork(Folder(tmp_path / "out", OutputFormat(form)), Loading(int8, graves))
+    reports, work = [], ShardWork(Folder(tmp_path / "out", OutputFormat(form)), Loading(int8, graves))
     items = MortalItems(inputs(form, tmp_path), graves, os.getpid())
-    ray.align(items, work, {}, size=SIZE, processes=2, progress=lambda *report: told.append(report))
+    ray.align(items, work, {}, size=SIZE, processes=2, progress=lambda *report: reports.append(report))
     assert (graves / "aligner").exists()
     assert (graves / "reader").exists()
     assert len(list(graves.glob("aligned-by-*"))) == 3  # two, and one in the place of one
     assert bytes_of(tmp_path / "out") == expected
-    assert told[-1] == ("aligning", len(ITEMS), None)
+    assert reports[-1] == ("aligning", len(ITEMS), None)
 
     for number in (2, 7):
         work.folder.part(number).unlink()

@@ -1,5 +1,7 @@
-"""The same pair has the same links: alone, in a stream, in another order, in shards; `test_ray` adds Ray, and
-`test_api` the server. It holds for encoders in float32 and for the shipped one in int8."""
+"""A pair has the same links alone, in a stream, in another order, and in shards.
+
+`test_ray` adds Ray, and `test_api` the server. It holds for encoders in float32 and the shipped one in int8.
+"""
 
 import json
 import random

@@ -65,7 +65,7 @@ def corpus(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def command(int8, corpus):
-    """What to hand to the command server, for shards of the corpus in a folder."""
+    """Return the arguments of the command server that write shards of the corpus into a folder."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("OTALIGN")}
 
     def command(folder: Path, *options: str, pairs: Path | str = corpus) -> dict:

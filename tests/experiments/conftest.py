@@ -1,4 +1,4 @@
-"""A data folder with the layout of the six corpora and a few made-up pairs in each file, and quick rows."""
+"""A data folder with the layout of the six corpora and a few random pairs in each file, and quick rows."""
 
 from dataclasses import replace
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from experiments.unsupervised import ROWS
-from experiments.unsupervised.similarity import Similarity
-from experiments.unsupervised.transport import Transported
+from experiments.unsupervised.simalign import SimAlignRow
+from experiments.unsupervised.transport import TransportRow
 from otalign.gold import Gold
 from otalign.io import CORPORA, write
 from otalign.io import corpora as datasets
@@ -17,7 +17,7 @@ from tests.encoders.tiny import WORDS
 PAIRS = 7
 
 
-def drawn(rng) -> Gold:
+def make_random_gold(rng) -> Gold:
     source = rng.choice(WORDS, size=rng.integers(2, 7), replace=False).tolist()
     target = rng.permutation([*source[1:], *rng.choice(WORDS, size=rng.integers(0, 3))]).tolist()
     links = [(i, target.index(word)) for i, word in enumerate(source) if word in target]
@@ -25,7 +25,7 @@ def drawn(rng) -> Gold:
 
 
 def write_corpus(folder, name, golds):
-    """The files of a split, in the format of its corpus."""
+    """Write the files of a split, in the format of its corpus."""
     for file in golds[1]:
         (folder / file).parent.mkdir(parents=True, exist_ok=True)
     paths = [folder / file for file in golds[1]]
@@ -49,21 +49,23 @@ def corpora(tmp_path_factory):
     for name, corpus in CORPORA.items():
         for split, files in corpus.files.items():
             both = name == "msr-rte" and split != "test"  # its train and dev sets are one file
-            write_corpus(folder, name, ([drawn(rng) for _ in range(PAIRS * (2 if both else 1))], files))
+            write_corpus(
+                folder, name, ([make_random_gold(rng) for _ in range(PAIRS * (2 if both else 1))], files)
+            )
     return folder
 
 
 @pytest.fixture(scope="session", autouse=True)
 def quick():
-    """Every row with a grid of few points and unfinished plans: what is tested is not how good they are."""
+    """Give every row a small grid and few iterations; the quality of the systems is not tested."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(datasets, "MSR_TRAIN_PAIRS", PAIRS)
         for name, row in ROWS.items():
-            if isinstance(row, Transported):
+            if isinstance(row, TransportRow):
                 few = {"distortions": row.distortions and (0.0, 0.3), "parameters": row.parameters[4::5]}
                 hasty = {"solver": Entropic(max_iterations=20)} if row.solver == Entropic() else {}
                 patch.setitem(ROWS, name, replace(row, **few, **hasty, reach=1, seekers=(0.2,)))
-            elif isinstance(row, Similarity):
+            elif isinstance(row, SimAlignRow):
                 patch.setitem(ROWS, name, replace(row, distortions=(0.0, 0.3)))
         yield
 

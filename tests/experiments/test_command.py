@@ -14,12 +14,12 @@ from experiments.cli import app
 from experiments.columns import COLUMNS
 from experiments.unsupervised import ROWS, figures
 from experiments.unsupervised.cells import Cells
-from experiments.unsupervised.transport import Transported
+from experiments.unsupervised.transport import TransportRow
 from otalign import Aligner, Settings
 from otalign.io import load
 from otalign.metrics import count, scores
 from otalign.tuning import EmbeddingStore
-from tests.experiments.running import files, run_experiment
+from tests.experiments.runner import files, run_experiment
 
 
 def run(capsys, *arguments, rc: int = 0) -> tuple[str, str]:
@@ -28,22 +28,22 @@ def run(capsys, *arguments, rc: int = 0) -> tuple[str, str]:
 
 @pytest.fixture(scope="module", autouse=True)
 def without_figures():
-    """They are tested by themselves, and take their time."""
+    """Figures have tests of their own, and take time."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(figures, "write", lambda study, folder: [folder / "figure.svg"])
         yield
 
 
 @pytest.fixture(scope="module")
-def whole(model, corpora, tmp_path_factory):
-    """The results of a run of everything."""
+def results(model, corpora, tmp_path_factory):
+    """Return the results of a complete run."""
     from typer.testing import CliRunner
 
-    folder = tmp_path_factory.mktemp("whole")
-    said = CliRunner().invoke(app, ["unsupervised", *options(model, corpora), "-o", str(folder)])
-    assert said.exit_code == 0, said.output
-    assert "best of 8, mean dev F1" in said.stderr
-    assert said.stdout.splitlines()[-1] == str(folder / "figures" / "figure.svg")
+    folder = tmp_path_factory.mktemp("results")
+    output = CliRunner().invoke(app, ["unsupervised", *options(model, corpora), "-o", str(folder)])
+    assert output.exit_code == 0, output.output
+    assert "best of 8, mean dev F1" in output.stderr
+    assert output.stdout.splitlines()[-1] == str(folder / "figures" / "figure.svg")
     return folder
 
 
@@ -51,8 +51,8 @@ def options(model, corpora):
     return ["--encoder", str(model), "--data", str(corpora)]
 
 
-def test_the_tables_hold_all_rows_and_columns(whole):
-    table = json.loads((whole / "table.json").read_text())
+def test_the_tables_hold_all_rows_and_columns(results):
+    table = json.loads((results / "table.json").read_text())
     assert [row["row"] for row in table["rows"]] == list(ROWS)
     for row in table["rows"]:
         assert [(cell["corpus"], cell["level"]) for cell in row["cells"]] == [
@@ -62,19 +62,19 @@ def test_the_tables_hold_all_rows_and_columns(whole):
     assert len(table["chosen"]["tried"]) == 8
     best = max(table["chosen"]["tried"], key=lambda tried: tried["dev_f1"])
     assert (table["chosen"]["layer"], table["chosen"]["pairing"]) == (best["layer"], best["pairing"])
-    text = (whole / "table.md").read_text()
+    text = (results / "table.md").read_text()
     for row in ROWS.values():
         lines = [line for line in text.splitlines() if line.startswith(f"| {row.title} |")]
         assert len(lines) >= 3  # F1, precision, recall
         assert all(len(re.findall(r"[\d.]+", line.partition(" | ")[2])) == len(COLUMNS) + 1 for line in lines)
     assert text.count("| _paper_ |") == len(paper.F1)
-    with (whole / "table.csv").open() as file:
+    with (results / "table.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert len(rows) == len(ROWS) * len(COLUMNS)
 
 
-def test_the_best_of_each_column_is_bold(whole):
-    text = (whole / "table.md").read_text().partition("## F1")[2].partition("## Precision")[0]
+def test_the_best_of_each_column_is_bold(results):
+    text = (results / "table.md").read_text().partition("## F1")[2].partition("## Precision")[0]
     rows = [
         line.split(" | ")[1:-1] for line in text.splitlines() if line.startswith("| ") and "_" not in line
     ]
@@ -83,11 +83,11 @@ def test_the_best_of_each_column_is_bold(whole):
         assert [figure.startswith("**") for figure in column] == [one == max(figures) for one in figures]
 
 
-def test_a_cell_is_what_aligning_with_its_settings_gives(whole, model, corpora):
-    cells = [json.loads(path.read_text()) for path in (whole / "cells").glob("*.json")]
+def test_a_cell_is_what_aligning_with_its_settings_gives(results, model, corpora):
+    cells = [json.loads(path.read_text()) for path in (results / "cells").glob("*.json")]
     checked = 0
     for cell in cells:
-        if not isinstance(ROWS[cell["row"]], Transported):
+        if not isinstance(ROWS[cell["row"]], TransportRow):
             continue
         settings = Settings.from_dict(cell["settings"])
         aligner = Aligner.load(model, layer=settings.layer)
@@ -103,18 +103,18 @@ def test_a_cell_is_what_aligning_with_its_settings_gives(whole, model, corpora):
     assert checked == 12
 
 
-def test_a_finished_study_is_not_made_again(whole, model, corpora, capsys, monkeypatch):
-    before, table = files(whole / "cells"), (whole / "table.json").read_text()
+def test_a_finished_study_is_not_made_again(results, model, corpora, capsys, monkeypatch):
+    before, table = files(results / "cells"), (results / "table.json").read_text()
     monkeypatch.setattr(EmbeddingStore, "_make", None)  # nothing is embedded again either
     for row in ROWS.values():
         monkeypatch.setattr(type(row), "tune", None)
-    _, told = run(capsys, *options(model, corpora), "-o", whole)
-    assert files(whole / "cells") == before
-    assert (whole / "table.json").read_text() == table
-    assert [line for line in told.splitlines() if "F1" in line and "best of" not in line] == []
+    _, output = run(capsys, *options(model, corpora), "-o", results)
+    assert files(results / "cells") == before
+    assert (results / "table.json").read_text() == table
+    assert [line for line in output.splitlines() if "F1" in line and "best of" not in line] == []
 
 
-def test_a_killed_run_goes_on_and_comes_to_the_same(whole, model, corpora, capsys, monkeypatch, tmp_path):
+def test_a_killed_run_goes_on_and_comes_to_the_same(results, model, corpora, capsys, monkeypatch, tmp_path):
     rows = ("--rows", "fast-align,simalign,threshold-cosine")
     put, made = Cells.write, []
 
@@ -125,19 +125,19 @@ def test_a_killed_run_goes_on_and_comes_to_the_same(whole, model, corpora, capsy
         put(self, row, column, *rest)
 
     monkeypatch.setattr(Cells, "write", failing)
-    _, said = run(capsys, *options(model, corpora), "-o", tmp_path, *rows, rc=130)
-    assert said.endswith("otalign: interrupted; the same command goes on\n")
+    _, output = run(capsys, *options(model, corpora), "-o", tmp_path, *rows, rc=130)
+    assert output.endswith("otalign: interrupted; the same command goes on\n")
     before = files(tmp_path / "cells")
     assert len(before) == 2 * 16
     monkeypatch.setattr(Cells, "write", put)
-    _, said = run(capsys, *options(model, corpora), "-o", tmp_path, *rows)
+    _, output = run(capsys, *options(model, corpora), "-o", tmp_path, *rows)
     after = files(tmp_path / "cells")
     assert {name: after[name] for name in before} == before
     assert len(after) == 2 * 3 * len(COLUMNS)
-    assert sum(": F1 " in line for line in said.splitlines()) == 3 * len(COLUMNS) - 16
+    assert sum(": F1 " in line for line in output.splitlines()) == 3 * len(COLUMNS) - 16
     for name in after:
         if name.endswith(".json"):
-            one, other = (json.loads((folder / "cells" / name).read_text()) for folder in (tmp_path, whole))
+            one, other = (json.loads((folder / "cells" / name).read_text()) for folder in (tmp_path, results))
             assert one | {"seconds": 0} == other | {"seconds": 0}
 
 
@@ -150,8 +150,8 @@ def test_a_changed_setting_is_made_anew_and_the_old_cell_stays(model, corpora, c
     assert len(after) == 2 * len(before)
     assert {name: after[name] for name in before} == before
     assert "layer 2, joint encoding (as given)" in (tmp_path / "table.md").read_text()
-    _, said = run(capsys, *some, "--layer", 2, "--limit", 3)
-    assert sum(": F1 " in line for line in said.splitlines()) == len(COLUMNS)
+    _, output = run(capsys, *some, "--layer", 2, "--limit", 3)
+    assert sum(": F1 " in line for line in output.splitlines()) == len(COLUMNS)
     assert "only the first 3 pairs" in (tmp_path / "table.md").read_text()
 
 
@@ -167,8 +167,8 @@ def test_a_changed_setting_is_made_anew_and_the_old_cell_stays(model, corpora, c
     ],
 )
 def test_what_cannot_be_done_is_said_in_words(model, corpora, capsys, tmp_path, arguments, message):
-    _, said = run(capsys, *options(model, corpora), "-o", tmp_path / "x", *arguments, rc=2)
-    assert message in said
+    _, output = run(capsys, *options(model, corpora), "-o", tmp_path / "x", *arguments, rc=2)
+    assert message in output
 
 
 def test_it_explains_itself_with_an_example(capsys):

@@ -1,4 +1,4 @@
-"""The figures of a small study can be opened, and names at the ends of lines do not lie on each other."""
+"""Figures of a small study: the files are valid, and the labels of lines do not overlap."""
 
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from experiments.unsupervised.figures import EXAMPLES
-from experiments.unsupervised.figures.lines import by_null_rate, spread
+from experiments.unsupervised.figures.lines import plot_by_null_rate, spread_labels
 from otalign.render.canvas import save
 
 
 @pytest.fixture(scope="module")
 def results(model, corpora, tmp_path_factory):
     pytest.importorskip("torch")
-    from experiments.material import StudySource
+    from experiments.study_data import StudySource
     from experiments.unsupervised import figures, run_unsupervised, select_rows
     from otalign.tuning import EncoderChoice
 
@@ -42,7 +42,7 @@ def test_figures_are_made_as_svg_and_png(results, monkeypatch):
         else:
             assert path.read_bytes().startswith(b"\x89PNG")
     once = written[0].read_bytes()
-    assert save(by_null_rate(study), folder / "f1-by-null-rate")[0].read_bytes() == once
+    assert save(plot_by_null_rate(study), folder / "f1-by-null-rate")[0].read_bytes() == once
 
 
 def test_without_matplotlib_it_is_said_how_to_get_it(results, monkeypatch):
@@ -58,9 +58,9 @@ def test_the_examples_are_ours():
 
 
 @given(st.lists(st.floats(0, 100), max_size=12), st.floats(0.1, 10))
-def test_names_keep_their_order_and_their_distance(places, gap):
-    found = spread(places, gap)
-    order = np.argsort(places, kind="stable")
+def test_names_keep_their_order_and_their_distance(heights, gap):
+    found = spread_labels(heights, gap)
+    order = np.argsort(heights, kind="stable")
     assert (np.diff(np.array(found)[order]) >= gap - 1e-6).all()
-    if len(places) < 2 or np.diff(np.sort(places)).min() >= gap:
-        assert found == pytest.approx(places)
+    if len(heights) < 2 or np.diff(np.sort(heights)).min() >= gap:
+        assert found == pytest.approx(heights)

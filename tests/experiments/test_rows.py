@@ -1,8 +1,6 @@
-"""Rows by themselves: how SimAlign is swept, how rows are named, and what the paper reports of them."""
+"""Rows of the unsupervised table: the threshold sweep of SimAlign, names, and the figures of the paper."""
 
-import os
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,27 +8,31 @@ import pytest
 from experiments import paper
 from experiments.columns import COLUMNS
 from experiments.unsupervised import MAIN, ROWS, select_rows
-from experiments.unsupervised.similarity import curves
-from experiments.unsupervised.system import of_pairs
+from experiments.unsupervised.simalign import compute_curves
+from experiments.unsupervised.system import make_alignments
 from otalign.baselines import SimAlign
 from otalign.gold import Gold
 from otalign.metrics import count, scores
-from tests.experiments.conftest import drawn
-
-DATA = Path(os.environ.get("OTALIGN_DATA") or Path(__file__).parents[2].parent / "shared" / "data")
+from tests.corpus_data import DATA, needs_file
+from tests.experiments.conftest import make_random_gold
 
 
 @pytest.mark.parametrize("distortion", [0.0, 0.4])
 def test_the_sweep_of_simalign_is_aligning_at_each_threshold(distortion):
     rng = np.random.default_rng(1)
-    golds = [drawn(rng) for _ in range(30)] + [Gold(("he",), (), set()), Gold(("he",), ("he",), {(0, 0)})]
+    golds = [make_random_gold(rng) for _ in range(30)] + [
+        Gold(("he",), (), set()),
+        Gold(("he",), ("he",), {(0, 0)}),
+    ]
     matrices = [rng.random(gold.shape) ** 3 for gold in golds]
-    found = curves(SimAlign(distortion=distortion), range(2, 100, 7), matrices, golds, ("sure", "possible"))
+    found = compute_curves(
+        SimAlign(distortion=distortion), range(2, 100, 7), matrices, golds, ("sure", "possible")
+    )
     for level, curve in found.items():
         assert len(set(np.round(curve.f1, 6))) > 3
         for k, threshold in enumerate(curve.thresholds):
             system = SimAlign(distortion=distortion, threshold=float(threshold))
-            alone = scores(count(of_pairs(golds, map(system.links, matrices)), golds, level))
+            alone = scores(count(make_alignments(golds, map(system.links, matrices)), golds, level))
             assert (curve.precision[k], curve.recall[k]) == pytest.approx(
                 (alone["precision"], alone["recall"])
             )
@@ -50,7 +52,7 @@ def test_every_figure_of_the_paper_has_a_row_and_a_column():
     assert {len(figures) for figures in (*paper.F1.values(), paper.NULL_RATES)} == {len(COLUMNS)}
 
 
-@pytest.mark.skipif(not (DATA / "README.md").is_file(), reason="the corpora are not here; set OTALIGN_DATA")
+@needs_file("README.md")
 def test_the_figures_of_the_paper_are_those_that_come_with_the_corpora():
     text = (DATA / "README.md").read_text(encoding="utf-8").partition("Unsupervised, cosine")[2]
     titles = {ROWS[name].title: figures for name, figures in paper.F1.items()}

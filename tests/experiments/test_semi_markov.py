@@ -1,4 +1,4 @@
-"""The dynamic programme against all paths, written down one by one."""
+"""Dynamic programming for the semi-Markov CRF, compared with the enumeration of all paths."""
 
 import math
 from collections.abc import Iterator
@@ -7,27 +7,27 @@ from itertools import product
 import pytest
 import torch
 
-from experiments.peers.semi_markov import NEVER, Path, best_path, log_partition, path_score
+from experiments.peers.semi_markov import NEVER, Path, find_best_path, log_partition, score_path
 
 LONGEST = 3
 CASES = [(1, 1, 0), (1, 4, 1), (2, 3, 2), (4, 3, 3), (5, 2, 4)]  # words, labels, seed
 
 
-def cuts(words: int) -> Iterator[tuple[int, ...]]:
-    """All ways to cut so many words into spans, by the sizes of these."""
+def segmentations(words: int) -> Iterator[tuple[int, ...]]:
+    """Yield all segmentations of a number of words into spans, by the sizes of the spans."""
     if words == 0:
         yield ()
     for size in range(1, min(LONGEST, words) + 1):
-        yield from ((*rest, size) for rest in cuts(words - size))
+        yield from ((*rest, size) for rest in segmentations(words - size))
 
 
 def paths(words: int, labels: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    for sizes in cuts(words):
+    for sizes in segmentations(words):
         for chosen in product(range(labels), repeat=len(sizes)):
             yield sizes, chosen
 
 
-def plain_score(scores, transitions, sizes, labels):
+def score_by_loop(scores, transitions, sizes, labels):
     total, end = 0, -1
     for k, (size, label) in enumerate(zip(sizes, labels, strict=True)):
         end += size
@@ -37,7 +37,7 @@ def plain_score(scores, transitions, sizes, labels):
     return total
 
 
-def as_tensors(sizes, labels, words: int) -> Path:
+def to_path(sizes, labels, words: int) -> Path:
     made, end = torch.zeros(2, 1, words, dtype=torch.long), -1
     for size, label in zip(sizes, labels, strict=True):
         end += size
@@ -45,7 +45,7 @@ def as_tensors(sizes, labels, words: int) -> Path:
     return Path(*made)
 
 
-def drawn(words: int, labels: int, seed: int):
+def make_scores(words: int, labels: int, seed: int):
     random = torch.Generator().manual_seed(seed)
     scores = torch.randn(1, words, LONGEST, labels, generator=random, dtype=torch.float64)
     transitions = torch.randn(labels, labels, generator=random, dtype=torch.float64)
@@ -54,8 +54,8 @@ def drawn(words: int, labels: int, seed: int):
 
 @pytest.mark.parametrize(("words", "labels", "seed"), CASES)
 def test_likelihood_and_gradient_are_those_of_all_paths(words, labels, seed):
-    scores, transitions, lengths = drawn(words, labels, seed)
-    every = torch.stack([plain_score(scores[0], transitions, *path) for path in paths(words, labels)])
+    scores, transitions, lengths = make_scores(words, labels, seed)
+    every = torch.stack([score_by_loop(scores[0], transitions, *path) for path in paths(words, labels)])
     expected, found = torch.logsumexp(every, 0), log_partition(scores, transitions, lengths)[0]
     assert found.item() == pytest.approx(expected.item(), abs=1e-10)
     of = (scores, transitions) if words > 1 else (scores,)
@@ -65,20 +65,20 @@ def test_likelihood_and_gradient_are_those_of_all_paths(words, labels, seed):
 
 @pytest.mark.parametrize(("words", "labels", "seed"), CASES)
 def test_the_best_path_is_the_best_of_all(words, labels, seed):
-    scores, transitions, lengths = drawn(words, labels, seed)
+    scores, transitions, lengths = make_scores(words, labels, seed)
     with torch.inference_mode():
-        best = max(paths(words, labels), key=lambda path: float(plain_score(scores[0], transitions, *path)))
-        found = best_path(scores, transitions, lengths)
-    for one, other in zip(found, as_tensors(*best, words), strict=True):
+        best = max(paths(words, labels), key=lambda path: float(score_by_loop(scores[0], transitions, *path)))
+        found = find_best_path(scores, transitions, lengths)
+    for one, other in zip(found, to_path(*best, words), strict=True):
         assert one.tolist() == other.tolist()
 
 
 @pytest.mark.parametrize(("words", "labels", "seed"), CASES)
 def test_the_score_of_a_path_is_the_sum_of_its_parts(words, labels, seed):
-    scores, transitions, _ = drawn(words, labels, seed)
+    scores, transitions, _ = make_scores(words, labels, seed)
     for path in paths(words, labels):
-        found = path_score(scores, transitions, as_tensors(*path, words))
-        assert found.item() == pytest.approx(plain_score(scores[0], transitions, *path).item(), abs=1e-10)
+        found = score_path(scores, transitions, to_path(*path, words))
+        assert found.item() == pytest.approx(score_by_loop(scores[0], transitions, *path).item(), abs=1e-10)
 
 
 def test_without_scores_paths_are_counted():
@@ -96,11 +96,11 @@ def test_sentences_of_all_lengths_are_as_they_are_alone():
     random = torch.Generator().manual_seed(7)
     scores, transitions = torch.randn(4, 6, LONGEST, 5, generator=random), torch.randn(5, 5, generator=random)
     lengths = torch.tensor([6, 1, 4, 2])
-    together, best = log_partition(scores, transitions, lengths), best_path(scores, transitions, lengths)
+    together, best = log_partition(scores, transitions, lengths), find_best_path(scores, transitions, lengths)
     for b, n in enumerate(lengths.tolist()):
         alone = scores[b : b + 1, :n], transitions, lengths[b : b + 1]
         torch.testing.assert_close(log_partition(*alone)[0], together[b])
-        for one, other in zip(best, best_path(*alone), strict=True):
+        for one, other in zip(best, find_best_path(*alone), strict=True):
             assert one[b].tolist() == other[0].tolist() + [0] * (6 - n)
 
 
@@ -116,9 +116,9 @@ def test_what_never_is_changes_nothing_and_is_never_taken():
     (gradient,) = torch.autograd.grad(found.sum(), padded)
     assert gradient.isfinite().all()
     assert not gradient[..., 3:].any()
-    assert best_path(padded, transitions, lengths).labels.max() < 3
+    assert find_best_path(padded, transitions, lengths).labels.max() < 3
 
 
 def test_among_equals_there_is_still_one_path():
-    path = best_path(torch.zeros(3, 7, LONGEST, 4), torch.zeros(4, 4), torch.tensor([7, 6, 1]))
+    path = find_best_path(torch.zeros(3, 7, LONGEST, 4), torch.zeros(4, 4), torch.tensor([7, 6, 1]))
     assert path.sizes.sum(1).tolist() == [7, 6, 1]

@@ -13,18 +13,27 @@ pytest.importorskip("accelerate")
 from experiments import paper
 from experiments.cli import app
 from experiments.columns import COLUMNS, DEVS, dev_levels
-from experiments.material import StudySource
-from experiments.supervised import ROWS, Failure, Ground, figures, making, run_supervised, tables
-from experiments.supervised.jobs import ALL, BOTH, Job, ResultKey, Waiting, order_jobs, places
-from experiments.supervised.sureness import LEAST, reliability
+from experiments.study_data import StudySource
+from experiments.supervised import (
+    ROWS,
+    Failure,
+    StudyContext,
+    figures,
+    run_supervised,
+    tables,
+    trainers,
+    training,
+)
+from experiments.supervised.jobs import ALL, BOTH, Job, JobQueue, ModelId, list_models, order_jobs
+from experiments.supervised.reliability import MIN_PROBABILITY, measure_reliability
 from experiments.supervised.workers import run_jobs
 from otalign.metrics import Counts, scores
-from tests.experiments.running import files, run_experiment
+from tests.experiments.runner import files, run_experiment
 
 REFIT = ("learned-refit", "learned-further-refit")
 BEST = ("learned-best", "learned-best-refit")
-MADE = ("uot", "learned-union", "learned-one", "learned-further", *REFIT, *BEST, "ablation-layers")
-KINDS = ["--seeds", "2", "--rows", ",".join(MADE)]
+TRAINED = ("uot", "learned-union", "learned-one", "learned-further", *REFIT, *BEST, "ablation-layers")
+KINDS = ["--seeds", "2", "--rows", ",".join(TRAINED)]
 
 
 def run(capsys, *arguments, rc: int = 0) -> tuple[str, str]:
@@ -33,7 +42,7 @@ def run(capsys, *arguments, rc: int = 0) -> tuple[str, str]:
 
 @pytest.fixture(scope="module", autouse=True)
 def short():
-    """Every row with an epoch or two: what is tested is not how good they are."""
+    """Train every row for an epoch or two; the quality of the models is not tested."""
     with pytest.MonkeyPatch.context() as patch:
         for name, row in ROWS.items():
             epochs = 1 if row.by_level or not row.tested else 2
@@ -47,35 +56,35 @@ def options(model, corpora):
 
 
 @pytest.fixture(scope="module")
-def ground(model, corpora):
-    def made(folder):
-        return Ground.of(StudySource(str(model), corpora, 5, "cpu"), folder)
+def context(model, corpora):
+    def prepare(folder):
+        return StudyContext.prepare(StudySource(str(model), corpora, 5, "cpu"), folder)
 
-    return made
+    return prepare
 
 
 @pytest.fixture(scope="module")
-def whole(options, tmp_path_factory):
-    """The results of a run of rows of every kind, with two seeds."""
+def results(options, tmp_path_factory):
+    """Return the results of a run with rows of every kind and two seeds."""
     from typer.testing import CliRunner
 
-    folder = tmp_path_factory.mktemp("whole")
+    folder = tmp_path_factory.mktemp("results")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(figures, "write", lambda study, folder: [])
-        said = CliRunner().invoke(app, ["supervised", *options, "-o", str(folder), *KINDS])
-    assert said.exit_code == 0, said.output
+        output = CliRunner().invoke(app, ["supervised", *options, "-o", str(folder), *KINDS])
+    assert output.exit_code == 0, output.output
     return folder
 
 
-def test_the_tables_hold_all_rows_seeds_and_columns(whole):
-    table = json.loads((whole / "supervised.json").read_text())
-    assert [row["row"] for row in table["rows"]] == list(MADE)
+def test_the_tables_hold_all_rows_seeds_and_columns(results):
+    table = json.loads((results / "supervised.json").read_text())
+    assert [row["row"] for row in table["rows"]] == list(TRAINED)
     for row in table["rows"]:
         known = {(key, result["seed"]) for result in row["results"] for key in result["test"]}
         tested = COLUMNS if ROWS[row["row"]].tested else ()
         assert known == {(column.key, seed) for column in tested for seed in (1, 2)}
-    text = (whole / "supervised.md").read_text()
-    for row in (ROWS[name] for name in MADE):
+    text = (results / "supervised.md").read_text()
+    for row in (ROWS[name] for name in TRAINED):
         lines = [line for line in text.splitlines() if line.startswith(f"| {row.title} |")]
         assert len(lines) >= (3 if row.tested else 1)  # F1, precision, recall; dev F1
         assert all("–" not in line for line in lines)
@@ -83,10 +92,10 @@ def test_the_tables_hold_all_rows_seeds_and_columns(whole):
     for name, title in paper.PEERS.items():
         assert f"| _{title}_ | _{paper.SUPERVISED[name][0]}_" in text
     assert "± " in text
-    with (whole / "supervised.csv").open() as file:
+    with (results / "supervised.csv").open() as file:
         lines = list(csv.DictReader(file))
     tests = [line for line in lines if line["split"] == "test"]
-    assert len(tests) == 2 * len(COLUMNS) * sum(ROWS[name].tested for name in MADE)
+    assert len(tests) == 2 * len(COLUMNS) * sum(ROWS[name].tested for name in TRAINED)
     assert all(line["signature"].endswith("version:0.1.0") for line in tests)
 
 
@@ -102,8 +111,8 @@ def test_the_peers_have_rows_of_their_own_beside_the_papers(options, tmp_path, c
     assert {key for one in results for key in one["test"]} == {column.key for column in COLUMNS}
 
 
-def test_what_was_counted_is_kept_and_gives_the_figures_again(whole):
-    for path in (whole / "runs").glob("*_1_*.json"):
+def test_what_was_counted_is_kept_and_gives_the_figures_again(results):
+    for path in (results / "runs").glob("*_1_*.json"):
         result = json.loads(path.read_text())
         if not result["test"]:
             assert not path.with_suffix(".npy").exists()
@@ -117,10 +126,10 @@ def test_what_was_counted_is_kept_and_gives_the_figures_again(whole):
         assert start == len(table)
 
 
-def test_the_first_seed_chooses_by_dev_f1_and_the_others_take_it_over(whole):
-    results = [json.loads(path.read_text()) for path in (whole / "runs").glob("uot_*.json")]
-    first = {(r["corpus"], r["level"]): r for r in results if r["seed"] == 1}
-    for result in results:
+def test_the_first_seed_chooses_by_dev_f1_and_the_others_take_it_over(results):
+    runs = [json.loads(path.read_text()) for path in (results / "runs").glob("uot_*.json")]
+    first = {(r["corpus"], r["level"]): r for r in runs if r["seed"] == 1}
+    for result in runs:
         best = first[result["corpus"], result["level"]]
         tried = [one["dev_f1"] for one in best["tried"]]
         assert len(tried) == len(ROWS["uot"].tries)
@@ -130,9 +139,9 @@ def test_the_first_seed_chooses_by_dev_f1_and_the_others_take_it_over(whole):
 
 
 @pytest.mark.parametrize("row", BEST)
-def test_the_better_of_two_rows_is_that_with_the_higher_dev_f1_of_a_corpus_and_level(whole, row):
-    rows = {one["row"]: one["results"] for one in json.loads((whole / "supervised.json").read_text())["rows"]}
-
+def test_the_better_of_two_rows_is_that_with_the_higher_dev_f1_of_a_corpus_and_level(results, row):
+    table = json.loads((results / "supervised.json").read_text())
+    rows = {one["row"]: one["results"] for one in table["rows"]}
     for best in rows[row]:
         corpus, level, seed = best["corpus"], best["level"], best["seed"]
         those = [
@@ -145,9 +154,9 @@ def test_the_better_of_two_rows_is_that_with_the_higher_dev_f1_of_a_corpus_and_l
         assert best["test"] == {key: better["test"][key] for key in decided}
 
 
-def test_one_model_of_all_corpora_has_one_threshold_a_level_unless_it_is_tuned(whole):
+def test_one_model_of_all_corpora_has_one_threshold_a_level_unless_it_is_tuned(results):
     def thresholds(row):
-        (path,) = (whole / "runs").glob(f"{row}_all_both_1_*.json")
+        (path,) = (results / "runs").glob(f"{row}_all_both_1_*.json")
         result = json.loads(path.read_text())
         return result, {key: of["threshold"] for key, of in result["test"].items()}
 
@@ -161,18 +170,18 @@ def test_one_model_of_all_corpora_has_one_threshold_a_level_unless_it_is_tuned(w
     assert set(result["reliability"]) == {"sure", "possible"}
 
 
-def test_a_finished_study_is_not_made_again(whole, options, capsys, monkeypatch):
-    before, table = files(whole / "runs"), (whole / "supervised.json").read_text()
-    monkeypatch.setattr(making, "train", None)
+def test_a_finished_study_is_not_made_again(results, options, capsys, monkeypatch):
+    before, table = files(results / "runs"), (results / "supervised.json").read_text()
+    monkeypatch.setattr(trainers, "train", None)
     monkeypatch.setattr(figures, "write", lambda study, folder: [])
-    _, said = run(capsys, *options, "-o", whole, *KINDS)
-    assert said == ""
-    assert files(whole / "runs") == before
-    assert (whole / "supervised.json").read_text() == table
+    _, output = run(capsys, *options, "-o", results, *KINDS)
+    assert output == ""
+    assert files(results / "runs") == before
+    assert (results / "supervised.json").read_text() == table
 
 
 def test_what_fails_is_told_and_the_rest_is_made_and_then_made_up_for(options, capsys, monkeypatch, tmp_path):
-    train = making.train
+    train = trainers.train
     monkeypatch.setattr(figures, "write", lambda study, folder: [])
 
     def failing(encoder, sources, *rest, **more):
@@ -180,20 +189,20 @@ def test_what_fails_is_told_and_the_rest_is_made_and_then_made_up_for(options, c
             raise RuntimeError("the lights went out")
         return train(encoder, sources, *rest, **more)
 
-    monkeypatch.setattr(making, "train", failing)
+    monkeypatch.setattr(trainers, "train", failing)
     some = (*options, "-o", tmp_path, "--seeds", 1, "--rows", "learned-further")
-    _, said = run(capsys, *some, rc=1)
+    _, output = run(capsys, *some, rc=1)
     for level in ("sure", "possible"):
-        assert f"learned-further, mtref {level}, seed 1: failed, RuntimeError: the lights went out" in said
-    assert f"otalign: 2 failed; see {tmp_path / 'failed.txt'}" in said
+        assert f"learned-further, mtref {level}, seed 1: failed, RuntimeError: the lights went out" in output
+    assert f"otalign: 2 failed; see {tmp_path / 'failed.txt'}" in output
     assert "Traceback" in (tmp_path / "failed.txt").read_text()
     made = files(tmp_path / "runs")
     assert len([name for name in made if name.endswith(".json")]) == 6  # the one of all, and five
     steps = []
-    monkeypatch.setattr(making, "train", train)
-    monkeypatch.setattr("otalign.training.run.TrainingRun._step", _counted(steps))
-    _, said = run(capsys, *some)
-    assert said.count("seed 1: dev F1") == 2
+    monkeypatch.setattr(trainers, "train", train)
+    monkeypatch.setattr("otalign.training.run.TrainingRun._step", _count_steps(steps))
+    _, output = run(capsys, *some)
+    assert output.count("seed 1: dev F1") == 2
     assert len(steps) == 2  # those of mtref alone, at two levels: the model of all was kept
     after = files(tmp_path / "runs")
     assert not [name for name in after if name.endswith(".model")]
@@ -205,7 +214,7 @@ def test_what_fails_is_told_and_the_rest_is_made_and_then_made_up_for(options, c
 
 def test_a_model_that_cannot_be_tested_is_not_trained_again(options, capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(figures, "write", lambda study, folder: [])
-    monkeypatch.setattr(making, "APART", 0.0)
+    monkeypatch.setattr(training, "CHECKPOINT_INTERVAL", 0.0)
     some = (*options, "-o", tmp_path, "--seeds", 1, "--rows", "uot")
 
     def failing(*_):
@@ -213,111 +222,112 @@ def test_a_model_that_cannot_be_tested_is_not_trained_again(options, capsys, mon
 
     steps = []
     with monkeypatch.context() as patch:
-        patch.setattr(making, "count", failing)
+        patch.setattr(training, "count", failing)
         run(capsys, *some, rc=1)
     assert list((tmp_path / "runs").glob("*.pt"))
-    monkeypatch.setattr("otalign.training.run.TrainingRun._step", _counted(steps))
+    monkeypatch.setattr("otalign.training.run.TrainingRun._step", _count_steps(steps))
     run(capsys, *some)
     assert not steps
     assert {path.suffix for path in (tmp_path / "runs").iterdir()} == {".json", ".npy"}
 
 
-def _counted(steps):
+def _count_steps(steps):
     from otalign.training.run import TrainingRun
 
     step = TrainingRun._step
 
-    def counted(self, parts):
+    def count_step(self, parts):
         steps.append(parts)
         return step(self, parts)
 
-    return counted
+    return count_step
 
 
-def test_several_processes_come_to_what_one_does(ground, tmp_path):
-    jobs = [Job((ResultKey("ablation-layers", ALL, BOTH, 1),))]
+def test_several_processes_come_to_what_one_does(context, tmp_path):
+    jobs = [Job((ModelId("ablation-layers", ALL, BOTH, 1),))]
     # A process has the rows as they are written, not as they are here.
     with pytest.MonkeyPatch.context() as patch:
         row = ROWS["ablation-layers"]
         patch.setitem(ROWS, row.name, replace(row, recipe=row.recipe.replace(epochs=6, steps=600)))
-        alone = list(run_jobs(jobs, ground(tmp_path / "one")))
+        alone = list(run_jobs(jobs, context(tmp_path / "one")))
         # The first kills its process, which costs nothing but itself.
-        several = list(run_jobs([Job(()), *jobs], ground(tmp_path / "two"), 2))
-        key = {result.place: (result.key, result.dev_f1) for result in alone}
-        assert {result.place: (result.key, result.dev_f1) for result in several} == key
+        several = list(run_jobs([Job(()), *jobs], context(tmp_path / "two"), 2))
+        key = {result.model: (result.key, result.dev_f1) for result in alone}
+        assert {result.model: (result.key, result.dev_f1) for result in several} == key
 
 
 def test_a_job_waits_for_the_choice_that_it_takes_over_and_for_nothing_else():
     row = ROWS["uot"]
-    jobs = order_jobs([*places(row, 3), *places(ROWS["bot"], 2)], lambda place: len(place.corpus))
-    waiting = Waiting(jobs)
-    first = [waiting.next() for _ in range(sum(len(dev_levels(dev)) for dev in DEVS))]
-    assert {job.places[0].seed for job in first if job} == {1}
-    assert all(job.places[0].row == "uot" for job in first if job)
-    assert waiting.next().places[0].row == "bot"  # pyright: ignore[reportOptionalMemberAccess]
-    waiting.finish(first[3])  # pyright: ignore[reportArgumentType]
-    assert waiting.next().after == first[3].places[0]  # pyright: ignore[reportOptionalMemberAccess]
+    models = [*list_models(row, 3), *list_models(ROWS["bot"], 2)]
+    jobs = order_jobs(models, lambda model: len(model.corpus))
+    queue = JobQueue(jobs)
+    first = [queue.next() for _ in range(sum(len(dev_levels(dev)) for dev in DEVS))]
+    assert {job.models[0].seed for job in first if job} == {1}
+    assert all(job.models[0].row == "uot" for job in first if job)
+    assert queue.next().models[0].row == "bot"  # pyright: ignore[reportOptionalMemberAccess]
+    queue.finish(first[3])  # pyright: ignore[reportArgumentType]
+    assert queue.next().after == first[3].models[0]  # pyright: ignore[reportOptionalMemberAccess]
 
 
 def test_jobs_come_in_the_order_of_their_urgency_and_size():
-    wanted = [place for row in ROWS.values() for place in places(row)]
-    jobs = order_jobs(wanted, lambda place: len(place.corpus))
-    assert sorted(place for job in jobs for place in job.places) == sorted(wanted)
-    rows = list(dict.fromkeys(job.places[0].row for job in jobs))
+    models = [model_id for row in ROWS.values() for model_id in list_models(row)]
+    jobs = order_jobs(models, lambda model: len(model.corpus))
+    assert sorted(model_id for job in jobs for model_id in job.models) == sorted(models)
+    rows = list(dict.fromkeys(job.models[0].row for job in jobs))
     assert rows[:8] == ["learned-union", "learned-further", "uot", "bot", "pot", "learned", *paper.PEERS]
     assert all(row.startswith("ablation-") for row in rows[8:])
-    assert len(jobs[0].places) == 3  # the union, one, refit
-    assert all(len(job.places) == 2 and job.after == jobs[0].places[0] for job in jobs[1:8])  # further
-    sizes = [len(job.places[0].corpus) for job in jobs if job.places[0].row == "learned"]
+    assert len(jobs[0].models) == 3  # the union, one, refit
+    assert all(len(job.models) == 2 and job.after == jobs[0].models[0] for job in jobs[1:8])  # further
+    sizes = [len(job.models[0].corpus) for job in jobs if job.models[0].row == "learned"]
     assert sizes[:4] == sorted(sizes[:4], reverse=True)
 
 
 def test_ablations_touch_no_test_set():
     for name in ROWS:
-        for place in places(ROWS[name]):
-            assert bool(place.columns) != name.startswith("ablation-")
+        for model_id in list_models(ROWS[name]):
+            assert bool(model_id.columns) != name.startswith("ablation-")
 
 
-def test_without_a_choice_the_other_seeds_say_what_is_missing(ground, tmp_path):
-    place = ResultKey("uot", "wiki", "sure", 2)
-    (failure,) = run_jobs([Job((place,))], ground(tmp_path))
+def test_without_a_choice_the_other_seeds_say_what_is_missing(context, tmp_path):
+    model_id = ModelId("uot", "wiki", "sure", 2)
+    (failure,) = run_jobs([Job((model_id,))], context(tmp_path))
     assert isinstance(failure, Failure)
     assert "uot, wiki sure, seed 1 is missing" in failure.error
 
 
-def test_reliability_sees_every_cell_and_every_word(ground, model, tmp_path):
+def test_reliability_sees_every_cell_and_every_word(context, model, tmp_path):
     from otalign.training import RunOptions, train
 
-    here = ground(tmp_path)
-    golds = here.material.golds("mtref", "test")
+    here = context(tmp_path)
+    golds = here.data.get_golds("mtref", "test")
     trained = train(
-        str(model), {"wiki": here.get_splits("wiki")}, *_learned(), options=RunOptions(device="cpu")
+        str(model), {"wiki": here.get_splits("wiki")}, *_get_recipe(), options=RunOptions(device="cpu")
     )
-    found = reliability(trained.aligner, golds, "sure")
+    found = measure_reliability(trained.aligner, golds, "sure")
     assert found["all cells"].counts.sum() == sum(n * m for n, m in (gold.shape for gold in golds))
     assert found["all cells"].found.sum() == sum(len(gold.sure) for gold in golds)
     assert found["nulls"].counts.sum() == sum(sum(gold.shape) for gold in golds)
     assert found["links"].counts[1:].tolist() == found["all cells"].counts[1:].tolist()
-    assert found["links"].expected[0] >= LEAST * found["links"].counts[0]
+    assert found["links"].expected[0] >= MIN_PROBABILITY * found["links"].counts[0]
 
 
-def _learned():
+def _get_recipe():
     row = ROWS["learned"]
     return row.tries[0].problem, row.recipe
 
 
-def test_figures_are_drawn_of_what_is_there(whole, ground):
+def test_figures_are_drawn_of_what_is_there(results, context):
     pytest.importorskip("matplotlib")
-    study = run_supervised(ground(whole), MADE, seeds=2)
-    written = figures.write(study, whole / "figures")
+    study = run_supervised(context(results), TRAINED, seeds=2)
+    written = figures.write(study, results / "figures")
     names = ["supervised-f1-by-null-rate", "supervised-f1-by-phrase-share", "reliability"]
     assert [path.name for path in written] == [f"{name}.{kind}" for name in names for kind in ("svg", "png")]
     assert all(path.stat().st_size for path in written)
 
 
-def test_tables_and_figures_of_nothing_are_no_error(ground, tmp_path):
-    study = run_supervised(ground(tmp_path), [])
-    assert tables.markdown(study).startswith("# Supervised alignment")
+def test_tables_and_figures_of_nothing_are_no_error(context, tmp_path):
+    study = run_supervised(context(tmp_path), [])
+    assert tables.format_markdown(study).startswith("# Supervised alignment")
     assert figures.write(study, tmp_path / "figures") == []
 
 
@@ -332,13 +342,13 @@ def test_tables_and_figures_of_nothing_are_no_error(ground, tmp_path):
     ],
 )
 def test_what_cannot_be_done_is_said_in_words(options, capsys, tmp_path, arguments, message):
-    _, said = run(capsys, *options, "-o", tmp_path / "x", *arguments, rc=2)
-    assert message in said
+    _, output = run(capsys, *options, "-o", tmp_path / "x", *arguments, rc=2)
+    assert message in output
 
 
 def test_without_a_data_folder_it_is_said_how_to_give_one(model, capsys, tmp_path):
-    _, said = run(capsys, "--encoder", model, "-o", tmp_path, rc=2)
-    assert "no data folder is given; pass data= or set OTALIGN_DATA" in said
+    _, output = run(capsys, "--encoder", model, "-o", tmp_path, rc=2)
+    assert "no data folder is given; pass data= or set OTALIGN_DATA" in output
 
 
 def test_it_explains_itself_with_an_example(capsys):

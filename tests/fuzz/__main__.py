@@ -18,9 +18,9 @@ ROOT = Path(__file__).parent.parent.parent
 # Readers and writers, solver, API, model folders.
 TARGETS = [
     "tests/fuzz",
-    "tests/corpus",
+    "tests/io",
     "tests/ot/test_laws.py",
-    "tests/test_words.py",
+    "tests/text/test_words.py",
     "tests/test_settings.py",
 ]
 PROFILE = ["-m", "hypothesis", "--hypothesis-profile=fuzz"]

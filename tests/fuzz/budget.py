@@ -1,4 +1,4 @@
-"""A pytest plugin for fuzzing: tests in an order drawn from the seed, and none begun once the time is up."""
+"""A pytest plugin for fuzzing: tests run in an order drawn from the seed until the time is up."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""Bytes and JSON that are nearly what was expected, drawn by Hypothesis."""
+"""Hypothesis strategies for nearly valid bytes and JSON."""
 
 import json
 from typing import Any
@@ -99,7 +99,7 @@ nested = st.integers(1, 50_000).map(lambda depth: "[" * depth + "]" * depth)
 
 @st.composite
 def changed_bytes(draw, whole: bytes) -> bytes:
-    """The bytes with a few of them flipped, cut out or replaced, or cut short."""
+    """Change a few bytes: flip, insert, remove, replace or truncate them."""
     content = bytearray(whole)
     for _ in range(draw(st.integers(1, 4))):
         start = draw(st.integers(0, len(content)))
@@ -117,7 +117,7 @@ def changed_bytes(draw, whole: bytes) -> bytes:
 
 @st.composite
 def changed_json(draw, whole: Any) -> bytes:
-    """The JSON value with something in it missing, replaced by another, or nested deeply."""
+    """Change a JSON value: remove or replace a part, or nest it deeply."""
     value = json.loads(json.dumps(whole))
     for _ in range(draw(st.integers(1, 3))):
         parent, key = draw(st.sampled_from(list(_places(value)) or [(None, None)]))

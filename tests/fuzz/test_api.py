@@ -1,4 +1,4 @@
-"""The HTTP API on any bytes, JSON, paths and headers: an answer or a refusal that says why, never a 5xx."""
+"""The HTTP API on any bytes, JSON, paths and headers: an answer or an explained refusal, never a 5xx."""
 
 import json
 import math
@@ -56,12 +56,12 @@ def client(tmp_path_factory) -> Iterator[TestClient]:
 def check(answer) -> None:
     assert answer.status_code < 500, answer.text
     if answer.content and "json" in answer.headers.get("content-type", ""):  # HEAD has no body
-        told = json.loads(answer.content, parse_constant=lambda name: pytest.fail(f"{name} in an answer"))
+        body = json.loads(answer.content, parse_constant=lambda name: pytest.fail(f"{name} in an answer"))
         if answer.status_code >= 400:
-            assert told["status"] == answer.status_code
-            assert told["detail"]
+            assert body["status"] == answer.status_code
+            assert body["detail"]
             assert len(answer.content) < 1_000_000
-        for alignment in told.get("alignments", [told] if "links" in told else []):
+        for alignment in body.get("alignments", [body] if "links" in body else []):
             assert all(0 <= weight <= 1 and math.isfinite(weight) for _, _, weight in alignment["links"])
 
 

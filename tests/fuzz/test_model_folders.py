@@ -30,7 +30,7 @@ PAIRS = [("he bought a used car", "he purchased a car yesterday"), ("", "rain"),
 
 
 def load_and_align(folder: str) -> str:
-    """Say what became of a folder: "aligned", "refused: …", or what is wrong with either."""
+    """Return "aligned", "refused: …", or "broken: …" with what is wrong."""
     from otalign import Aligner
 
     try:
@@ -41,13 +41,13 @@ def load_and_align(folder: str) -> str:
     except BaseException as error:  # a panic of Rust is no Exception
         return f"broken: {type(error).__module__}.{type(error).__name__}: {error}"
     for alignment in found:
-        told = alignment.to_dict()
+        data = alignment.to_dict()
         try:
-            json.dumps(told, allow_nan=False)
+            json.dumps(data, allow_nan=False)
         except ValueError:
-            return f"broken: not finite: {told}"
+            return f"broken: not finite: {data}"
         if not all(0 <= link.weight <= 1 and math.isfinite(link.weight) for link in alignment.links):
-            return f"broken: weights: {told}"
+            return f"broken: weights: {data}"
     return "aligned"
 
 

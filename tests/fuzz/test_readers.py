@@ -1,4 +1,4 @@
-"""Every reader, on whatever bytes: items or a bad line that says where, in bounded time and memory."""
+"""Every reader on any bytes: items, or an error with the line, in bounded time and memory."""
 
 import tracemalloc
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from otalign.alignment import Alignment, Link
 from otalign.gold import Gold, WordlessLinks
 from otalign.io import FORMATS, BadLine, Item, TextPair, WordPair, read, write
 from otalign.io.items import get_levels, get_words
-from tests.drawn_alignments import alignments, golds, links_without_words
+from tests.alignment_strategies import alignments, golds, links_without_words
 from tests.fuzz import SECONDS, share_of_examples
 from tests.fuzz.hostile import changed_bytes, fragments
 from tests.io.examples import example as example_of
@@ -23,7 +23,7 @@ each_format = pytest.mark.parametrize("format", FORMATS)
 
 @st.composite
 def contents(draw, format: str) -> list[bytes]:
-    """Hostile contents for each file of a format: its own example with changes, or fragments of any."""
+    """Draw hostile contents for each file of a format: its example with changes, or fragments."""
     items = list(enumerate(example_of(format), 1))
     whole = ["".join(text(item, number) for number, item in items).encode() for text in FORMATS[format].write]
     return [draw(fragments | changed_bytes(content)) for content in whole]
@@ -31,7 +31,7 @@ def contents(draw, format: str) -> list[bytes]:
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory) -> Path:
-    """One for all examples: each writes its files anew."""
+    """Return one folder for all examples; each overwrites the files."""
     return tmp_path_factory.mktemp("fuzzed")
 
 
@@ -166,7 +166,7 @@ def test_any_item_is_refused_by_the_writer_or_keeps_its_words_and_links(format, 
 
 
 def differences(kept: Item, item: Item) -> Iterator[str]:
-    """Say what the format was to hold and did not."""
+    """List what was written and not read back."""
     if not isinstance(kept, WordlessLinks) and get_words(kept) != get_words(item):
         yield f"words {get_words(kept)!r} instead of {get_words(item)!r}"
     if isinstance(kept, Alignment | Gold | WordlessLinks) and get_levels(kept) != get_levels(item):

@@ -1,4 +1,4 @@
-"""`solve` on hostile but valid problems: finite plans, the marginals that were asked for, and POT's plans."""
+"""`solve` on hostile but valid problems: finite plans, correct marginals, and the plans of POT."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from otalign.ot import Balanced, Entropic, Partial, Problem, Unbalanced, solve
 from tests.fuzz import share_of_examples
-from tests.ot.drawn import Drawn, problems
+from tests.ot.random_problems import RandomProblem, problems
 from tests.ot.test_oracle import pot_plan
 
 sizes = st.integers(1, 9)
@@ -15,8 +15,8 @@ eps = st.floats(1e-4, 1e3)
 
 
 @st.composite
-def hostile_problems(draw, problems=problems, least: float = 1e-12, most: float = 1e6) -> Drawn:
-    """Costs with ties, zeros and large values; masses of many orders of magnitude, some of them zero."""
+def hostile_problems(draw, problems=problems, least: float = 1e-12, most: float = 1e6) -> RandomProblem:
+    """Draw costs with ties, zeros and large values, and masses of many magnitudes, some of them zero."""
     n, m = draw(sizes), draw(sizes)
     problem: Problem = draw(problems)
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
@@ -27,7 +27,7 @@ def hostile_problems(draw, problems=problems, least: float = 1e-12, most: float 
         masses[1:][rng.random(len(masses) - 1) < 0.2] = 0
     if isinstance(problem, Balanced):
         b *= a.sum() / b.sum()
-    return Drawn(C, a, b, problem)
+    return RandomProblem(C, a, b, problem)
 
 
 @given(hostile_problems(), eps, st.sampled_from([np.float32, np.float64]))

@@ -1,4 +1,4 @@
-"""The folder of an aligner that is as small as one can be, made in milliseconds and without torch."""
+"""Folders of the smallest possible aligners, made in milliseconds and without torch."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ from otalign.encoders import EXPORTED
 from otalign.encoders.onnx import TOKENIZER, Onnx
 from otalign.settings import Learned, LearnedSettings
 from tests.encoders.tiny import wordpiece
-from tests.scoring.drawn_heads import learned
+from tests.scoring.random_heads import make_transport_head
 
 SIZE = 4  # of an embedding
 
@@ -45,7 +45,7 @@ def make_encoder(folder: Path) -> Onnx:
 def make_trained(folder: Path) -> Aligner:
     """Make an aligner with a learned transport, and save it."""
     settings = LearnedSettings(encoder="tiny", layer=2, problem=Learned(0.4, 0.3), trained="on nothing")
-    aligner = Aligner(make_encoder(folder), settings, head=learned(size=SIZE))
+    aligner = Aligner(make_encoder(folder), settings, head=make_transport_head(size=SIZE))
     aligner.save(folder)
     return aligner
 

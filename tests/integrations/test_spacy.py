@@ -1,4 +1,4 @@
-"""Docs are aligned by their tokens, blank ones included; with spaCy itself where it is installed."""
+"""Docs are aligned by their tokens, including blank ones; with spaCy itself if it is installed."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from otalign.integrations.spacy import align_docs, align_many_docs
-from tests.diff.plain import plain_aligner
+from tests.diff.toy_aligner import make_toy_aligner
 
-ALIGNER = plain_aligner()
+ALIGNER = make_toy_aligner()
 
 
 @dataclass
@@ -22,7 +22,7 @@ class Token:
 
 
 class StandIn(list[Token]):
-    """As much of a `Doc` as is asked for."""
+    """The attributes of a `Doc` that the integration reads."""
 
     def __init__(self, *parts: str):
         super().__init__()

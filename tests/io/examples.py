@@ -31,7 +31,7 @@ ISTS = """<sentence id="1" status="">
 
 
 def example(format):
-    """Three pairs as the format holds them, the second of them empty."""
+    """Return three pairs as the format represents them; the second is empty."""
     items = [GOLD, EMPTY, Gold(TARGET, SOURCE, frozenset({(3, 4)}))]
     if format in ("pharaoh", "talp", "naacl"):
         return [WordlessLinks(gold.sure, gold.possible) for gold in items]

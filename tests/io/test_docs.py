@@ -1,4 +1,4 @@
-"""The tables and the JSON of docs/formats.md are right; `tests/test_docs.py` runs its other examples."""
+"""The tables and the JSON of docs/formats.md are correct; `tests/test_docs.py` runs its other examples."""
 
 import json
 import re

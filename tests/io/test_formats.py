@@ -1,4 +1,4 @@
-"""What is written is read again, for every format, and means what the format says."""
+"""Every format reads back what it writes, with the meaning that the format defines."""
 
 import gzip
 import json
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from otalign.alignment import Alignment, Link
 from otalign.gold import Gold, WordlessLinks
 from otalign.io import FORMATS, BadLine, TextPair, WordPair, read, write
-from tests.drawn_alignments import alignments, golds, letters, links_without_words, plain_alignments
+from tests.alignment_strategies import alignments, golds, letters, links_without_words, plain_alignments
 from tests.io.examples import GOLD, ISTS, TEXT, example, paths_for, read_all
 
 each_format = pytest.mark.parametrize("format", FORMATS)

@@ -1,4 +1,4 @@
-"""No line, sentence or archive takes more memory than the limits allow, and no bytes end in a traceback."""
+"""Lines, sentences and archives stay within the limits of memory, and no bytes end in a traceback."""
 
 import gzip
 import json

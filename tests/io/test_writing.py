@@ -1,4 +1,4 @@
-"""What `--format X` writes, `--from X` reads."""
+"""`--from X` reads the output of `--format X`."""
 
 import pytest
 

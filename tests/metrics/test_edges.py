@@ -1,4 +1,4 @@
-"""What has no obvious answer: nothing predicted, nothing to find, no words; and what is refused."""
+"""Edge cases: nothing predicted, nothing to find, no words; and invalid arguments."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The example of the documentation does what it shows."""
+"""The example of the documentation gives the documented result."""
 
 import doctest
 from pathlib import Path

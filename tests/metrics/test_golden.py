@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from otalign.metrics import MEASURES, Counts, breakdown, count_pair, per_pair, scores
-from tests.metrics.drawn import counted
+from tests.metrics.random_counts import count_pairs
 
 # He bought a used car . / He purchased a second-hand car yesterday .
 # The prediction links `used` to `car`. Links: 5 of 6 right, gold 6. Nulls: predicted `second-hand` and
@@ -70,7 +70,7 @@ def test_one_pair_scores_its_shares():
 
 
 def test_f1_is_of_the_two_means_and_neither_the_mean_of_f1_nor_the_f1_of_all_counts():
-    counts = counted([CAR, STRAY])
+    counts = count_pairs([CAR, STRAY])
     found = scores(counts)
     assert found["precision"] == near((F(3, 4) + F(2, 3)) / 2)
     assert found["recall"] == near((F(6, 7) + F(1, 2)) / 2)
@@ -82,7 +82,7 @@ def test_f1_is_of_the_two_means_and_neither_the_mean_of_f1_nor_the_f1_of_all_cou
 def test_links_alone_average_over_pairs_too():
     # One source word and three target words: one link of three found, then three links for one.
     found = scores(
-        counted([({(0, 0)}, {(0, 0), (0, 1), (0, 2)}, 1, 3), ({(0, 0), (0, 1), (0, 2)}, {(0, 0)}, 1, 3)])
+        count_pairs([({(0, 0)}, {(0, 0), (0, 1), (0, 2)}, 1, 3), ({(0, 0), (0, 1), (0, 2)}, {(0, 0)}, 1, 3)])
     )
     assert found["links_precision"] == near(F(2, 3))
     assert found["links_recall"] == near(F(2, 3))
@@ -118,14 +118,14 @@ def test_a_phrase_is_several_links_that_hang_together():
 
 
 def test_null_rate_and_length_are_of_both_sentences_of_the_gold():
-    counts = counted([CAR, STRAY])
+    counts = count_pairs([CAR, STRAY])
     assert counts.null_rate.tolist() == [near(F(1, 13)), 1]
     assert counts.length.tolist() == [13, 4]
 
 
 def test_bins_have_equal_counts_and_never_part_equal_values():
     lengths = [1, 1, 1, 1, 1, 1, 2, 3, 4, 5]
-    counts = counted([(set(), set(), n, 0) for n in lengths])
+    counts = count_pairs([(set(), set(), n, 0) for n in lengths])
     found = [(b.low, b.high, len(b.counts)) for b in breakdown(counts, "length", bins=5)]
     assert found == [(1, 1, 6), (2, 3, 2), (4, 5, 2)]
 

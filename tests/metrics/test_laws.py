@@ -1,4 +1,4 @@
-"""What must hold for every corpus, prediction and gold."""
+"""Laws of the metrics, for every corpus, prediction and gold."""
 
 from itertools import pairwise
 
@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otalign.metrics import MEASURES, Counts, breakdown, count_pair, per_pair, scores
-from tests.metrics.drawn import counted, drawn_corpus, drawn_pair
+from tests.metrics.random_counts import corpora, count_pairs, scored_pairs
 
 
-def said(links, n, m):
-    """All that an alignment says: its links, and each word it leaves alone."""
+def count_links(links, n, m):
+    """Return the links and nulls of an alignment."""
     lonely = [("source", i) for i in range(n) if all(i != k for k, _ in links)]
     return {*links, *lonely, *(("target", j) for j in range(m) if all(j != k for _, k in links))}
 
@@ -21,10 +21,10 @@ def close(found: dict, expected: dict):
     assert found == pytest.approx(expected, abs=1e-12)
 
 
-@given(drawn_pair())
+@given(scored_pairs())
 def test_counting_is_counting_what_each_says(pair):
     predicted, gold, n, m = pair
-    guess, truth = said(predicted, n, m), said(gold, n, m)
+    guess, truth = count_links(predicted, n, m), count_links(gold, n, m)
     tally = count_pair(*pair).tally("links+nulls")
     assert (tally.correct[0], tally.predicted[0], tally.gold[0]) == (
         len(guess & truth),
@@ -33,26 +33,26 @@ def test_counting_is_counting_what_each_says(pair):
     )
 
 
-@given(drawn_corpus)
+@given(corpora)
 def test_scores_are_between_0_and_1(pairs):
-    assert all(0 <= value <= 1 for value in scores(counted(pairs)).values())
+    assert all(0 <= value <= 1 for value in scores(count_pairs(pairs)).values())
 
 
-@given(drawn_corpus)
+@given(corpora)
 def test_swapping_prediction_and_gold_swaps_precision_and_recall(pairs):
-    there, back = scores(counted(pairs)), scores(counted([(g, p, n, m) for p, g, n, m in pairs]))
+    there, back = scores(count_pairs(pairs)), scores(count_pairs([(g, p, n, m) for p, g, n, m in pairs]))
     swap = {"precision": "recall", "recall": "precision"}
     renamed = {"_".join(swap.get(word, word) for word in name.split("_")): v for name, v in back.items()}
     close(there, renamed)
 
 
-@given(drawn_corpus)
+@given(corpora)
 def test_source_and_target_are_alike(pairs):
-    turned = [({(j, i) for i, j in p}, {(j, i) for i, j in g}, m, n) for p, g, n, m in pairs]
-    close(scores(counted(pairs)), scores(counted(turned)))
+    swapped = [({(j, i) for i, j in p}, {(j, i) for i, j in g}, m, n) for p, g, n, m in pairs]
+    close(scores(count_pairs(pairs)), scores(count_pairs(swapped)))
 
 
-@given(drawn_pair(), st.randoms())
+@given(scored_pairs(), st.randoms())
 def test_the_order_of_words_means_nothing(pair, random):
     predicted, gold, n, m = pair
     rows, columns = random.sample(range(n), n), random.sample(range(m), m)
@@ -60,19 +60,19 @@ def test_the_order_of_words_means_nothing(pair, random):
     assert np.array_equal(count_pair(*pair).table, count_pair(*moved, n, m).table)
 
 
-@given(drawn_corpus, st.randoms())
+@given(corpora, st.randoms())
 def test_the_order_of_pairs_means_nothing(pairs, random):
-    close(scores(counted(pairs)), scores(counted(random.sample(pairs, len(pairs)))))
+    close(scores(count_pairs(pairs)), scores(count_pairs(random.sample(pairs, len(pairs)))))
 
 
-@given(drawn_corpus)
+@given(corpora)
 def test_repeating_a_corpus_changes_no_score(pairs):
-    close(scores(counted(pairs)), scores(counted(pairs * 3)))
+    close(scores(count_pairs(pairs)), scores(count_pairs(pairs * 3)))
 
 
-@given(drawn_corpus)
+@given(corpora)
 def test_a_pair_is_a_corpus_of_one_and_there_macro_is_micro(pairs):
-    figures = per_pair(counted(pairs))
+    figures = per_pair(count_pairs(pairs))
     for k, pair in enumerate(pairs):
         alone = scores(count_pair(*pair))
         known = alone.keys() & figures.keys()
@@ -81,7 +81,7 @@ def test_a_pair_is_a_corpus_of_one_and_there_macro_is_micro(pairs):
             assert alone[name] == pytest.approx(alone[name.removeprefix("micro_")])
 
 
-@given(drawn_pair())
+@given(scored_pairs())
 def test_a_pair_matches_exactly_when_nothing_is_missed_and_nothing_is_too_much(pair):
     found = scores(count_pair(*pair))
     for part in ("precision", "recall"):
@@ -89,13 +89,13 @@ def test_a_pair_matches_exactly_when_nothing_is_missed_and_nothing_is_too_much(p
     assert found["exact_match"] == (pair[0] == pair[1]) == (found["precision"] == found["recall"] == 1)
 
 
-@given(drawn_corpus)
+@given(corpora)
 def test_without_possible_links_aer_is_what_micro_f1_of_links_lacks(pairs):
-    found = scores(counted(pairs))
+    found = scores(count_pairs(pairs))
     assert found["aer"] == pytest.approx(1 - found["micro_links_f1"], abs=1e-12)
 
 
-@given(drawn_pair(), drawn_pair())
+@given(scored_pairs(), scored_pairs())
 def test_aer_is_the_same_at_both_levels(pair, other):
     predicted, gold, n, m = pair
     possible = {(i, j) for i, j in other[0] if i < n and j < m}
@@ -106,7 +106,7 @@ def test_aer_is_the_same_at_both_levels(pair, other):
     assert np.array_equal(rows[1].tally("links").gold, [len(gold | possible)])
 
 
-@given(drawn_pair())
+@given(scored_pairs())
 def test_phrases_are_the_connected_components_of_several_links(pair):
     rest, sizes = set(pair[1]), []
     while rest:
@@ -121,9 +121,9 @@ def test_phrases_are_the_connected_components_of_several_links(pair):
     assert counts.column("gold_phrases")[0] == sum(size > 1 for size in sizes)
 
 
-@given(drawn_corpus, st.sampled_from(["null_rate", "length", "phrase_share"]), st.integers(1, 10))
+@given(corpora, st.sampled_from(["null_rate", "length", "phrase_share"]), st.integers(1, 10))
 def test_bins_share_out_all_pairs_by_ascending_value(pairs, by, bins):
-    counts = counted(pairs)
+    counts = count_pairs(pairs)
     found = breakdown(counts, by, bins)
     assert 1 <= len(found) <= bins
     assert sorted(map(tuple, Counts.concatenate(b.counts for b in found).table)) == sorted(
@@ -136,7 +136,7 @@ def test_bins_share_out_all_pairs_by_ascending_value(pairs, by, bins):
 
 @given(st.integers(1, 40), st.integers(1, 40))
 def test_bins_of_distinct_values_differ_by_one_pair_at_most(pairs, bins):
-    found = breakdown(counted([(set(), set(), n, 0) for n in range(pairs)]), "length", bins)
+    found = breakdown(count_pairs([(set(), set(), n, 0) for n in range(pairs)]), "length", bins)
     sizes = [len(b.counts) for b in found]
     assert len(found) == min(bins, pairs)
     assert max(sizes) - min(sizes) <= 1

@@ -1,4 +1,4 @@
-"""Reliability: what is binned is all there, and the error is that of the textbook."""
+"""Reliability: bins hold all values, and the error is that of the definition."""
 
 import numpy as np
 import pytest
@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 
 from otalign.metrics.reliability import Reliability
 
-told = st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=40)
+outcomes = st.lists(st.tuples(st.floats(0, 1), st.booleans()), max_size=40)
 
 
 def of(pairs) -> Reliability:
     return Reliability.from_outcomes([p for p, _ in pairs], [so for _, so in pairs])
 
 
-@given(told)
+@given(outcomes)
 def test_nothing_is_lost_between_the_bins(pairs):
     found = of(pairs)
     assert found.counts.sum() == len(pairs)
@@ -25,14 +25,14 @@ def test_nothing_is_lost_between_the_bins(pairs):
     assert np.isnan(found.share[~some]).all()
 
 
-@given(told, told)
+@given(outcomes, outcomes)
 def test_parts_add_up_to_the_whole(some, others):
     whole, added = of(some + others), of(some) + of(others)
     for name in ("counts", "expected", "found", "error"):
         assert getattr(added, name) == pytest.approx(getattr(whole, name))
 
 
-@given(told)
+@given(outcomes)
 def test_the_error_is_the_mean_gap_of_bins_weighed_by_their_counts(pairs):
     gaps = []
     for k in range(10):
@@ -57,7 +57,7 @@ def test_facts_drawn_as_the_probabilities_say_make_little_error():
     assert Reliability.from_outcomes(p, rng.random(p.size) < p**3).error > 0.2
 
 
-@given(told)
+@given(outcomes)
 def test_it_comes_back_from_json(pairs):
     found = of(pairs)
     assert Reliability.from_dict(found.to_dict()).to_dict() == found.to_dict()

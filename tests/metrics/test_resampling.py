@@ -1,4 +1,4 @@
-"""Intervals and tests: that the short way by matrices is the long way, and that p means what it says."""
+"""Intervals and significance tests: matrices give the result of loops, and p-values are valid."""
 
 from itertools import product
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from otalign.metrics import MEASURES, Counts, Resampling, compare, intervals, resampling, scores
-from tests.metrics.drawn import counted, two_systems
+from tests.metrics.random_counts import count_pairs, two_systems
 
 FEW = Resampling(trials=200, seed=3)
 
@@ -56,7 +56,7 @@ def test_an_interval_holds_the_score_and_narrows_with_more_pairs_and_less_confid
 
 
 def test_pairs_that_are_all_alike_leave_no_doubt():
-    counts = counted([({(0, 0)}, {(0, 0)}, 2, 1)] * 20)
+    counts = count_pairs([({(0, 0)}, {(0, 0)}, 2, 1)] * 20)
     interval = intervals(counts, ["f1"], FEW)["f1"]
     assert interval.low == pytest.approx(interval.high) == pytest.approx(scores(counts)["f1"])
 
@@ -79,7 +79,7 @@ def test_comparing_the_other_way_round_negates_the_difference_and_keeps_p():
 
 
 def share_of_all_swaps(measure, one: Counts, other: Counts) -> float:
-    """How many of the 2^N ways to swap pairs give so large a difference."""
+    """Return the share of the 2^N ways to swap pairs that give so large a difference."""
     observed = abs(measure(other) - measure(one))
     differences = []
     for swap in product([False, True], repeat=len(one)):
@@ -100,8 +100,8 @@ def test_randomisation_comes_near_the_share_of_all_swaps():
 def test_a_system_that_never_says_null_leaves_no_crumb_to_divide_by():
     # Means of thirds do not add up to exactly 0 when all three pairs are swapped; sums do.
     gold = {(0, 0)}
-    never = counted([({(0, 0), (1, 1)}, gold, 2, 2)] * 3)
-    some = counted([(gold, gold, 2, 2), (set(), gold, 2, 2), (gold, gold, 2, 2)])
+    never = count_pairs([({(0, 0), (1, 1)}, gold, 2, 2)] * 3)
+    some = count_pairs([(gold, gold, 2, 2), (set(), gold, 2, 2), (gold, gold, 2, 2)])
     found = compare(never, some, MEASURES, Resampling(trials=20_000))
     shares = {name: share_of_all_swaps(measure, never, some) for name, measure in MEASURES.items()}
     assert {name: found[name].p_randomisation for name in found} == pytest.approx(shares, abs=0.015)

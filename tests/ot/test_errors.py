@@ -1,4 +1,4 @@
-"""Bad input gets a ValueError that names the argument, the value and the way out."""
+"""Invalid input raises a ValueError with the argument, the value and the remedy."""
 
 import numpy as np
 import pytest

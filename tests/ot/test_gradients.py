@@ -1,10 +1,10 @@
-"""Gradients through the plan against finite differences, absent words and padding present."""
+"""Gradients through the plan compared with finite differences, with absent words and padding."""
 
 import numpy as np
 import pytest
 
 from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced, solve
-from tests.ot.drawn import PROBLEMS, draw
+from tests.ot.random_problems import PROBLEMS, draw
 
 torch = pytest.importorskip("torch")
 
@@ -17,7 +17,7 @@ def leaves(problem, n, m, seed=0):
 
 
 def with_absent_words(C, a, b):
-    """One more word on each side that is not there; its costs are any."""
+    """Add an absent word on each side, with arbitrary costs."""
     C = torch.nn.functional.pad(C, (0, 1, 0, 1), value=0.3)
     return C, torch.nn.functional.pad(a, (0, 1)), torch.nn.functional.pad(b, (0, 1))
 

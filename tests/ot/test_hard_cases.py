@@ -1,17 +1,17 @@
-"""Numbers at the edge: finite, right, and converged or saying so."""
+"""Extreme numbers: plans are finite and correct, and converged or reported as not converged."""
 
 import numpy as np
 import pytest
 
 from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced, solve
-from tests.ot.drawn import PROBLEMS, draw
+from tests.ot.random_problems import PROBLEMS, draw
 
 each_problem = pytest.mark.parametrize("problem", PROBLEMS, ids=repr)
 each_dtype = pytest.mark.parametrize("dtype", [np.float32, np.float64])
 
 
 def check(transport, a, b):
-    """What holds of any plan, converged or not: it is finite and holds the mass that it must."""
+    """Check that a plan is finite and has the required mass, whether it has converged or not."""
     assert np.all(np.isfinite(transport.plan))
     assert np.all(transport.plan >= 0)
     exact = 1e-5 if transport.plan.dtype == np.float32 else 1e-10

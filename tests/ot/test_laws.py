@@ -1,4 +1,4 @@
-"""What must hold for every problem, whatever the numbers."""
+"""Laws of transport plans, for all problems and numbers."""
 
 from itertools import pairwise
 
@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced, solve
-from tests.ot.drawn import PROBLEMS, TIGHT, draw, drawn
+from tests.ot.random_problems import PROBLEMS, TIGHT, draw, random_problems
 
 each_problem = pytest.mark.parametrize("problem", PROBLEMS, ids=repr)
 
 
-@given(drawn())
+@given(random_problems())
 def test_marginals_are_what_the_problem_allows(given_problem):
     C, a, b, problem = given_problem
     transport = solve(C, a, b, problem, Entropic(**TIGHT))
@@ -40,7 +40,7 @@ def test_marginals_are_what_the_problem_allows(given_problem):
             np.testing.assert_allclose(slope, 0, atol=1e-8)
 
 
-@given(drawn())
+@given(random_problems())
 def test_absent_words_move_nothing_and_change_nothing(given_problem):
     C, a, b, problem = given_problem
     whole = solve(C, a, b, problem, Entropic(**TIGHT)).plan
@@ -51,7 +51,7 @@ def test_absent_words_move_nothing_and_change_nothing(given_problem):
     np.testing.assert_allclose(whole[present], alone, rtol=1e-9)
 
 
-@given(drawn())
+@given(random_problems())
 def test_swapping_the_sides_transposes_the_plan(given_problem):
     C, a, b, problem = given_problem
     swapped = (
@@ -63,7 +63,7 @@ def test_swapping_the_sides_transposes_the_plan(given_problem):
     assert back.objective == pytest.approx(there.objective, rel=1e-9)
 
 
-@given(drawn(), st.floats(1e-6, 1e6))
+@given(random_problems(), st.floats(1e-6, 1e6))
 def test_scaling_both_masses_scales_the_plan(given_problem, factor):
     C, a, b, problem = given_problem
     once = solve(C, a, b, problem, Entropic(**TIGHT)).plan
@@ -76,7 +76,7 @@ def test_scaling_both_masses_scales_the_plan(given_problem, factor):
     np.testing.assert_allclose(scaled, growth * once, rtol=1e-7, atol=1e-300)
 
 
-@given(drawn(st.sampled_from([Balanced(), Partial(0.6)])), st.floats(0, 5))
+@given(random_problems(st.sampled_from([Balanced(), Partial(0.6)])), st.floats(0, 5))
 def test_a_constant_added_to_all_costs_changes_no_plan_of_given_mass(given_problem, constant):
     C, a, b, problem = given_problem
     plain = solve(C, a, b, problem, Entropic(**TIGHT)).plan
@@ -84,7 +84,7 @@ def test_a_constant_added_to_all_costs_changes_no_plan_of_given_mass(given_probl
     np.testing.assert_allclose(raised, plain, rtol=1e-7, atol=1e-12)
 
 
-@given(drawn(), st.integers(0, 2**32))
+@given(random_problems(), st.integers(0, 2**32))
 def test_no_neighbour_of_the_plan_has_a_lower_objective(given_problem, seed):
     C, a, b, problem = given_problem
     best = solve(C, a, b, problem, Entropic(**TIGHT))
@@ -136,7 +136,7 @@ def test_a_batch_is_its_problems(problem):
 
 
 @settings(max_examples=25)
-@given(drawn(st.just(Balanced())))
+@given(random_problems(st.just(Balanced())))
 def test_a_large_tau_meets_balanced(given_problem):
     C, a, b, _ = given_problem
     balanced = solve(C, a, b, Balanced(), Entropic(**TIGHT)).plan
@@ -149,7 +149,7 @@ def test_a_large_tau_meets_balanced(given_problem):
 
 
 @settings(max_examples=25)
-@given(drawn(st.just(Balanced())))
+@given(random_problems(st.just(Balanced())))
 def test_all_of_equal_masses_moved_in_part_meets_balanced(given_problem):
     C, a, b, _ = given_problem
     balanced = solve(C, a, b, Balanced(), Entropic(**TIGHT)).plan
@@ -173,7 +173,7 @@ def test_a_small_eps_meets_the_exact_solver(problem, seed):
 
 
 @settings(max_examples=25)
-@given(drawn(st.just(Partial(1.0))))
+@given(random_problems(st.just(Partial(1.0))))
 def test_moving_more_costs_more(given_problem):
     C, a, b, _ = given_problem
     costs = [solve(C, a, b, Partial(f), Entropic(0.02, 1e-12, 100_000)).cost for f in (0.2, 0.5, 0.8, 1.0)]
@@ -181,14 +181,14 @@ def test_moving_more_costs_more(given_problem):
 
 
 @settings(max_examples=25)
-@given(drawn(st.just(Unbalanced(1.0))))
+@given(random_problems(st.just(Unbalanced(1.0))))
 def test_a_higher_price_of_mass_never_lowers_the_objective(given_problem):
     C, a, b, _ = given_problem
     values = [solve(C, a, b, Unbalanced(t), Entropic(**TIGHT)).objective for t in (0.01, 0.1, 1.0, 10.0)]
     assert all(lower <= higher + 1e-9 for lower, higher in pairwise(values))
 
 
-@given(drawn())
+@given(random_problems())
 def test_the_dual_objective_never_falls_and_ends_at_the_primal(given_problem):
     C, a, b, problem = given_problem
     values = []

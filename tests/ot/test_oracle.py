@@ -1,4 +1,4 @@
-"""Problem by problem against POT, which solves the same problems one at a time in other ways."""
+"""Comparison with POT, which solves the same problems one at a time by other methods."""
 
 import warnings
 
@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from otalign.ot import Balanced, Entropic, Exact, Partial, Problem, Unbalanced, solve
-from tests.ot.drawn import TIGHT, Drawn, draw
+from tests.ot.random_problems import TIGHT, RandomProblem, draw
 
 pot = pytest.importorskip("ot", reason="the oracle needs POT")
 torch = pytest.importorskip("torch")
 
 
-def pot_plan(drawn: Drawn, eps: float) -> np.ndarray:
-    """POT's entropic plan, iterated to the end."""
+def pot_plan(drawn: RandomProblem, eps: float) -> np.ndarray:
+    """Compute POT's entropic plan, iterated to convergence."""
     present = np.ix_(drawn.a > 0, drawn.b > 0)
     C, a, b = drawn.C[present], drawn.a[drawn.a > 0], drawn.b[drawn.b > 0]
     with warnings.catch_warnings():

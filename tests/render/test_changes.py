@@ -1,4 +1,4 @@
-"""What must hold for every drawing of a difference: both texts can be read from it, whatever they hold."""
+"""Laws of drawings of a difference: both texts can be read from it, whatever they contain."""
 
 import re
 from html.parser import HTMLParser
@@ -15,9 +15,9 @@ from otalign.render.changes import changes
 from otalign.render.changes_page import COLOURS, changes_page
 from otalign.render.inline import line
 from otalign.text.sentences import document, split_lines
-from tests.diff.plain import NEW, OLD, plain_aligner
+from tests.diff.toy_aligner import NEW, OLD, make_toy_aligner
 
-ALIGNER = plain_aligner()
+ALIGNER = make_toy_aligner()
 LIGHTHOUSE = difference(OLD, NEW, ALIGNER)
 VOID = {"meta"}
 

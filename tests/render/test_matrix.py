@@ -1,4 +1,4 @@
-"""What must hold for every matrix: it fits, and words, links, nulls and the strength of links can be read."""
+"""Laws of matrices: they fit the width and show words, links, nulls and the strength of links."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -6,13 +6,13 @@ from rich.cells import cell_len
 
 from otalign.alignment import Alignment, Link
 from otalign.render.matrix import SHADES, matrix
-from tests.render.drawn import lines, plain, strange
+from tests.render.alignment_strategies import lines, plain_alignments, unusual_alignments
 
 
 def read_back(
     drawing: list[str], source: int
 ) -> tuple[list[str], list[str], set[tuple[int, int]], list[int], list[int]]:
-    """Source words, target words, pairs and the nulls of both sides; grids are apart by a blank line."""
+    """Return words, pairs and nulls of both sides from grids that are separated by blank lines."""
     words, headings, pairs, source_nulls, target_nulls = [], [], set(), set(), []
     for grid in "\n".join(drawing).split("\n\n"):
         rows = grid.split("\n")
@@ -34,7 +34,7 @@ def read_back(
     return words, headings, pairs, sorted(source_nulls), target_nulls
 
 
-@given(plain(), st.sampled_from([40, 80, 120]))
+@given(plain_alignments(), st.sampled_from([40, 80, 120]))
 def test_words_links_and_nulls_can_be_read_back_without_colour(alignment, width):
     drawing = lines(matrix(alignment), width)
     if any(alignment.shape):
@@ -47,7 +47,7 @@ def test_words_links_and_nulls_can_be_read_back_without_colour(alignment, width)
         )
 
 
-@given(strange(), st.sampled_from([20, 40, 80, 120]))
+@given(unusual_alignments(), st.sampled_from([20, 40, 80, 120]))
 def test_no_line_is_longer_than_the_terminal_whatever_the_words(alignment, width):
     assert all(cell_len(line) <= width for line in lines(matrix(alignment), width))
 

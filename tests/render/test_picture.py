@@ -1,4 +1,4 @@
-"""What must hold for every figure: each link, word and null is in it, and it can be written as files."""
+"""Laws of figures: they show each link, word and null, and can be written as files."""
 
 import io
 import sys
@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from otalign.alignment import Alignment, Link
 from otalign.render.picture import figure, write_picture
-from tests.render.drawn import plain
+from tests.render.alignment_strategies import plain_alignments
 
 pytest.importorskip("matplotlib")
 
@@ -23,7 +23,7 @@ def texts(ax) -> list[str]:
 
 
 @settings(max_examples=20)  # a figure takes its time
-@given(plain())
+@given(plain_alignments())
 def test_arcs_have_each_word_each_null_and_each_link(alignment):
     (ax,) = figure(alignment).axes
     nulls = len(alignment.source_nulls) + len(alignment.target_nulls)
@@ -33,7 +33,7 @@ def test_arcs_have_each_word_each_null_and_each_link(alignment):
 
 
 @settings(max_examples=20)  # a figure takes its time
-@given(plain())
+@given(plain_alignments())
 def test_a_matrix_frames_each_link_and_marks_each_null(alignment):
     (ax,) = figure(alignment, "matrix").axes
     framed = {(round(p.get_y() + 0.5), round(p.get_x() + 0.5)) for p in ax.patches if p.get_zorder() == 2}
@@ -42,8 +42,8 @@ def test_a_matrix_frames_each_link_and_marks_each_null(alignment):
         (ax.get_yticklabels(), alignment.source, alignment.source_nulls),
         (ax.get_xticklabels(), alignment.target, alignment.target_nulls),
     ):
-        said = [f"{word} ∅" if k in nulls else word for k, word in enumerate(words)]
-        assert [label.get_text() for label in labels] == said
+        labelled = [f"{word} ∅" if k in nulls else word for k, word in enumerate(words)]
+        assert [label.get_text() for label in labels] == labelled
 
 
 @pytest.mark.parametrize("kind", ["arcs", "matrix"])

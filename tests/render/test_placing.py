@@ -1,4 +1,4 @@
-"""What must hold wherever words are placed: order, room, and no better place for one row."""
+"""Laws of the placement of words: order, distance, and the best place of each row."""
 
 from itertools import combinations_with_replacement, pairwise
 

@@ -1,4 +1,4 @@
-"""What must hold for every report: HTML whatever the words, figures as the metrics', nothing from outside."""
+"""Laws of reports: valid HTML for any words, the figures of the metrics, and nothing from other servers."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from otalign.gold import Gold
 from otalign.metrics import count, per_pair, scores
 from otalign.render.report import report
 from otalign.render.words import shown
-from tests.render.drawn import plain, strange
+from tests.render.alignment_strategies import plain_alignments, unusual_alignments
 
 GOLD = Gold(("he", "bought", "cars"), ("he", "purchased", "cars", "yesterday"), {(0, 0), (1, 1)}, {(2, 2)})
 PREDICTED = Alignment(GOLD.source, GOLD.target, (Link(0, 0, 0.75), Link(2, 2, 0.5), Link(2, 3, 2.0)))
@@ -50,7 +50,7 @@ class Parsed(HTMLParser):
 TAGS = Parsed(report([])).tags
 
 
-@given(strange())
+@given(unusual_alignments())
 def test_any_words_leave_the_page_as_it_is_and_come_back_from_it(alignment):
     page = Parsed(report([alignment], title="".join(alignment.source)))
     assert page.tags == TAGS
@@ -82,7 +82,7 @@ def test_words_that_look_like_html_are_words():
     assert page.count("<script") == page.count("</script>") == 2
 
 
-@given(plain())
+@given(plain_alignments())
 def test_each_link_and_null_is_there_and_each_word_is_in_one_column(alignment):
     (pair,) = Parsed(report([alignment])).data["pairs"]
     assert [(i, j) for i, j, _, _ in pair["links"]] == [(i, j) for i, j, _ in alignment.links]

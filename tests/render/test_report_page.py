@@ -1,4 +1,4 @@
-"""The report as a person uses it, in a real browser: light, keys, filters, sizes, dark, paper."""
+"""The report in a real browser: highlighting, keys, filters, sizes, dark mode and printing."""
 
 import pytest
 
@@ -41,7 +41,7 @@ LIT = "[...document.querySelectorAll('.word.on bdi')].map(word => word.textConte
 
 @pytest.fixture
 def opened(page: Page, tmp_path) -> Page:
-    """With gold. Whatever a test does, nothing must go wrong in the page or be fetched by it."""
+    """Open a report with gold, and check afterwards that the page had no errors and fetched nothing."""
     alignments, golds = zip(*PAIRS, strict=True)
     place = tmp_path / "report.html"
     place.write_text(report(alignments, golds, title="Seven pairs"), encoding="utf-8")
@@ -65,7 +65,7 @@ def fill_in(page: Page, field: str, text: str) -> None:
 
 
 def choose(page: Page, order: str) -> None:
-    """As the menu does it, which is not part of the page and cannot be clicked on."""
+    """Choose an entry of a menu, which is not part of the page and cannot be clicked."""
     page.evaluate(
         f"Object.assign(document.querySelector('#sort'), {{value: '{order}'}})"
         ".dispatchEvent(new Event('input', {bubbles: true}))"

@@ -1,4 +1,4 @@
-"""What must hold for every picture: it is XML whatever the words, and shows each link, word and null."""
+"""Laws of SVG pictures: valid XML for any words, with each link, word and null."""
 
 import re
 import subprocess
@@ -12,7 +12,7 @@ from hypothesis import given
 from otalign.alignment import Alignment, Link
 from otalign.render.svg import COLOURS, svg
 from otalign.render.words import shown
-from tests.render.drawn import plain, strange
+from tests.render.alignment_strategies import plain_alignments, unusual_alignments
 
 ROOT = Path(__file__).parents[2]
 NS = "{http://www.w3.org/2000/svg}"
@@ -33,7 +33,7 @@ def texts(element: ElementTree.Element) -> list[str | None]:
     return [text.text for text in element.iter(f"{NS}text")]
 
 
-@given(strange())
+@given(unusual_alignments())
 def test_any_words_give_xml_with_each_word_each_link_and_each_null(alignment):
     for width in (1e9, 1):  # rows, columns
         picture = parsed(svg(alignment, width))
@@ -46,7 +46,7 @@ def test_any_words_give_xml_with_each_word_each_link_and_each_null(alignment):
         assert sorted(map(str, drawn)) == sorted(map(shown, alignment.source + alignment.target))
 
 
-@given(strange())
+@given(unusual_alignments())
 def test_nothing_sticks_out(alignment):
     for width in (1e9, 1):
         picture = parsed(svg(alignment, width))
@@ -58,7 +58,7 @@ def test_nothing_sticks_out(alignment):
             assert 0 < float(text.attrib["y"]) < high
 
 
-@given(plain())
+@given(plain_alignments())
 def test_words_of_a_side_keep_their_order_and_share_a_row_or_a_column(alignment):
     for width, along, across in ((1e9, "x", "y"), (1, "y", "x")):
         picture = parsed(svg(alignment, width))

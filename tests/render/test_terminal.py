@@ -1,4 +1,4 @@
-"""What must hold for every drawing: it fits, each sentence reads in order, and the marks tell the phrases."""
+"""Laws of terminal drawings: they fit the width, keep the order of words, and mark the phrases."""
 
 import re
 from collections import defaultdict
@@ -13,14 +13,14 @@ from otalign.alignment import Alignment, Link, Phrase
 from otalign.render import terminal
 from otalign.render.terminal import draw
 from otalign.render.words import shown
-from tests.render.drawn import lines, plain, strange
+from tests.render.alignment_strategies import lines, plain_alignments, unusual_alignments
 
 WIDTHS = st.sampled_from([40, 80, 120])
 NONE = Alignment((), (), ())
 
 
 def columns(drawing: list[str]):
-    """(mark, source words, target words) of each column; a blank line follows every three."""
+    """Return (mark, source words, target words) of each column; a blank line follows every three lines."""
     for k in range(0, len(drawing), 4):
         above, marks, below = drawing[k : k + 3]
         starts = [match.start() for match in re.finditer(r"\S+", marks)]
@@ -50,7 +50,7 @@ def read_back(drawing: list[str]) -> tuple[tuple[str, ...], tuple[str, ...], set
     return tuple(source), tuple(target), {Phrase(tuple(s), tuple(t)) for s, t in phrases}
 
 
-@given(plain(), WIDTHS)
+@given(plain_alignments(), WIDTHS)
 def test_words_phrases_and_nulls_can_be_read_back_without_colour(alignment, width):
     assert read_back(lines(draw(alignment), width)) == (
         alignment.source,
@@ -59,12 +59,12 @@ def test_words_phrases_and_nulls_can_be_read_back_without_colour(alignment, widt
     )
 
 
-@given(strange(), st.sampled_from([10, 40, 80, 120]))
+@given(unusual_alignments(), st.sampled_from([10, 40, 80, 120]))
 def test_no_line_is_longer_than_the_terminal_whatever_the_words(alignment, width):
     assert all(cell_len(line) <= width for line in lines(draw(alignment), width))
 
 
-@given(strange())
+@given(unusual_alignments())
 def test_every_word_is_shown_in_order_on_one_wide_line(alignment):
     drawing = lines(draw(alignment), 2000)
     if any(alignment.shape):
@@ -73,7 +73,7 @@ def test_every_word_is_shown_in_order_on_one_wide_line(alignment):
         ]
 
 
-@given(strange())
+@given(unusual_alignments())
 def test_what_is_printed_holds_no_control_character_but_colour(alignment):
     printed = "\n".join(lines(draw(alignment), color=True))
     assert not re.search(
@@ -82,7 +82,7 @@ def test_what_is_printed_holds_no_control_character_but_colour(alignment):
     printed.encode()
 
 
-@given(plain())
+@given(plain_alignments())
 def test_colour_changes_no_letter(alignment):
     coloured = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in lines(draw(alignment), color=True)]
     assert [line.rstrip() for line in coloured] == [line.rstrip() for line in lines(draw(alignment))]
@@ -101,8 +101,8 @@ def test_the_drawing_in_the_documentation_is_what_is_drawn():
     target = ("Last", "year", "my", "neighbour", "died", "peacefully", ".")
     pairs = [(0, 2), (2, 3), (3, 4), (4, 4), (5, 0), (6, 1), (7, 6)]
     alignment = Alignment(source, target, tuple(Link(*pair) for pair in pairs))
-    said = Path(terminal.__file__).read_text(encoding="utf-8").split("\n\n")[1]
-    assert said.split("\n") == [f"    {line}" for line in lines(draw(alignment))]
+    example = Path(terminal.__file__).read_text(encoding="utf-8").split("\n\n")[1]
+    assert example.split("\n") == [f"    {line}" for line in lines(draw(alignment))]
 
 
 def test_markup_in_words_is_shown_as_it_is():

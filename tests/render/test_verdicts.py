@@ -1,4 +1,4 @@
-"""What must hold beside any gold: verdicts are about the things that the metrics count, and as many."""
+"""Laws of verdicts: they agree with the counts of the metrics."""
 
 from collections import Counter
 
@@ -9,7 +9,7 @@ from otalign.alignment import Alignment, Link
 from otalign.gold import Gold
 from otalign.metrics import count
 from otalign.render.verdicts import at_level, count_verdicts, mistakes, verdicts
-from tests.drawn_alignments import golds
+from tests.alignment_strategies import golds
 
 
 @given(golds(), st.sampled_from(["sure", "possible"]), st.randoms())

@@ -1,4 +1,4 @@
-"""Heads: the same in NumPy and torch, whatever the batch; gradients; and what is in a file."""
+"""Heads: equal in NumPy and torch and in any batch; gradients; and files."""
 
 from dataclasses import replace
 
@@ -13,11 +13,19 @@ from otalign.scoring.heads import ProjectionHead, TransportHead
 from otalign.scoring.learned import LearnedScorer
 from otalign.scoring.transport import TransportScorer
 from otalign.settings import Settings
-from tests.scoring.drawn_heads import SHAPES, SIZE, in_torch, learned, projection, tile
+from tests.scoring.random_heads import (
+    SHAPES,
+    SIZE,
+    make_batch,
+    make_projection_head,
+    make_transport_head,
+    to_torch,
+)
 
 torch = pytest.importorskip("torch")
 
 TIGHT = Entropic(tol=1e-13, max_iterations=5000)
+SPELLING = pytest.mark.parametrize("spelling", [False, True])
 PROBLEMS = [Balanced(), Partial(0.7), Unbalanced(0.5)]
 
 
@@ -38,19 +46,20 @@ def all_close(found, expected, atol=1e-5):
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_numpy_and_torch_give_the_same_log_odds(seed):
-    head, of = learned(seed), tile(seed=seed)
-    found = head.compute_logits(of)
+@SPELLING
+def test_numpy_and_torch_give_the_same_log_odds(spelling, seed):
+    head, batch = make_transport_head(seed, spelling=spelling), make_batch(seed=seed, spelling=spelling)
+    found = head.compute_logits(batch)
     assert found.dtype == np.float32
     assert found.shape == (2, 4, 6, 6)
-    lent = head.to_device(torch.tensor(of.X)).compute_logits(in_torch(of))
+    lent = head.to_device(torch.tensor(batch.X)).compute_logits(to_torch(batch))
     assert lent.dtype == torch.float32
     largest = abs(found).max()  # what is summed up is as large, and rounded by as much
     np.testing.assert_allclose(lent.numpy(), found, atol=1e-5 * largest)
     wide = TransportHead(**{name: a.astype(np.float64) for name, a in head.arrays().items()})
-    of = of._replace(X=of.X.astype(np.float64), Y=of.Y.astype(np.float64))
-    lent = wide.to_device(torch.tensor(of.X)).compute_logits(in_torch(of))
-    np.testing.assert_allclose(lent.numpy(), wide.compute_logits(of), atol=1e-9)
+    batch = batch._replace(X=batch.X.astype(np.float64), Y=batch.Y.astype(np.float64))
+    lent = wide.to_device(torch.tensor(batch.X)).compute_logits(to_torch(batch))
+    np.testing.assert_allclose(lent.numpy(), wide.compute_logits(batch), atol=1e-9)
 
 
 def by_the_formulas(head: TransportHead, X: np.ndarray, Y: np.ndarray) -> np.ndarray:
@@ -59,6 +68,8 @@ def by_the_formulas(head: TransportHead, X: np.ndarray, Y: np.ndarray) -> np.nda
         torch.tensor(kernel.reshape(3, 3, -1, kernel.shape[-1])).permute(3, 2, 0, 1)
         for kernel in (head.near, head.wider)
     )
+    (X, A), (Y, B) = ((words[:, :SIZE], words[:, SIZE:]) for words in (X, Y))
+    alike = A @ B.T
     x, y = (np.tanh(words @ head.map + head.offset) for words in (X, Y))
     cosines = (x @ y.T) / np.outer(np.linalg.norm(x, axis=1), np.linalg.norm(y, axis=1))
     S = cosines * np.exp(head.log_sharpness)[:, None, None]
@@ -66,7 +77,8 @@ def by_the_formulas(head: TransportHead, X: np.ndarray, Y: np.ndarray) -> np.nda
     chosen = (likely / likely.sum(1, keepdims=True) + likely / likely.sum(0, keepdims=True)) / 2
     n, m = cosines.shape
     apart = abs(np.linspace(0, 1, n)[:, None] - np.linspace(0, 1, m)) if min(n, m) > 1 else np.zeros((n, m))
-    there = torch.tensor(np.stack([*S, chosen, apart, np.ones((n, m))]))
+    spelled = [alike, alike > 0.999] if head.reads_spelling else []
+    there = torch.tensor(np.stack([*S, chosen, apart, *spelled, np.ones((n, m))]))
     first = torch.conv2d(there, near, torch.tensor(head.near_offset), padding=1).relu()
     second = first + torch.conv2d(first, wider, torch.tensor(head.wider_offset), padding=1).relu()
     S = S + np.einsum("cnm,cl->lnm", second.numpy(), head.seen)
@@ -77,31 +89,36 @@ def by_the_formulas(head: TransportHead, X: np.ndarray, Y: np.ndarray) -> np.nda
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_log_odds_are_those_of_the_formulas(seed):
-    of, head = tile(seed=seed), learned(seed)
-    of = of._replace(X=of.X.astype(np.float64), Y=of.Y.astype(np.float64))
+@SPELLING
+def test_log_odds_are_those_of_the_formulas(spelling, seed):
+    batch, head = make_batch(seed=seed, spelling=spelling), make_transport_head(seed, spelling=spelling)
+    batch = batch._replace(X=batch.X.astype(np.float64), Y=batch.Y.astype(np.float64))
     wide = TransportHead(**{name: a.astype(np.float64) for name, a in head.arrays().items()})
-    expected = [by_the_formulas(wide, of.X[k, :n], of.Y[k, :m]) for k, (n, m) in enumerate(SHAPES)]
-    all_close(pairs_of(wide.compute_logits(of)), expected, atol=1e-9)
+    expected = [by_the_formulas(wide, batch.X[k, :n], batch.Y[k, :m]) for k, (n, m) in enumerate(SHAPES)]
+    all_close(pairs_of(wide.compute_logits(batch)), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_padding_changes_nothing(seed):
-    head = learned(seed)
-    expected = pairs_of(head.compute_logits(tile(seed=seed)))
-    all_close(pairs_of(head.compute_logits(tile(seed=seed, more=3))), expected)
+@SPELLING
+def test_padding_changes_nothing(spelling, seed):
+    head = make_transport_head(seed, spelling=spelling)
+    expected = pairs_of(head.compute_logits(make_batch(seed=seed, spelling=spelling)))
+    all_close(pairs_of(head.compute_logits(make_batch(seed=seed, more=3, spelling=spelling))), expected)
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_an_answer_does_not_depend_on_its_batch(seed):
-    head, of = learned(seed), tile(seed=seed)
-    together = pairs_of(head.compute_logits(of))
+@SPELLING
+def test_an_answer_does_not_depend_on_its_batch(spelling, seed):
+    head, batch = make_transport_head(seed, spelling=spelling), make_batch(seed=seed, spelling=spelling)
+    together = pairs_of(head.compute_logits(batch))
     for k, (n, m) in enumerate(SHAPES):
         one = slice(k, k + 1)
-        alone = PairBatch(of.X[one, :n], of.Y[one, :m], of.is_source[one, :n], of.is_target[one, :m])
+        alone = PairBatch(
+            batch.X[one, :n], batch.Y[one, :m], batch.is_source[one, :n], batch.is_target[one, :m]
+        )
         all_close(pairs_of(head.compute_logits(alone), [(n, m)]), [together[k]])
-    turned = PairBatch(*(part[::-1] for part in of))
-    all_close(pairs_of(head.compute_logits(turned), SHAPES[::-1]), together[::-1])
+    backwards = PairBatch(*(part[::-1] for part in batch))
+    all_close(pairs_of(head.compute_logits(backwards), SHAPES[::-1]), together[::-1])
 
 
 def symmetric(kernel: np.ndarray) -> np.ndarray:
@@ -112,8 +129,8 @@ def symmetric(kernel: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("side", [1, 2, 3, 5])
 def test_a_long_pair_is_the_same_in_blocks(side, monkeypatch):
-    head, of = learned(3), tile(seed=3)
-    alone = PairBatch(*(part[:1] for part in of))
+    head, batch = make_transport_head(3), make_batch(seed=3)
+    alone = PairBatch(*(part[:1] for part in batch))
     whole = head.compute_logits(alone)
     monkeypatch.setattr(heads, "BLOCK", side)
     np.testing.assert_allclose(head.compute_logits(alone), whole, atol=1e-5, rtol=1e-5)
@@ -121,24 +138,25 @@ def test_a_long_pair_is_the_same_in_blocks(side, monkeypatch):
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("kernels", ["symmetric", "unseen"])
-def test_swapping_the_sentences_transposes_the_log_odds(kernels, seed):
-    head, of = learned(seed), tile(seed=seed)
+@SPELLING
+def test_swapping_the_sentences_transposes_the_log_odds(spelling, kernels, seed):
+    head, batch = make_transport_head(seed, spelling=spelling), make_batch(seed=seed, spelling=spelling)
     if kernels == "symmetric":
         head = replace(head, near=symmetric(head.near), wider=symmetric(head.wider))
     else:
         head = replace(head, seen=np.zeros_like(head.seen))
-    swapped = head.compute_logits(PairBatch(of.Y, of.X, of.is_target, of.is_source))
-    all_close(pairs_of(swapped.swapaxes(2, 3)), pairs_of(head.compute_logits(of)))
+    swapped = head.compute_logits(PairBatch(batch.Y, batch.X, batch.is_target, batch.is_source))
+    all_close(pairs_of(swapped.swapaxes(2, 3)), pairs_of(head.compute_logits(batch)), atol=1e-4)
 
 
 def test_what_is_around_a_cell_tells_of_it():
-    of, changed = tile([(5, 5)]), tile([(5, 5)])
+    batch, changed = make_batch([(5, 5)]), make_batch([(5, 5)])
     changed.X[:, 4] *= -1  # the last word; of interest is the one before
-    seeing = learned(beta=np.zeros(2, np.float32))
+    seeing = make_transport_head(beta=np.zeros(2, np.float32))
     blind = replace(seeing, seen=np.zeros_like(seeing.seen))
-    before, after = (blind.compute_logits(one)[:, 0, 3] for one in (of, changed))
+    before, after = (blind.compute_logits(one)[:, 0, 3] for one in (batch, changed))
     np.testing.assert_allclose(before, after, atol=1e-6)
-    before, after = (seeing.compute_logits(one)[:, 0, 3] for one in (of, changed))
+    before, after = (seeing.compute_logits(one)[:, 0, 3] for one in (batch, changed))
     assert abs(before - after).max() > 1e-3
 
 
@@ -146,36 +164,36 @@ def test_what_is_around_a_cell_tells_of_it():
 
 
 def test_without_competition_a_cell_does_not_depend_on_the_others():
-    head = learned(beta=np.zeros(2, np.float32), seen=np.zeros((16, 2), np.float32))
-    of = tile([(4, 3)])
-    part = of._replace(X=of.X[:, :2], is_source=of.is_source[:, :2])
-    np.testing.assert_allclose(head.compute_logits(of)[:, :, :2], head.compute_logits(part), atol=1e-5)
+    head = make_transport_head(beta=np.zeros(2, np.float32), seen=np.zeros((16, 2), np.float32))
+    batch = make_batch([(4, 3)])
+    part = batch._replace(X=batch.X[:, :2], is_source=batch.is_source[:, :2])
+    np.testing.assert_allclose(head.compute_logits(batch)[:, :, :2], head.compute_logits(part), atol=1e-5)
     rival = replace(head, beta=np.ones(2, np.float32))
-    assert abs(rival.compute_logits(of)[:, :, :2] - rival.compute_logits(part)).max() > 1e-3
+    assert abs(rival.compute_logits(batch)[:, :, :2] - rival.compute_logits(part)).max() > 1e-3
 
 
 def test_without_prices_all_words_cost_the_same_to_leave():
     same = {"map": np.zeros((SIZE, SIZE), np.float32), "seen": np.zeros((16, 2), np.float32)}
-    head = learned(price=np.zeros((SIZE, 2), np.float32), **same)  # to which all words look alike
-    odds = head.compute_logits(tile([(4, 3)]))
+    head = make_transport_head(price=np.zeros((SIZE, 2), np.float32), **same)  # to which all words look alike
+    odds = head.compute_logits(make_batch([(4, 3)]))
     np.testing.assert_allclose(odds, np.broadcast_to(odds[..., :1, :1], odds.shape), atol=1e-5)
-    priced = replace(head, price=10 * learned().price)
-    odds = priced.compute_logits(tile([(4, 3)]))
+    priced = replace(head, price=10 * make_transport_head().price)
+    odds = priced.compute_logits(make_batch([(4, 3)]))
     assert abs(odds - odds[..., :1, :1]).max() > 1e-2
 
 
 def test_a_word_with_a_high_price_is_null():
     price = np.zeros((SIZE, 2), np.float32)
     price[0] = 50.0
-    head = learned(
+    head = make_transport_head(
         price=price,
         beta=np.ones(2, np.float32),
         calibration=np.array([[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]], np.float32),
         null_calibration=np.array([[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]], np.float32),
     )
-    of = tile([(4, 4)])
-    of.X[0, :, 0], of.Y[0, :, 0] = [-1, -1, 5, -1], -1
-    found = LearnedScorer(head, "possible").score(of)
+    batch = make_batch([(4, 4)])
+    batch.X[0, :, 0], batch.Y[0, :, 0] = [-1, -1, 5, -1], -1
+    found = LearnedScorer(head, "possible").score(batch)
     assert found.links[0, 2].max() < 1e-6
     assert found.source_nulls[0, 2] > 1 - 1e-5
     assert found.links[0, [0, 1, 3]].max() > 0.1
@@ -189,45 +207,45 @@ def leaves(head):
 
 
 def test_gradients_through_log_odds_are_finite_differences():
-    of = in_torch(tile([(3, 2), (1, 3)], size=4), torch.float64)
-    head = leaves(learned(size=4))
+    batch = to_torch(make_batch([(3, 2), (1, 3)], size=4), torch.float64)
+    head = leaves(make_transport_head(size=4))
     names = [name for name in head if "calibration" not in name]
 
     def odds(X, Y, *arrays):
         made = TransportHead(**(head | dict(zip(names, arrays, strict=True))))
-        found = made.compute_logits(of._replace(X=X, Y=Y))
-        return found[:, of.is_source[:, :, None] & of.is_target[:, None, :]]
+        found = made.compute_logits(batch._replace(X=X, Y=Y))
+        return found[:, batch.is_source[:, :, None] & batch.is_target[:, None, :]]
 
-    inputs = (of.X.requires_grad_(), of.Y.requires_grad_(), *(head[name] for name in names))
+    inputs = (batch.X.requires_grad_(), batch.Y.requires_grad_(), *(head[name] for name in names))
     assert torch.autograd.gradcheck(odds, inputs, eps=1e-6, atol=1e-5, rtol=1e-4, fast_mode=True)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=repr)
 def test_gradients_through_a_projection_and_its_transport_are_finite_differences(problem):
-    of = in_torch(tile([(3, 2), (2, 3)], size=4), torch.float64)
+    batch = to_torch(make_batch([(3, 2), (2, 3)], size=4), torch.float64)
     how = replace(settings(problem), solver=TIGHT)
-    head = leaves(projection(size=4))
+    head = leaves(make_projection_head(size=4))
 
     def plan(X, Y, map, offset):
-        links = TransportScorer(how, ProjectionHead(map, offset)).score(of._replace(X=X, Y=Y)).links
+        links = TransportScorer(how, ProjectionHead(map, offset)).score(batch._replace(X=X, Y=Y)).links
         return (links * links).sum((1, 2))
 
-    inputs = (of.X.requires_grad_(), of.Y.requires_grad_(), *head.values())
+    inputs = (batch.X.requires_grad_(), batch.Y.requires_grad_(), *head.values())
     assert torch.autograd.gradcheck(plan, inputs, eps=1e-7, atol=1e-4, rtol=1e-3)
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=repr)
 def test_gradients_are_finite_for_any_shape_and_for_words_that_are_alike(problem):
-    of = in_torch(tile([(1, 1), (1, 4), (5, 2), (3, 3)]))
-    of.X[3] = of.X[3, :1].clone()
-    of.Y[3, :3] = of.X[3, :3]
-    for head in (projection(), learned()):
+    batch = to_torch(make_batch([(1, 1), (1, 4), (5, 2), (3, 3)]))
+    batch.X[3] = batch.X[3, :1].clone()
+    batch.Y[3, :3] = batch.X[3, :3]
+    for head in (make_projection_head(), make_transport_head()):
         arrays = {name: torch.tensor(a, requires_grad=True) for name, a in head.arrays().items()}
         made = type(head)(**arrays)
         if isinstance(made, ProjectionHead):
-            found = TransportScorer(settings(problem), made).score(of).links
+            found = TransportScorer(settings(problem), made).score(batch).links
         else:
-            found = made.compute_logits(of)
+            found = made.compute_logits(batch)
         assert torch.isfinite(found).all()
         (found * found).sum().backward()
         for name, array in arrays.items():
@@ -237,7 +255,9 @@ def test_gradients_are_finite_for_any_shape_and_for_words_that_are_alike(problem
 # Files
 
 
-@pytest.mark.parametrize("head", [learned(), projection()], ids=lambda head: type(head).__name__)
+@pytest.mark.parametrize(
+    "head", [make_transport_head(), make_projection_head()], ids=lambda head: type(head).__name__
+)
 def test_a_saved_head_is_the_same_again(head, tmp_path):
     head.save(tmp_path)
     found = heads.load_head(tmp_path)
@@ -279,7 +299,7 @@ def partly(file):
 
 @pytest.mark.parametrize("spoil", [torn, nothing, unnamed, unknown, partly])
 def test_a_file_that_is_no_head_is_named(spoil, tmp_path):
-    learned().save(tmp_path)
+    make_transport_head().save(tmp_path)
     spoil(tmp_path / heads.HEAD_FILE)
     with pytest.raises(ValueError, match=r"head\.safetensors is not a valid otalign head file"):
         heads.load_head(tmp_path)
@@ -289,7 +309,7 @@ def changed(**arrays):
     def spoil(file):
         from safetensors.numpy import save_file
 
-        save_file(learned().arrays() | arrays, file, {"head": "LearnedTransport"})
+        save_file(make_transport_head().arrays() | arrays, file, {"head": "LearnedTransport"})
 
     return spoil
 
@@ -299,7 +319,7 @@ def nan(*shape: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("spoil", "said"),
+    ("spoil", "message"),
     [
         (changed(gamma=nan(2)), "gamma holds numbers that are not finite"),
         (changed(map=np.ones((SIZE, 2), dtype=np.float32)), "map must have the shape 6 × 6, got 6 × 2"),
@@ -309,28 +329,27 @@ def nan(*shape: int) -> np.ndarray:
         (changed(extra=nan(1)), "extra"),
     ],
 )
-def test_a_head_whose_arrays_are_wrong_is_refused(spoil, said, tmp_path):
+def test_a_head_whose_arrays_are_wrong_is_refused(spoil, message, tmp_path):
     spoil(tmp_path / heads.HEAD_FILE)
-    with pytest.raises(ValueError, match=rf"head\.safetensors is not a valid otalign head file: .*{said}"):
+    with pytest.raises(ValueError, match=rf"head\.safetensors is not a valid otalign head file: .*{message}"):
         heads.load_head(tmp_path)
 
 
 def test_a_head_for_embeddings_of_another_size_is_refused(tmp_path):
-    learned().save(tmp_path)
+    make_transport_head().save(tmp_path)
     assert heads.load_head(tmp_path, SIZE) is not None
     with pytest.raises(ValueError, match="map must have the shape 384 × 384, got 6 × 6"):
         heads.load_head(tmp_path, 384)
 
 
 def test_the_shapes_are_those_of_a_new_head():
-    for kind in (TransportHead, ProjectionHead):
-        new = kind.initialize(SIZE, np.random.default_rng(0)).arrays()
-        assert kind.shapes(SIZE) == {name: array.shape for name, array in new.items()}
+    for head in (make_transport_head(), make_transport_head(spelling=True), make_projection_head()):
+        assert head.compute_shapes(SIZE) == {name: array.shape for name, array in head.arrays().items()}
 
 
 def test_finite_arrays_that_lead_to_numbers_that_are_not_are_an_error():
-    head = learned(log_sharpness=np.full(2, 1e4, dtype=np.float32))
+    head = make_transport_head(log_sharpness=np.full(2, 1e4, dtype=np.float32))
     with np.errstate(all="ignore"):
-        found = LearnedScorer(head, "sure").score(tile())
+        found = LearnedScorer(head, "sure").score(make_batch())
     with pytest.raises(ValueError, match="the scores of some words are not finite"):
-        extract_links(found, tile(), 0.5)
+        extract_links(found, make_batch(), 0.5)

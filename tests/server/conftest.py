@@ -6,8 +6,8 @@ import pytest
 
 from otalign import Aligner
 from otalign.settings import Learned, LearnedSettings
-from tests.scoring.drawn_heads import learned
-from tests.server.running import Served, served
+from tests.scoring.random_heads import make_transport_head
+from tests.server.local_server import LocalServer, run_server
 
 
 @pytest.fixture(scope="session")
@@ -17,19 +17,21 @@ def untrained(exported) -> Aligner:
 
 @pytest.fixture(scope="session")
 def trained(untrained) -> Aligner:
-    """Of no understanding, but one that has learned its transport."""
+    """Return an aligner with a random head for learned transport."""
     ((_, embeddings),) = untrained.embed([("one", "two")])
     size = embeddings.vectors.shape[1]
-    said = {"encoder": "tiny", "layer": 2, "trained": "on nothing"}
+    options = {"encoder": "tiny", "layer": 2, "trained": "on nothing"}
     return Aligner(
-        untrained.encoder, LearnedSettings(problem=Learned(0.4, 0.3), **said), head=learned(size=size)
+        untrained.encoder,
+        LearnedSettings(problem=Learned(0.4, 0.3), **options),
+        head=make_transport_head(size=size),
     )
 
 
 @pytest.fixture(scope="session")
-def server(trained) -> Iterator[Served]:
+def server(trained) -> Iterator[LocalServer]:
     from otalign.server.access import LOOPBACK
     from otalign.server.app import make_app
 
-    with served(make_app(trained, hosts=LOOPBACK)) as running:
+    with run_server(make_app(trained, hosts=LOOPBACK)) as running:
         yield running

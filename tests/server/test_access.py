@@ -1,4 +1,4 @@
-"""Who may ask: by which names, from which pages, with which token, and what is written down of it."""
+"""Access to the server: host names, origins, tokens, and the access log."""
 
 import logging
 import re
@@ -8,7 +8,7 @@ import pytest
 from otalign.server.access import allowed_hosts, check_origin, is_loopback, read_token
 from otalign.server.app import make_app
 from otalign.server.guards import access_log
-from tests.server.running import served
+from tests.server.local_server import run_server
 from tests.server.test_api import ASKED, is_problem
 
 TOKEN = "s3cret-token"
@@ -16,7 +16,7 @@ TOKEN = "s3cret-token"
 
 @pytest.fixture(scope="module")
 def guarded(trained):
-    with served(make_app(trained, token=TOKEN, origins=["https://example.org"])) as running:
+    with run_server(make_app(trained, token=TOKEN, origins=["https://example.org"])) as running:
         yield running
 
 

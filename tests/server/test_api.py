@@ -1,4 +1,4 @@
-"""What the server answers is what the aligner says, whoever else asks, and every refusal says why."""
+"""The server gives the alignments of the aligner, however many clients it has, and explains refusals."""
 
 import json
 import re
@@ -18,7 +18,7 @@ from otalign.server.app import make_app
 from otalign.server.limits import Limits
 from otalign.server.metrics import SIZE, Metrics
 from otalign.server.work import AlignmentWorker
-from tests.server.running import served
+from tests.server.local_server import run_server
 
 PAIRS = [
     ("He bought a used car.", "He purchased a second-hand car yesterday."),
@@ -35,16 +35,16 @@ TOLERANCE = 2e-3  # between a pair alone and in a batch: sums in another order
 
 def plain(aligner: Aligner, **settings) -> Aligner:
     """An aligner without a head over the same encoder, as the server has it."""
-    said = {"encoder": aligner.settings.encoder, "layer": 2, "centring": False}
-    return Aligner(aligner.encoder, Settings(**(said | settings)))
+    options = {"encoder": aligner.settings.encoder, "layer": 2, "centring": False}
+    return Aligner(aligner.encoder, Settings(**(options | settings)))
 
 
-def is_like(told: dict, alignment: Alignment) -> bool:
-    """Whether the answer is the alignment, but for links at the threshold and the rounding of weights."""
+def is_like(answer: dict, alignment: Alignment) -> bool:
+    """Return whether an answer is the alignment, up to links at the threshold and rounding."""
     ours = alignment.to_dict()
     return all(
-        told[name] == ours[name] for name in ("source", "target", "source_spans", "target_spans")
-    ) and told["source_null_confidence"] == pytest.approx(ours["source_null_confidence"], abs=TOLERANCE)
+        answer[name] == ours[name] for name in ("source", "target", "source_spans", "target_spans")
+    ) and answer["source_null_confidence"] == pytest.approx(ours["source_null_confidence"], abs=TOLERANCE)
 
 
 def test_one_pair_is_answered_as_the_aligner_aligns_it(server, trained):
@@ -52,18 +52,18 @@ def test_one_pair_is_answered_as_the_aligner_aligns_it(server, trained):
         reply = server.align(body)
         assert reply.status == 200
         assert reply.headers["content-type"] == "application/json"
-        told = Alignment.from_dict(
+        answer = Alignment.from_dict(
             {k: v for k, v in reply.json.items() if k not in ("settings", "signature")}
         )
-        assert told == trained.align(source, target)
+        assert answer == trained.align(source, target)
         assert reply.json["signature"] == trained.signature
 
 
 def test_many_pairs_are_answered_in_order(server, trained):
     reply = server.align({"pairs": ASKED})
     assert reply.json["signature"] == trained.signature
-    for told, (source, target) in zip(reply.json["alignments"], PAIRS, strict=True):
-        assert is_like(told, trained.align(source, target))
+    for answer, (source, target) in zip(reply.json["alignments"], PAIRS, strict=True):
+        assert is_like(answer, trained.align(source, target))
     assert server.align({"pairs": []}).json["alignments"] == []
 
 
@@ -84,8 +84,8 @@ def test_many_pairs_are_answered_in_order(server, trained):
 def test_each_problem_transports_the_encoders_embeddings(server, trained, asked, settings):
     reply = server.align(ASKED[0] | {"settings": asked})
     aligner = plain(trained, **settings)
-    told = Alignment.from_dict({k: v for k, v in reply.json.items() if k not in ("settings", "signature")})
-    assert told == aligner.align(*PAIRS[0])
+    answer = Alignment.from_dict({k: v for k, v in reply.json.items() if k not in ("settings", "signature")})
+    assert answer == aligner.align(*PAIRS[0])
     assert reply.json["signature"] == aligner.signature
     assert asked.items() <= reply.json["settings"].items()
 
@@ -100,35 +100,38 @@ def test_a_trained_aligner_leaves_the_level_of_links_and_the_threshold(server, t
 
 
 def test_an_aligner_that_was_not_trained_offers_no_training(untrained):
-    with served(make_app(untrained)) as server:
+    with run_server(make_app(untrained)) as server:
         about = server.get("/v1/aligner").json
         assert (about["problem"], sorted(about["settings"])) == ("pot", ["bot", "none", "pot", "uot"])
         refused = server.align(ASKED[0] | {"settings": {"problem": "learned"}})
         assert refused.status == 422
         assert refused.json["detail"] == "settings: problem must be given and one of bot, pot, uot, none"
-        told = server.align(ASKED[0]).json
-        assert told["signature"] == untrained.signature
+        answer = server.align(ASKED[0]).json
+        assert answer["signature"] == untrained.signature
 
 
 def test_a_kept_centre_is_used(untrained):
     aligner = untrained.fit_centre(PAIRS)
-    with served(make_app(aligner)) as server:
-        told = server.align(ASKED[0]).json
-        assert told["signature"] == aligner.signature
-        assert is_like(told, aligner.align(*PAIRS[0]))
+    with run_server(make_app(aligner)) as server:
+        answer = server.align(ASKED[0]).json
+        assert answer["signature"] == aligner.signature
+        assert is_like(answer, aligner.align(*PAIRS[0]))
 
 
 def test_the_matrix_holds_the_weight_of_every_cell(server):
     for problem in ("learned", "uot"):
-        told = server.align(ASKED[0] | {"matrix": True, "settings": {"problem": problem}}).json
+        answer = server.align(ASKED[0] | {"matrix": True, "settings": {"problem": problem}}).json
         above = [
             [i, j, weight]
-            for i, row in enumerate(told["matrix"])
+            for i, row in enumerate(answer["matrix"])
             for j, weight in enumerate(row)
-            if weight > told["settings"]["threshold"]
+            if weight > answer["settings"]["threshold"]
         ]
-        assert above == told["links"]
-        assert [len(told["matrix"]), len(told["matrix"][0])] == [len(told["source"]), len(told["target"])]
+        assert above == answer["links"]
+        assert [len(answer["matrix"]), len(answer["matrix"][0])] == [
+            len(answer["source"]),
+            len(answer["target"]),
+        ]
     assert "matrix" not in server.align(ASKED[0]).json
 
 
@@ -247,7 +250,7 @@ def test_pages_from_elsewhere_may_ask_only_if_told_so(server, trained):
     elsewhere = {"Origin": "https://example.org"}
     assert "access-control-allow-origin" not in server.align(ASKED[0], **elsewhere).headers
     is_problem(server.send("OPTIONS", "/v1/align", None, elsewhere), 405)
-    with served(make_app(trained, origins=["https://example.org"])) as other:
+    with run_server(make_app(trained, origins=["https://example.org"])) as other:
         wish = {"Access-Control-Request-Method": "POST", "Access-Control-Request-Headers": "content-type"}
         assert other.send("OPTIONS", "/v1/align", None, elsewhere | wish).status == 200
         allowed = other.align(ASKED[0], **elsewhere)
@@ -260,8 +263,8 @@ def test_it_says_what_it_is_and_that_it_is_well(server, trained):
     assert about["signature"] == trained.signature
     assert (about["problem"], about["limits"]["words"]) == ("learned", 256)
     for problem, settings in about["settings"].items():
-        told = server.align(ASKED[0] | {"settings": {"problem": problem}}).json
-        assert told["settings"] == settings
+        answer = server.align(ASKED[0] | {"settings": {"problem": problem}}).json
+        assert answer["settings"] == settings
 
 
 def test_a_failure_is_told_as_one_and_the_server_goes_on(trained, monkeypatch):
@@ -273,7 +276,7 @@ def test_a_failure_is_told_as_one_and_the_server_goes_on(trained, monkeypatch):
         return work(self, asks)
 
     monkeypatch.setattr(AlignmentWorker, "__call__", failing)
-    with served(make_app(trained)) as server:
+    with run_server(make_app(trained)) as server:
         bodies = [{"source": "fail", "target": "x"}, *ASKED] * 4
         with ThreadPoolExecutor(16) as clients:
             replies = list(clients.map(server.align, bodies))
@@ -294,7 +297,7 @@ def test_there_is_a_limit_to_what_waits_and_to_how_long(trained, monkeypatch):
         return work(self, asks)
 
     monkeypatch.setattr(AlignmentWorker, "__call__", slow)
-    with served(make_app(trained, Limits(seconds=0.5, waiting=2))) as server:
+    with run_server(make_app(trained, Limits(seconds=0.5, waiting=2))) as server:
         with ThreadPoolExecutor(12) as clients:
             replies = []
             for k in range(12):
@@ -322,7 +325,7 @@ def test_what_a_client_that_hangs_up_asked_for_is_dropped(trained, monkeypatch):
         assert may.wait(10)
         return work(self, asks)
 
-    with served(make_app(trained)) as server:
+    with run_server(make_app(trained)) as server:
         server.align(ASKED[0])
         monkeypatch.setattr(AlignmentWorker, "__call__", held)
         monkeypatch.setattr(batching, "BATCH", 10)
@@ -359,7 +362,7 @@ def test_it_is_ready_when_it_is_warm_and_its_queue_has_room(trained, monkeypatch
         return work(self, asks)
 
     monkeypatch.setattr(AlignmentWorker, "__call__", held)
-    with served(make_app(trained, Limits(waiting=1))) as server:
+    with run_server(make_app(trained, Limits(waiting=1))) as server:
         cold = server.get("/readyz")
         is_problem(cold, 503)
         assert cold.json["detail"] == "the aligner is warming up"
@@ -384,25 +387,27 @@ def test_an_aligner_that_fails_at_its_first_pair_is_never_ready(trained, monkeyp
         raise RuntimeError("something broke")
 
     monkeypatch.setattr(AlignmentWorker, "__call__", failing)
-    with served(make_app(trained)) as server:
+    with run_server(make_app(trained)) as server:
         wait_until(lambda: "warming" not in server.get("/readyz").text)
         assert "failed to align its first pair" in server.get("/readyz").json["detail"]
 
 
 def test_the_metrics_count_requests_pairs_and_time(trained):
-    with served(make_app(trained)) as server:
+    with run_server(make_app(trained)) as server:
         server.align({"pairs": ASKED})
         server.align(ASKED[0])
         server.align(b"{")
         reply = server.get("/metrics")
         assert reply.headers["content-type"].startswith("text/plain; version=0.0.4")
-        told = dict(line.rsplit(" ", 1) for line in reply.text.splitlines() if not line.startswith("#"))
-        assert told['otalign_requests_total{status="200"}'] == "2"
-        assert told['otalign_requests_total{status="400"}'] == "1"
-        assert told["otalign_pairs_total"] == "8"
-        assert told['otalign_align_seconds_bucket{le="+Inf"}'] == told["otalign_align_seconds_count"] == "2"
-        assert float(told["otalign_align_seconds_sum"]) > 0
-        counts = [int(told[name]) for name in told if "_bucket" in name]
+        values = dict(line.rsplit(" ", 1) for line in reply.text.splitlines() if not line.startswith("#"))
+        assert values['otalign_requests_total{status="200"}'] == "2"
+        assert values['otalign_requests_total{status="400"}'] == "1"
+        assert values["otalign_pairs_total"] == "8"
+        assert (
+            values['otalign_align_seconds_bucket{le="+Inf"}'] == values["otalign_align_seconds_count"] == "2"
+        )
+        assert float(values["otalign_align_seconds_sum"]) > 0
+        counts = [int(values[name]) for name in values if "_bucket" in name]
         assert counts == sorted(counts)
 
 
@@ -419,8 +424,8 @@ def test_any_worker_tells_the_counts_of_all():
 
 def test_convergence_is_told_where_a_transport_problem_was_solved(server):
     pairs = [*ASKED[:2], {"source": "", "target": "nothing to move"}]
-    told = server.align({"pairs": pairs, "settings": {"problem": "uot"}}).json["alignments"]
-    assert [one.get("converged") for one in told] == [True, True, None]
+    answer = server.align({"pairs": pairs, "settings": {"problem": "uot"}}).json["alignments"]
+    assert [one.get("converged") for one in answer] == [True, True, None]
     assert server.align(ASKED[0] | {"settings": {"problem": "bot"}}).json["converged"] is True
     for problem in ("learned", "none"):
         assert "converged" not in server.align(ASKED[0] | {"settings": {"problem": problem}}).json
@@ -443,7 +448,7 @@ def test_a_pair_gets_the_same_links_alone_and_in_any_company(untrained, kind):
         case _:
             aligner = Aligner.load()
     alone = [pairs_of(aligner.align(*pair).to_dict()) for pair in PAIRS]
-    with served(make_app(aligner)) as server, ThreadPoolExecutor(8) as clients:
+    with run_server(make_app(aligner)) as server, ThreadPoolExecutor(8) as clients:
         together = server.align({"pairs": ASKED[::-1]}).json["alignments"][::-1]
         beside = [reply.json for reply in clients.map(server.align, ASKED * 4)]
     assert list(map(pairs_of, together)) == alone
@@ -457,7 +462,7 @@ def test_without_a_kept_centre_the_pairs_of_a_request_are_centred_as_align_many_
     expected = [pairs_of(alignment.to_dict()) for alignment in untrained.align_many(PAIRS)]
     alone = [pairs_of(untrained.align(*pair).to_dict()) for pair in PAIRS]
     assert alone != expected  # a pair is centred on itself when it is alone
-    with served(make_app(untrained)) as server, ThreadPoolExecutor(8) as clients:
+    with run_server(make_app(untrained)) as server, ThreadPoolExecutor(8) as clients:
         requests = [{"pairs": ASKED}, *ASKED] * 3
         answers = [reply.json for reply in clients.map(server.align, requests)]
     for start in range(0, len(requests), 1 + len(ASKED)):
@@ -466,8 +471,8 @@ def test_without_a_kept_centre_the_pairs_of_a_request_are_centred_as_align_many_
         assert list(map(pairs_of, single)) == alone
 
 
-def pairs_of(told: dict) -> list[tuple[int, int]]:
-    return [(i, j) for i, j, _ in told["links"]]
+def pairs_of(answer: dict) -> list[tuple[int, int]]:
+    return [(i, j) for i, j, _ in answer["links"]]
 
 
 def test_limits_that_forbid_everything_are_refused():

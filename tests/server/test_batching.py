@@ -1,4 +1,4 @@
-"""Requests that are worked on together: nothing is lost, mixed up, or done for nobody."""
+"""Batches of requests: nothing is lost, mixed up, or computed for clients that have left."""
 
 import asyncio
 import threading
@@ -22,7 +22,7 @@ def ask(text: str) -> PairRequest:
 
 
 class Echo:
-    """Answers with what was asked, when it may, and remembers the batches."""
+    """A worker that returns its requests once it is released, and records the batches."""
 
     def __init__(self):
         self.batches: list[list[str]] = []

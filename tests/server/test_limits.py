@@ -1,4 +1,4 @@
-"""Whatever a client sends, slowly or much of it, it is refused in few words, and others are served."""
+"""Slow and large requests are refused with a short message, and other clients are served."""
 
 import json
 import socket
@@ -9,7 +9,7 @@ import pytest
 
 from otalign.server.app import make_app
 from otalign.server.limits import Limits
-from tests.server.running import Served, served
+from tests.server.local_server import LocalServer, run_server
 
 HEAD = b"POST /v1/align HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 GOOD = {"source": "one", "target": "two"}
@@ -17,19 +17,19 @@ HASTY = Limits(seconds=1, header_seconds=0.3, idle_seconds=1, connections=20, bo
 
 
 @pytest.fixture(scope="module")
-def hasty(trained) -> Iterator[Served]:
+def hasty(trained) -> Iterator[LocalServer]:
     """A server that gives its clients little time."""
-    with served(make_app(trained, HASTY), HASTY) as running:
+    with run_server(make_app(trained, HASTY), HASTY) as running:
         yield running
         assert running.align(GOOD).status == 200  # whatever was done to it
 
 
-def connect(server: Served) -> socket.socket:
+def connect(server: LocalServer) -> socket.socket:
     return socket.create_connection(("127.0.0.1", server.port), timeout=10)
 
 
-def send(server: Served, *parts: bytes) -> bytes:
-    """What is answered to these bytes, of which the server need not take all."""
+def send(server: LocalServer, *parts: bytes) -> bytes:
+    """Send bytes, of which the server need not read all, and return the answer."""
     with connect(server) as connection:
         try:
             for part in parts:

@@ -1,4 +1,4 @@
-"""The page as a person uses it, in a real browser: typing, sliding, keys, a phone, a link that has it all."""
+"""The page in a real browser: typing, sliders, keys, a phone, and links that restore the state."""
 
 import json
 from urllib.parse import parse_qs, urlsplit
@@ -8,7 +8,7 @@ import pytest
 from otalign.server.app import make_app
 from tests.browser import Page
 from tests.screenshots import take_page
-from tests.server.running import served
+from tests.server.local_server import run_server
 
 SOURCE, TARGET = "He bought a used car.", "He purchased a second-hand car yesterday."
 LINKS = "[...document.querySelectorAll('path.link')].map(p => p.dataset.source + '-' + p.dataset.target)"
@@ -27,7 +27,7 @@ IDLE = "document.body.ariaBusy !== 'true'"
 
 @pytest.fixture
 def opened(page: Page, server) -> Page:
-    """Whatever a test does, nothing must go wrong in the page, and nobody else be asked."""
+    """Open the page, and check afterwards that it had no errors and sent no requests elsewhere."""
     page.open(f"{server.url}/")
     settled(page)
     yield page
@@ -58,11 +58,11 @@ def value(page: Page, name: str) -> float:
 
 
 def test_it_opens_with_an_example_and_shows_what_the_server_says(opened, server):
-    told = server.align({"source": SOURCE, "target": TARGET}).json
-    assert opened.evaluate(WORDS) == [told["source"], told["target"]]
-    assert opened.evaluate(LINKS) == [f"{i}-{j}" for i, j, _ in told["links"]]
-    assert opened.evaluate(FRAMED) == len(told["links"])
-    assert opened.evaluate("document.querySelector('#signature').textContent") == told["signature"]
+    answer = server.align({"source": SOURCE, "target": TARGET}).json
+    assert opened.evaluate(WORDS) == [answer["source"], answer["target"]]
+    assert opened.evaluate(LINKS) == [f"{i}-{j}" for i, j, _ in answer["links"]]
+    assert opened.evaluate(FRAMED) == len(answer["links"])
+    assert opened.evaluate("document.querySelector('#signature').textContent") == answer["signature"]
 
 
 def test_what_is_typed_is_aligned_at_once(opened):
@@ -159,8 +159,8 @@ def test_all_can_be_done_by_keys_alone(opened):
 
 def test_the_result_is_told_in_words(opened):
     slide(opened, "threshold", "End")
-    said = opened.evaluate(STATUS)
-    assert said.startswith(
+    status = opened.evaluate(STATUS)
+    assert status.startswith(
         "0 links. Without a counterpart: He, bought, a, used, car, . (source); He, purchased"
     )
     assert opened.evaluate("document.querySelector('#status').getAttribute('role')") == "status"
@@ -194,8 +194,8 @@ def test_a_link_carries_the_state(opened, server, browser):
     with browser.page() as other:
         other.open(address)
         settled(other)
-        for said in (WORDS, LINKS, STATUS):
-            assert other.evaluate(said) == opened.evaluate(said)
+        for expression in (WORDS, LINKS, STATUS):
+            assert other.evaluate(expression) == opened.evaluate(expression)
         assert value(other, "tau") == 0.02
         assert other.errors == []
 
@@ -208,14 +208,14 @@ def test_a_link_that_says_nonsense_is_taken_for_what_it_can_be(page, server):
 
 
 def test_links_and_json_are_copied(opened, server):
-    told = server.align({"source": SOURCE, "target": TARGET}).json
+    answer = server.align({"source": SOURCE, "target": TARGET}).json
     opened.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text }")
     opened.click("#copy-pharaoh")
     opened.wait_for("document.querySelector('#copied').textContent === 'Links copied.'")
-    assert opened.evaluate("copied") == " ".join(f"{i}-{j}" for i, j, _ in told["links"])
+    assert opened.evaluate("copied") == " ".join(f"{i}-{j}" for i, j, _ in answer["links"])
     opened.click("#copy-json")
     opened.wait_for("document.querySelector('#copied').textContent === 'JSON copied.'")
-    assert json.loads(opened.evaluate("copied")) == told
+    assert json.loads(opened.evaluate("copied")) == answer
     # As on a machine elsewhere without https, where there is no clipboard to write to.
     opened.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('not allowed'))")
     opened.evaluate("addEventListener('copy', () => { window.copied = document.activeElement.value })")
@@ -324,7 +324,7 @@ def test_screenshots_for_the_documents_can_be_taken(browser, trained, tmp_path):
 
 
 def test_the_page_asks_for_the_token_that_the_server_needs(page, trained):
-    with served(make_app(trained, token="right")) as server:
+    with run_server(make_app(trained, token="right")) as server:
         page.open(f"{server.url}/")
         for token in ("wrong", "right"):
             page.wait_for("!document.querySelector('#unlock').hidden")

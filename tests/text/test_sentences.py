@@ -1,4 +1,4 @@
-"""Where sentences end, by hand-written cases, and what must hold for any text."""
+"""Sentence boundaries: cases written by hand, and laws for any text."""
 
 import time
 

@@ -1,4 +1,4 @@
-"""What must hold for the words of every text, and what is a word."""
+"""Words: laws for any text, and cases."""
 
 import pickle
 import time

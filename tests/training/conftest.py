@@ -1,4 +1,4 @@
-"""Trained aligners that several files of tests share."""
+"""Trained aligners that several test modules share."""
 
 import os
 from pathlib import Path
@@ -16,7 +16,7 @@ except ImportError:  # on Windows, where two processes may then export the same
 
 
 class Trained:
-    """Results of training by the name of their problem, with their folders, each made when first needed."""
+    """Training results by the name of their problem, with their folders, made on first use."""
 
     def __init__(self, model: Path, home: Path, shared: Path):
         self.model, self.home, self.shared = model, home, shared

@@ -1,4 +1,4 @@
-"""Pairs written for these tests, in the words of the tiny models, with phrases, nulls and possible links."""
+"""Pairs in the vocabulary of the tiny models, with phrases, nulls and possible links."""
 
 from otalign.gold import Gold
 from otalign.training import CorpusSplits

@@ -1,4 +1,4 @@
-"""Augmentation: laws of the edits, whatever the pair and whatever is drawn."""
+"""Augmentation: laws of the edits, for all pairs and seeds."""
 
 from random import Random
 
@@ -8,11 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from otalign.training import NO_AUGMENTATION, Augmentation, edits
-from otalign.training.augmentation import EDITS, KINDS, augment
+from otalign.training.augmentation import COPIES, KINDS, augment
 from otalign.training.examples import Example, join_examples, make_identity_example
+from otalign.training.synonyms import Synonyms
 
 VOCABULARY = "the a and or , ; . ! apples pears plums dog dogs bit Bought cars of 1,200 é naïve co-op he's"
 WORDS = st.sampled_from(VOCABULARY.split())
+SYNONYMS = [("bought", "purchased", "got hold of"), ("dog", "hound"), ("apples", "fruit")]
+WITH_SYNONYMS = Augmentation(case=0.5, lexicon=Synonyms(SYNONYMS))
 SENTENCES = st.lists(WORDS, min_size=1, max_size=12).map(tuple)
 
 
@@ -28,10 +31,10 @@ def examples(draw) -> Example:
 RANDOM = st.integers(0, 10_000).map(Random)
 
 
-@given(examples(), st.lists(examples(), min_size=1, max_size=4), RANDOM, st.sampled_from([None, *EDITS]))
+@given(examples(), st.lists(examples(), min_size=1, max_size=4), RANDOM, st.sampled_from([None, *COPIES]))
 def test_an_edited_pair_is_a_pair_with_a_target_for_every_cell(example, others, random, kind):
     before = example.targets.copy()
-    made = augment(example, kind, random, lambda: random.choice(others), 0.5)
+    made = augment(example, kind, random, lambda: random.choice(others), WITH_SYNONYMS)
     assert made.targets.shape == (2, *made.shape)
     assert made.weights.shape == (2,)
     assert min(made.shape) > 0
@@ -72,7 +75,7 @@ def test_the_items_of_a_list_are_exchanged_around_their_separators():
 
 @given(examples(), examples(), RANDOM)
 def test_unrelated_sentences_have_no_links_at_any_level(example, other, random):
-    made = edits.make_unrelated(example, random, lambda: other)
+    made = edits.replace_target(example, random, lambda: other)
     if made is not None:
         assert not made.targets.any()
         assert (made.weights == example.weights.max()).all()
@@ -152,8 +155,44 @@ def test_a_change_of_case_changes_nothing_else(example, random):
 
 
 def test_shares_are_from_0_to_1_and_all_can_be_turned_off():
-    assert set(KINDS) == {*EDITS, "case"}
+    assert set(KINDS) == {*COPIES, "case"}
     assert not any(NO_AUGMENTATION.to_dict().values())
     for share in (-0.1, 1.1, float("nan")):
         with pytest.raises(ValueError, match="the augmentation share of typos must be from 0 to 1, got"):
             Augmentation(typos=share)
+
+
+@given(examples(), RANDOM)
+def test_synonyms_take_over_the_targets_of_the_words_that_they_replace(example, random):
+    lexicon = WITH_SYNONYMS.lexicon
+    made = edits.replace_words(lexicon, example, random, lambda: example)
+    if made is None:
+        assert not any(lexicon.find(word) for word in example.target)
+        return
+    assert made.source == example.source
+    assert made.target != example.target
+    place = 0
+    for j, word in enumerate(example.target):
+        phrases = [(word,), *lexicon.find(word)]
+        (phrase,) = (one for one in phrases if made.target[place : place + len(one)] == one)
+        for k in range(len(phrase)):
+            np.testing.assert_array_equal(made.targets[:, :, place + k], example.targets[:, :, j])
+        place += len(phrase)
+    assert place == len(made.target)
+
+
+def test_without_synonyms_no_copies_are_made_of_them():
+    assert Augmentation(synonyms=0.5).copies["synonyms"] == 0
+    assert Augmentation(synonyms=0.5, lexicon=Synonyms([("a", "b")])).copies["synonyms"] == 0.5
+
+
+def test_synonyms_are_read_from_lines_of_words(tmp_path):
+    file = tmp_path / "synonyms.tsv"
+    file.write_text("quit\tgive up\n3\tthree\n", encoding="utf-8")
+    assert Synonyms.read(file).find("three") == (("3",),)
+    assert Synonyms.read(file).find("Quit") == (("Give", "up"),)
+    assert Synonyms.read(file).find("up") == ()
+    assert repr(Synonyms.read(file)) != repr(Synonyms([("3", "three")]))
+    file.write_text("quit\nstop\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="has no synonyms; each line must be words separated by tabs"):
+        Synonyms.read(file)

@@ -1,11 +1,13 @@
-"""Batches: the words that an encoder embeds, the links of the gold, every pair once."""
+"""Training batches: word vectors equal those of the encoder, links equal the gold, every pair comes once."""
 
 from collections import Counter
 from dataclasses import replace
+from itertools import chain
 
 import numpy as np
 import pytest
 
+from otalign.encoders.chunks import EmbeddedPairs
 from otalign.encoders.transformers import Transformers
 from otalign.scoring.heads import TransportHead
 from otalign.text.words import join_words
@@ -14,7 +16,7 @@ from otalign.training.augmentation import NO_AUGMENTATION
 from otalign.training.batches import PairSet
 from otalign.training.model import Model
 from otalign.training.objectives import LearnedObjective
-from otalign.training.sources import find_known_levels
+from otalign.training.sources import TrainingPairs
 from otalign.training.store import LEVELS, PairTexts, build_store
 from otalign.training.stream import ExampleStream
 from otalign.training.tensors import BatchTensors
@@ -43,7 +45,7 @@ def stream_of(golds, encoder: Transformers, known=None, predicted=None, share: f
 
 
 def batch_of(stream: ExampleStream):
-    """All pairs of a stream in one batch, in the order of their numbers."""
+    """Return all pairs of a stream in one batch, in the order of their numbers."""
     ((batch,),) = stream.read(1000, (0, 1), np.random.default_rng(0))
     return batch
 
@@ -65,15 +67,16 @@ def test_words_are_those_that_the_encoder_embeds_however_long_the_pair(tiny_mode
     mix = model.compute_mix()
     encoder.mix = None if mix is None else mix.detach().numpy()
     sentences = [(join_words(gold.source), join_words(gold.target)) for gold in WITH_ODD_ONES]
-    expected = encoder.embed(sentences, pairing)
+    chunk = EmbeddedPairs(sentences, encoder.embed(sentences, pairing))
+    expected = chunk.append_spelling().embeddings
     batch = pairs.batch(order_of(pairs))
     with torch.inference_mode():
-        tile = model.embed_words(BatchTensors.from_batch(batch, "cpu"))
+        words = model.embed_words(BatchTensors.from_batch(batch, "cpu"))
     for b, k in enumerate(batch.pairs):
         n, m = WITH_ODD_ONES[k].shape
-        assert (tile.is_source[b].sum(), tile.is_target[b].sum()) == (n, m)
-        np.testing.assert_allclose(tile.X[b, :n], expected[2 * k], atol=1e-4)
-        np.testing.assert_allclose(tile.Y[b, :m], expected[2 * k + 1], atol=1e-4)
+        assert (words.is_source[b].sum(), words.is_target[b].sum()) == (n, m)
+        np.testing.assert_allclose(words.X[b, :n], expected[2 * k], atol=1e-4)
+        np.testing.assert_allclose(words.Y[b, :m], expected[2 * k + 1], atol=1e-4)
 
 
 @pytest.mark.parametrize("pairing", ["joint", "separate"])
@@ -109,9 +112,9 @@ def test_the_other_direction_transposes_pairs_and_links(tiny_model):
     one, other = pairs.batch(there), pairs.batch(there + len(GOLDS))
     np.testing.assert_array_equal(other.links, one.links.swapaxes(2, 3))
     np.testing.assert_array_equal(other.lengths, one.lengths[:, ::-1])
-    turned = PairSet([gold.transpose() for gold in GOLDS], encoder_of(tiny_model("bert"))).batch(there)
-    np.testing.assert_array_equal(other.ids, turned.ids)
-    np.testing.assert_array_equal(other.words, turned.words)
+    swapped = PairSet([gold.transpose() for gold in GOLDS], encoder_of(tiny_model("bert"))).batch(there)
+    np.testing.assert_array_equal(other.ids, swapped.ids)
+    np.testing.assert_array_equal(other.words, swapped.words)
 
 
 @pytest.mark.parametrize("both", [False, True])
@@ -155,14 +158,38 @@ def test_pairs_without_words_make_no_batch(tiny_model):
 def test_links_are_all_possible_where_only_the_dev_set_tells_the_levels_apart():
     clear, vague = CorpusSplits(GOLDS, GOLDS), CorpusSplits(SURE, GOLDS)
     plain = CorpusSplits(SURE, SURE)
-    np.testing.assert_array_equal(find_known_levels({"clear": clear}), True)
-    np.testing.assert_array_equal(find_known_levels({"plain": plain}), True)
-    known = find_known_levels({"clear": clear, "vague": vague, "plain": plain})
+
+    def find_known(**sources: CorpusSplits) -> np.ndarray:
+        return TrainingPairs.collect(sources, None).known
+
+    assert find_known(clear=clear).all()
+    assert find_known(plain=plain).all()
+    known = find_known(clear=clear, vague=vague, plain=plain)
     n = len(GOLDS)
     assert known.shape == (3 * n, 2)
     assert known[:, 1].all()
     assert known[:, 0].tolist() == [True] * n + [False] * n + [True] * n
-    np.testing.assert_array_equal(find_known_levels({"vague": vague}), True)  # there is nothing else to go by
+    assert find_known(vague=vague).all()  # there is nothing else to go by
+    moved = find_known(clear=clear, vague=vague.move_folds(1, 2))
+    assert len(moved) == 2 * n + n // 2
+    assert moved[:, 0].tolist() == [True] * n + [False] * n + [True] * (n // 2)
+
+
+@pytest.mark.parametrize("folds", [2, 3])
+def test_every_dev_pair_is_held_out_once_and_learned_from_otherwise(folds):
+    splits = CorpusSplits(SURE, GOLDS)
+    parts = [splits.move_folds(k + 1, folds) for k in range(folds)]
+    assert sorted(map(repr, chain.from_iterable(part.dev for part in parts))) == sorted(map(repr, GOLDS))
+    for part in parts:
+        assert part.train == SURE
+        assert sorted(map(repr, (*part.dev, *part.extra))) == sorted(map(repr, GOLDS))
+
+
+def test_a_small_corpus_is_repeated_until_it_has_its_share():
+    sources = {"large": CorpusSplits(GOLDS * 8, GOLDS), "small": CorpusSplits(GOLDS, GOLDS)}
+    for balance, times in ((0.0, 1), (0.5, 4), (1.0, 8)):
+        repeats = TrainingPairs.collect(sources, None, balance=balance).repeats
+        assert repeats.tolist() == [1] * 8 * len(GOLDS) + [times] * len(GOLDS)
 
 
 def test_a_level_that_is_not_known_is_not_learned(tiny_model):

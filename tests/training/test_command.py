@@ -1,4 +1,4 @@
-"""`otalign train` as a user runs it, over a tiny encoder made here."""
+"""`otalign train` as a user runs it, with a tiny encoder."""
 
 import json
 
@@ -16,7 +16,7 @@ QUICK = ("--epochs", "2", "--batch-size", "4", "--device", "cpu")
 
 @pytest.fixture
 def run(tiny_model, tmp_path, monkeypatch, capsys):
-    """The command in a folder with gold to learn from and to choose by; what it printed, and said."""
+    """The command in a folder with gold to learn from and to choose by; what it printed, and captured."""
     for name, golds in (("train.jsonl", GOLDS[:10]), ("dev.jsonl", GOLDS[10:])):
         write(golds, tmp_path / name, "jsonl")
     monkeypatch.chdir(tmp_path)
@@ -27,9 +27,9 @@ def run(tiny_model, tmp_path, monkeypatch, capsys):
         monkeypatch.setattr("sys.argv", ["otalign", "train", *arguments])
         with pytest.raises(SystemExit) as ended:
             cli.main()
-        said = capsys.readouterr()
-        assert ended.value.code == rc, said.err
-        return said.out, said.err
+        captured = capsys.readouterr()
+        assert ended.value.code == rc, captured.err
+        return captured.out, captured.err
 
     return run
 
@@ -151,7 +151,10 @@ def test_the_same_folder_with_another_train_or_dev_set_is_refused(run, tmp_path,
         ((*FILES, "--level", "s"), "--level must be one of sure, possible, got 's'; it is now sure"),
         ((*FILES, "--learning-rate", "fast"), "--learning-rate must be numbers"),
         ((*FILES, "--precision", "float64"), "--precision must be one of float32, bfloat16, got 'float64'"),
-        ((*FILES, "--ablate", "luck"), "--ablate must be one of competition, prices, neighbours, got 'luck'"),
+        (
+            (*FILES, "--ablate", "luck"),
+            "--ablate must be one of competition, prices, neighbours, spelling, got 'luck'",
+        ),
         (("bad.jsonl", "--dev", "dev.jsonl", "--from", "jsonl"), "bad.jsonl, line 1"),
         (("train.jsonl", "--dev", "empty.jsonl", "--from", "jsonl"), "empty dev set"),
     ],

@@ -1,4 +1,4 @@
-"""What is checked before training, and the aligner that comes of it: saved, gone on from, exported."""
+"""Validation before training, and the trained aligner: saving, continuing and exporting."""
 
 import json
 import shutil
@@ -20,7 +20,7 @@ from otalign.ot import Partial, Unbalanced
 from otalign.scoring.heads import ProjectionHead, TransportHead
 from otalign.settings import Learned, LearnedSettings, Settings
 from otalign.training import CorpusSplits, Recipe, RunOptions, TrainingResult, refit, train
-from tests.scoring.drawn_heads import learned, projection
+from tests.scoring.random_heads import make_projection_head, make_transport_head
 from tests.training.examples import EMPTY, GOLDS, LONG, SOURCES, SURE
 from tests.training.tiny_runs import PROBLEMS, QUICK, QUICK_PAPER, get_weights, train_tiny
 
@@ -132,7 +132,10 @@ def test_an_encoder_that_cannot_be_saved_or_has_too_few_layers_is_refused(tiny_m
     ("wrong", "message"),
     [
         ({"optimizer": "sgd"}, "optimizer must be one of 'adamw', 'adafactor', got 'sgd'"),
-        ({"ablate": ("nulls",)}, "ablate must be one of 'competition', 'prices', 'neighbours', got 'nulls'"),
+        (
+            {"ablate": ("nulls",)},
+            "ablate must be one of 'competition', 'prices', 'neighbours', 'spelling', got 'nulls'",
+        ),
         ({"batch_size": 0}, "batch_size must be at least 1, got 0"),
         ({"learning_rate": 0.0}, "learning_rate must be above 0 and below 1, got 0.0"),
         ({"steps": -1}, "steps must be at least 0, got -1"),
@@ -279,13 +282,21 @@ def test_a_head_and_a_problem_must_suit_each_other(tiny_model):
     trained = LearnedSettings(encoder="tiny", layer=3)
     for settings, head, message in (
         (trained, None, "settings must have a transport problem, since the aligner has no trained head"),
-        (trained, projection(size=16), "settings must have a transport problem"),
-        (plain.replace(problem=Partial(0.5)), learned(size=16), "settings must be LearnedSettings"),
-        (plain.replace(problem=None), learned(size=16), "settings must be LearnedSettings"),
+        (trained, make_projection_head(size=16), "settings must have a transport problem"),
+        (
+            plain.replace(problem=Partial(0.5)),
+            make_transport_head(size=16),
+            "settings must be LearnedSettings",
+        ),
+        (plain.replace(problem=None), make_transport_head(size=16), "settings must be LearnedSettings"),
     ):
         with pytest.raises(ValueError, match=message):
             Aligner(encoder, settings, head=head)
-    for settings, head in ((trained, learned(size=16)), (plain, projection(size=16)), (plain, None)):
+    for settings, head in (
+        (trained, make_transport_head(size=16)),
+        (plain, make_projection_head(size=16)),
+        (plain, None),
+    ):
         assert Aligner(encoder, settings, head=head).align("the car", "a car").shape == (2, 2)
 
 
@@ -362,8 +373,8 @@ def test_an_exported_aligner_in_int8_is_smaller_and_close(out, folder, light, tm
 
 
 def test_settings_of_a_trained_aligner_are_plain(folder):
-    said = json.loads((folder / "otalign.json").read_text())
-    assert said["trained"].startswith("examples")
+    data = json.loads((folder / "otalign.json").read_text())
+    assert data["trained"].startswith("examples")
     assert str(folder) not in (folder / "otalign.json").read_text()
 
 
@@ -379,10 +390,10 @@ def test_a_learned_aligner_links_the_same_whichever_sentence_is_the_source(tiny_
     )
     assert sum(len(one.links) for one in there) > 50
     for one, other in zip(there, back, strict=True):
-        turned = other.transpose()
-        np.testing.assert_allclose(one.source_null_confidence, turned.source_null_confidence, atol=1e-5)
+        transposed = other.transpose()
+        np.testing.assert_allclose(one.source_null_confidence, transposed.source_null_confidence, atol=1e-5)
         weights = {(i, j): weight for i, j, weight in one.links}
-        for i, j, weight in turned.links:
+        for i, j, weight in transposed.links:
             assert weights.get((i, j), 0.05) == pytest.approx(weight, abs=1e-5)
 
 

@@ -1,4 +1,4 @@
-"""Objectives and options: which objective belongs to a problem, its recipe, and what is refused."""
+"""Objectives and options: the objective of a problem, its recipe, and invalid arguments."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The stream of training examples: what an epoch holds, and that workers change nothing."""
+"""The stream of training examples: the contents of an epoch, independent of the number of workers."""
 
 import subprocess
 import sys
@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from otalign.training import NO_AUGMENTATION, Augmentation, PairTexts
+from otalign.training.augmentation import COPIES
 from otalign.training.batches import TrainingBatch
 from otalign.training.reading import Split
 from otalign.training.store import LEVELS, PairStore, Targets, build_store
-from otalign.training.stream import AS_IS, KINDS, ExampleStream
+from otalign.training.stream import AS_IS, ExampleStream
 from tests.training.examples import EMPTY, GOLDS, LONG
 from tests.training.test_batches import WITH_ODD_ONES, encoder_of, stream_of
 
@@ -78,7 +79,7 @@ def test_an_epoch_has_every_pair_and_the_share_of_each_kind(tiny_model):
     stream = stream_of(GOLDS, encoder_of(tiny_model("bert")), augmentation=Augmentation(**shares))
     assert len(stream) == len(GOLDS) + 7 + 3
     pairs, kinds = stream.plan(np.random.default_rng(0))
-    assert Counter(kinds.tolist()) == {AS_IS: 14, KINDS.index("exchange"): 7, KINDS.index("typos"): 3}
+    assert Counter(kinds.tolist()) == {AS_IS: 14, COPIES.index("exchange"): 7, COPIES.index("typos"): 3}
     assert sorted(pairs[kinds == AS_IS].tolist()) == list(range(14))
 
 
@@ -90,7 +91,6 @@ def test_gold_is_repeated_until_it_has_its_share(tiny_model, share, repeats):
     store = build_store(golds, np.ones((4, 2), bool), texts, predicted, 0.5, 0.7)
     reader = encoder_of(tiny_model("bert")).reader
     stream = ExampleStream(store, reader, augmentation=NO_AUGMENTATION, gold_share=share)
-    assert stream.repeats == repeats
     assert len(stream) == 4 * repeats + 10
     np.testing.assert_allclose(store.weights, [[1, 1]] * 4 + [[0.7, 0.7]] * 11)
     np.testing.assert_allclose(store[5].targets, 0.25)

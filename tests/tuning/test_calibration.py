@@ -1,4 +1,4 @@
-"""Calibration: what it finds, and that probabilities are truer for it."""
+"""Calibration: the fitted parameters, and better calibrated probabilities."""
 
 from dataclasses import replace
 

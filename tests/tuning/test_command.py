@@ -1,4 +1,4 @@
-"""`otalign tune` as a user runs it, over a tiny encoder made here."""
+"""`otalign tune` as a user runs it, with a tiny encoder."""
 
 import json
 from dataclasses import replace
@@ -72,9 +72,9 @@ def run(monkeypatch, tmp_path, golds, capsys):
         monkeypatch.setattr("sys.argv", ["otalign", "tune", *map(str, arguments)])
         with pytest.raises(SystemExit) as stop:
             cli.main()
-        said = capsys.readouterr()
-        assert stop.value.code == rc, said.err
-        return said.err if rc else said.out
+        captured = capsys.readouterr()
+        assert stop.value.code == rc, captured.err
+        return captured.err if rc else captured.out
 
     return run
 
@@ -94,14 +94,14 @@ def test_layers_of_one_run_are_those_of_an_encoder_at_each(model, golds):
 
 def test_it_saves_an_aligner_that_reaches_what_it_says(run, model, golds, tmp_path):
     several = ("--layers", "all", "--pairings", "joint,separate", "--problem", "bot")
-    said = run("dev.tsv", "-o", "mine", "--model", model, *several)
+    output = run("dev.tsv", "-o", "mine", "--model", model, *several)
     aligner = Aligner.load(tmp_path / "mine")
     assert aligner.centre is not None
-    assert aligner.signature in said
+    assert aligner.signature in output
     assert not (tmp_path / "mine" / ".tuning").exists()
     found = scores(count(aligner.align_many((gold.source, gold.target) for gold in golds), golds), ["f1"])
-    assert f"F1 {100 * found['f1']:.1f} " in said
-    assert "on 30 dev pairs, level sure" in said
+    assert f"F1 {100 * found['f1']:.1f} " in output
+    assert "on 30 dev pairs, level sure" in output
 
 
 def test_interrupted_it_goes_on(run, model, monkeypatch, tmp_path):
@@ -129,8 +129,8 @@ def test_interrupted_it_goes_on(run, model, monkeypatch, tmp_path):
 
 
 def test_a_threshold_on_costs_alone_can_be_tuned(run, model, tmp_path):
-    said = run("dev.tsv", "-o", "mine", "--model", model, "--problem", "none", "--limit", 10)
-    assert "on 10 dev pairs, level sure, 11 settings tried" in said
+    output = run("dev.tsv", "-o", "mine", "--model", model, "--problem", "none", "--limit", 10)
+    assert "on 10 dev pairs, level sure, 11 settings tried" in output
     assert Aligner.load(tmp_path / "mine").settings.problem is None
 
 
@@ -181,5 +181,5 @@ def test_the_mean_that_is_kept_is_that_of_the_dev_set(run, model, golds, tmp_pat
 def test_what_was_trained_is_not_tuned_as_if_it_were_not(run, model, tmp_path):
     head = ProjectionHead.initialize(16, np.random.default_rng(0))
     replace(Aligner.load(model, layer=LAYERS), head=head).save(tmp_path / "trained")
-    said = run("dev.tsv", "-o", "mine", "--model", "trained", rc=2)
-    assert "trained has been trained, its threshold too" in " ".join(said.split())
+    output = run("dev.tsv", "-o", "mine", "--model", "trained", rc=2)
+    assert "trained has been trained, its threshold too" in " ".join(output.split())

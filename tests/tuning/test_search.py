@@ -1,4 +1,4 @@
-"""The search: the best of what it tries, the same whether at once or in parts."""
+"""The search finds the best settings, with the same result in one run or in several."""
 
 from itertools import product
 
@@ -9,12 +9,12 @@ from otalign.ot import Balanced, Entropic, Partial, Unbalanced
 from otalign.settings import Settings
 from otalign.tuning import EncoderChoice, Journal, SearchGrid, tune
 from otalign.tuning.sweep import DevCorpus, sweep_thresholds
-from tests.tuning.drawn import drawn_embeddings, drawn_golds
+from tests.tuning.random_embeddings import make_embeddings, make_golds
 
-GOLDS = drawn_golds()
+GOLDS = make_golds()
 EMBEDDINGS = {
-    EncoderChoice(2): drawn_embeddings(GOLDS, 1),
-    EncoderChoice(3, "separate"): drawn_embeddings(GOLDS, 2),
+    EncoderChoice(2): make_embeddings(GOLDS, 1),
+    EncoderChoice(3, "separate"): make_embeddings(GOLDS, 2),
 }
 QUICK = Entropic(max_iterations=20)  # whether plans have converged does not matter here
 BASE = Settings(encoder="none", layer=0, problem=Unbalanced(0.5), solver=QUICK)
@@ -89,8 +89,8 @@ def test_levels_tuned_together_are_as_tuned_apart(solves):
 
 
 def test_of_equals_the_first_wins():
-    golds = drawn_golds(shapes=[(1, 1), (0, 2)])
-    embeddings = {choice: drawn_embeddings(golds) for choice in EMBEDDINGS}
+    golds = make_golds(shapes=[(1, 1), (0, 2)])
+    embeddings = {choice: make_embeddings(golds) for choice in EMBEDDINGS}
     found = tune(golds, embeddings, BASE, SearchGrid(costs=("euclidean", "cosine")), ["possible"])["possible"]
     assert (found.settings.layer, found.settings.pairing, found.settings.cost) == (2, "joint", "euclidean")
     assert found.settings.problem == Unbalanced(0.02)
@@ -123,7 +123,7 @@ def test_a_journal_of_other_work_is_not_believed(solves, tmp_path):
         {"journal": Journal(file, "other embeddings")},
         {
             "golds": [*GOLDS[1:], GOLDS[0]],
-            "embeddings": {EncoderChoice(2): drawn_embeddings([*GOLDS[1:], GOLDS[0]])},
+            "embeddings": {EncoderChoice(2): make_embeddings([*GOLDS[1:], GOLDS[0]])},
         },
         {"levels": ["possible"]},
         {"base": BASE.replace(centring=False)},
@@ -135,18 +135,18 @@ def test_a_journal_of_other_work_is_not_believed(solves, tmp_path):
 
 
 def test_progress_is_told_from_none_to_all():
-    told = []
-    tune(GOLDS, EMBEDDINGS, BASE, LONG, progress=lambda *said: told.append(said))
-    assert told[0] == ("coarse search", 0, 24)
-    assert ("coarse search", 24, 24) in told
-    assert told[-1] == ("fine search", 14, 14)
+    reports = []
+    tune(GOLDS, EMBEDDINGS, BASE, LONG, progress=lambda *report: reports.append(report))
+    assert reports[0] == ("coarse search", 0, 24)
+    assert ("coarse search", 24, 24) in reports
+    assert reports[-1] == ("fine search", 14, 14)
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         ({"golds": []}, "golds must hold at least one pair"),
-        ({"golds": drawn_golds(shapes=[(0, 3)])}, "1 pairs without any at level sure"),
+        ({"golds": make_golds(shapes=[(0, 3)])}, "1 pairs without any at level sure"),
         ({"embeddings": {}}, "embeddings must hold at least one choice"),
         ({"levels": ()}, "levels must be of sure, possible, got none"),
         ({"levels": ("p",)}, "level must be 'sure'"),

@@ -1,4 +1,4 @@
-"""Embeddings made once and kept: all layers of a pairing by one run, the same as an encoder gives."""
+"""The store of embeddings: all layers of a pairing in one run, equal to those of the encoder."""
 
 import numpy as np
 import pytest
@@ -6,9 +6,9 @@ import pytest
 from otalign.encoders import Encoder
 from otalign.text.words import join_words
 from otalign.tuning import EmbeddingStore, EncoderChoice
-from tests.tuning.drawn import Lookup, drawn_golds
+from tests.tuning.random_embeddings import LookupEncoder, make_golds
 
-PAIRS = [(gold.source, gold.target) for gold in drawn_golds()]
+PAIRS = [(gold.source, gold.target) for gold in make_golds()]
 CHOICES = [EncoderChoice(1), EncoderChoice(3), EncoderChoice(2, "separate")]
 
 
@@ -17,10 +17,10 @@ def store(folder, encoder, pairs=PAIRS, **given) -> EmbeddingStore:
 
 
 def test_it_gives_what_the_encoder_gives(tmp_path):
-    kept = store(tmp_path, Lookup())
+    kept = store(tmp_path, LookupEncoder())
     sentences = [(join_words(source), join_words(target)) for source, target in PAIRS]
     for layer, pairing in CHOICES:
-        expected = Lookup().embed_layers(sentences, pairing, [layer])[layer]
+        expected = LookupEncoder().embed_layers(sentences, pairing, [layer])[layer]
         found = kept[EncoderChoice(layer, pairing)]
         assert np.array_equal(found.vectors, expected.vectors)
         assert np.array_equal(found.starts, expected.starts)
@@ -28,7 +28,7 @@ def test_it_gives_what_the_encoder_gives(tmp_path):
 
 
 def test_each_pairing_takes_one_run_and_is_kept(tmp_path):
-    encoder = Lookup()
+    encoder = LookupEncoder()
     first = store(tmp_path, encoder)
     for choice in CHOICES:
         first[choice]
@@ -41,7 +41,7 @@ def test_each_pairing_takes_one_run_and_is_kept(tmp_path):
 
 
 def test_an_interrupted_run_leaves_nothing_half_done(tmp_path):
-    class Failing(Lookup):
+    class Failing(LookupEncoder):
         def embed_layers(self, *given):
             if self.runs:
                 raise KeyboardInterrupt
@@ -51,19 +51,21 @@ def test_an_interrupted_run_leaves_nothing_half_done(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         store(tmp_path, Failing(), many)[EncoderChoice(1)]
     assert not list(tmp_path.iterdir())
-    told = []
-    assert store(tmp_path, Lookup(), many, progress=lambda *said: told.append(said))[EncoderChoice(1)].words
-    assert told[0][1] == 0
-    assert told[-1][1] == told[-1][2]
+    reports = []
+    assert store(tmp_path, LookupEncoder(), many, progress=lambda *report: reports.append(report))[
+        EncoderChoice(1)
+    ].words
+    assert reports[0][1] == 0
+    assert reports[-1][1] == reports[-1][2]
 
 
 def test_what_is_not_among_the_choices_or_has_no_words_is_refused(tmp_path):
     with pytest.raises(KeyError):
-        store(tmp_path, Lookup())[EncoderChoice(7)]
+        store(tmp_path, LookupEncoder())[EncoderChoice(7)]
     with pytest.raises(ValueError, match="pairs must contain at least one word, got 1 pairs"):
-        store(tmp_path, Lookup(), [((), ())])
+        store(tmp_path, LookupEncoder(), [((), ())])
 
 
 def test_an_encoder_of_one_layer_gives_no_other():
     with pytest.raises(ValueError, match="layer must be 3, the only one of lookup, got 2"):
-        Encoder.hidden_layers(Lookup(), None, None, None, [2])  # pyright: ignore
+        Encoder.hidden_layers(LookupEncoder(), None, None, None, [2])  # pyright: ignore

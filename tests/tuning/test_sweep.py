@@ -1,4 +1,4 @@
-"""The sweep: all thresholds at once give what aligning and scoring at each of them gives."""
+"""The threshold sweep gives the scores of aligning at each threshold."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from otalign.settings import Settings
 from otalign.text.words import join_words
 from otalign.tuning import THRESHOLDS, sweep_thresholds
 from otalign.tuning.sweep import mark_batch
-from tests.tuning.drawn import drawn_embeddings, drawn_golds
+from tests.tuning.random_embeddings import make_embeddings, make_golds
 
 LEVELS = ("sure", "possible")
 RATES = ("precision", "recall", "f1")
@@ -41,8 +41,8 @@ def settings(**given) -> Settings:
     ids=lambda chosen: type(chosen.problem).__name__,
 )
 def test_the_sweep_equals_aligning_and_scoring_at_every_threshold(chosen):
-    golds = drawn_golds()
-    embeddings = drawn_embeddings(golds)
+    golds = make_golds()
+    embeddings = make_embeddings(golds)
     pairs = [(join_words(gold.source), join_words(gold.target)) for gold in golds]
     found = sweep_thresholds(golds, embeddings, chosen, LEVELS)
     for k, threshold in enumerate(THRESHOLDS):
@@ -55,8 +55,8 @@ def test_the_sweep_equals_aligning_and_scoring_at_every_threshold(chosen):
 
 def test_an_exact_plan_with_its_many_zeros_is_swept_alike():
     pytest.importorskip("ot")
-    golds = drawn_golds(1)
-    embeddings = drawn_embeddings(golds)
+    golds = make_golds(1)
+    embeddings = make_embeddings(golds)
     pairs = [(join_words(gold.source), join_words(gold.target)) for gold in golds]
     chosen = settings(problem=Partial(0.5), solver=Exact())
     found = sweep_thresholds(golds, embeddings, chosen, thresholds=(0.0, 0.5, 1.0))["sure"]
@@ -73,8 +73,8 @@ def test_a_weight_equal_to_a_threshold_is_not_above_it(seed, dtype):
     gold = Gold(["x"] * n, ["x"] * m, {(int(rng.integers(n)), int(rng.integers(m))) for _ in range(4)})
     weights = np.zeros((1, 8, 8), dtype=dtype)  # more than there are words
     weights[0, :n, :m] = rng.integers(0, 101, size=(n, m)) / 100
-    tile = PairBatch(None, None, *(np.arange(8)[None] < length for length in (n, m)))
-    part = mark_batch([0], tile, [gold], ["sure"])
+    batch = PairBatch(None, None, *(np.arange(8)[None] < length for length in (n, m)))
+    part = mark_batch([0], batch, [gold], ["sure"])
     tally = part.count({"sure": weights}, np.array(THRESHOLDS))["sure"]
     for k, threshold in enumerate(THRESHOLDS):
         linked = {(int(i), int(j)) for i, j in zip(*np.nonzero(weights[0] > threshold), strict=True)}
@@ -85,8 +85,8 @@ def test_a_weight_equal_to_a_threshold_is_not_above_it(seed, dtype):
 
 
 def test_more_thresholds_change_no_value():
-    golds = drawn_golds()
-    embeddings = drawn_embeddings(golds)
+    golds = make_golds()
+    embeddings = make_embeddings(golds)
     few = sweep_thresholds(golds, embeddings, settings(), thresholds=(0.1, 0.45, 1.0))["sure"]
     many = sweep_thresholds(golds, embeddings, settings(), thresholds=(0.0, 0.1, 0.11, 0.45, 0.6, 0.99, 1.0))[
         "sure"
@@ -95,8 +95,8 @@ def test_more_thresholds_change_no_value():
 
 
 def test_the_order_of_pairs_does_not_matter():
-    golds = drawn_golds()
-    embeddings = drawn_embeddings(golds)
+    golds = make_golds()
+    embeddings = make_embeddings(golds)
     order = np.random.default_rng(0).permutation(len(golds))
     sentences = [k for pair in order for k in (2 * pair, 2 * pair + 1)]
     vectors = np.concatenate([embeddings[int(k)] for k in sentences])
@@ -109,12 +109,12 @@ def test_the_order_of_pairs_does_not_matter():
 
 
 def test_pairs_with_an_empty_side_are_right_at_every_threshold():
-    golds = drawn_golds(shapes=[(0, 3), (2, 0), (0, 0)])
-    found = sweep_thresholds(golds, drawn_embeddings(golds), settings())["sure"]
+    golds = make_golds(shapes=[(0, 3), (2, 0), (0, 0)])
+    found = sweep_thresholds(golds, make_embeddings(golds), settings())["sure"]
     assert found.f1.tolist() == [1.0] * len(THRESHOLDS)
 
 
 def test_embeddings_of_other_words_are_refused():
-    golds = drawn_golds()
+    golds = make_golds()
     with pytest.raises(ValueError, match="embeddings must be of the words of the 11 golds"):
-        sweep_thresholds(golds[1:], drawn_embeddings(golds), settings())
+        sweep_thresholds(golds[1:], make_embeddings(golds), settings())

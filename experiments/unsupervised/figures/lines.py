@@ -58,56 +58,57 @@ class Panel:
 
 
 Points = list[tuple[float, float]]
-Pooled = Callable[[PlotLine, Sequence[Column]], list[Counts]]  # what was counted over test sets, by each seed
+CountPool = Callable[[PlotLine, Sequence[Column]], list[Counts]]  # returns the counts on test sets, by seed
 
 
-def by_null_rate(study: Study) -> Any | None:
+def plot_by_null_rate(study: Study) -> Any | None:
     """Draw F1 over all test sets, and for the better systems without MSR-RTE, which has the most nulls."""
     panels = [Panel("All corpora", SURE, LINES), Panel("Without MSR-RTE", WITHOUT_MSR, BETTER)]
-    return figure("null_rate", panels, _make_pool(study))
+    return plot_panels("null_rate", panels, _make_pool(study))
 
 
-def by_phrase_share(study: Study) -> Any | None:
+def plot_by_phrase_share(study: Study) -> Any | None:
+    """Draw F1 over all test sets, for all systems and for the better ones."""
     panels = [Panel("All corpora", SURE, LINES), Panel("The better systems", SURE, BETTER)]
-    return figure("phrase_share", panels, _make_pool(study))
+    return plot_panels("phrase_share", panels, _make_pool(study))
 
 
-def _make_pool(study: Study) -> Pooled:
+def _make_pool(study: Study) -> CountPool:
     def pool(line: PlotLine, columns: Sequence[Column]) -> list[Counts]:
         row = ROWS[line.row]
-        if not all(study.cell(row, column) for column in SURE):
+        if not all(study.find_cell(row, column) for column in SURE):
             return []
-        return [Counts.concatenate(study.counts(row, column) for column in columns)]
+        return [Counts.concatenate(study.read_counts(row, column) for column in columns)]
 
     return pool
 
 
-def figure(by: Grouping, panels: Sequence[Panel], pooled: Pooled) -> Any | None:
+def plot_panels(by: Grouping, panels: Sequence[Panel], pool: CountPool) -> Any | None:
     """Draw F1 by a property, unless a panel has no line. Several seeds give a mean line."""
-    counts = [{line: pooled(line, panel.columns) for line in panel.lines} for panel in panels]
-    if not all(any(of.values()) for of in counts):
+    counts = [{line: pool(line, panel.columns) for line in panel.lines} for panel in panels]
+    if not all(any(by_line.values()) for by_line in counts):
         return None
-    drawn, axes = blank(4.4 * len(panels) + 0.4, 4.2, len(panels))
-    for ax, panel, of in zip(axes, panels, counts, strict=True):
-        known = {line: seeds for line, seeds in of.items() if seeds}
-        _draw(ax, {line: _points(seeds, by) for line, seeds in known.items()})
+    figure, axes = blank(4.4 * len(panels) + 0.4, 4.2, len(panels))
+    for ax, panel, by_line in zip(axes, panels, counts, strict=True):
+        known = {line: seeds for line, seeds in by_line.items() if seeds}
+        _draw(ax, {line: _compute_points(seeds, by) for line, seeds in known.items()})
         pairs = len(next(iter(known.values()))[0])
         ax.set_title(f"{panel.title}, {pairs:,} pairs", loc="left", fontsize=10)
         ax.set_xlabel(LABELS[by])
     axes[0].set_ylabel("F1 (%)")
-    return drawn
+    return figure
 
 
-def _points(seeds: Sequence[Counts], by: Grouping) -> Points:
-    """Return the mean of the property in each bin of pairs, and of F1 over the seeds, in percent."""
+def _compute_points(seeds: Sequence[Counts], by: Grouping) -> Points:
+    """Compute the mean of the property in each bin of pairs, and of F1 over the seeds, in percent."""
     # Bins depend on the gold alone, so they are the same for all seeds.
     bins = [[part.counts for part in breakdown(counts, by, BINS)] for counts in seeds]
     return [
         (
-            100 * mean(getattr(of_seeds[0], by).tolist()),
-            100 * mean(scores(counts, ["f1"])["f1"] for counts in of_seeds),
+            100 * mean(getattr(by_seed[0], by).tolist()),
+            100 * mean(scores(counts, ["f1"])["f1"] for counts in by_seed),
         )
-        for of_seeds in zip(*bins, strict=True)
+        for by_seed in zip(*bins, strict=True)
     ]
 
 
@@ -119,7 +120,7 @@ def _draw(ax: Any, lines: dict[PlotLine, Points]) -> None:
     top = min(100, top + 0.05 * (top - bottom))  # room for a name above the highest line
     ax.set_ylim(bottom, top)
     ends = [points[-1] for points in lines.values()]
-    heights = spread([y for _, y in ends], 0.045 * (top - bottom))
+    heights = spread_labels([y for _, y in ends], 0.045 * (top - bottom))
     right = max(x for x, _ in ends)
     left = min(points[0][0] for points in lines.values())
     for line, (_, y), height in zip(lines, ends, heights, strict=True):
@@ -140,17 +141,17 @@ def _draw(ax: Any, lines: dict[PlotLine, Points]) -> None:
         )
 
 
-def spread(places: Sequence[float], gap: float) -> list[float]:
-    """Return positions as close to these as a minimum gap allows, in the same order."""
-    order = sorted(range(len(places)), key=lambda k: places[k])
-    groups: list[tuple[list[int], float]] = []  # members, and the place of their middle
+def spread_labels(heights: Sequence[float], gap: float) -> list[float]:
+    """Return heights as close to these as a minimum gap allows, in the same order."""
+    order = sorted(range(len(heights)), key=lambda k: heights[k])
+    groups: list[tuple[list[int], float]] = []  # members, and the height of their middle
     for k in order:
-        members, middle = [k], places[k]
+        members, middle = [k], heights[k]
         while groups and middle - groups[-1][1] < gap * (len(members) + len(groups[-1][0])) / 2:
             members = groups.pop()[0] + members
-            middle = sum(places[one] for one in members) / len(members)
+            middle = sum(heights[one] for one in members) / len(members)
         groups.append((members, middle))
-    found = list(places)
+    found = list(heights)
     for members, middle in groups:
         for rank, k in enumerate(members):
             found[k] = middle + gap * (rank - (len(members) - 1) / 2)

@@ -1,7 +1,7 @@
 """The plans of balanced, partial and unbalanced transport side by side, for pairs written for this library.
 
-A square is as dark as its cell is heavy, scaled over the pair; links, above the tuned threshold, are framed.
-The settings are those tuned on MTRef for sure links, and the mean taken away is that of the MTRef test set.
+The darker a square, the greater its mass, scaled over the pair; links, above the tuned threshold, are framed.
+The settings are those tuned on MTRef for sure links, and embeddings are centred on the mean of its test set.
 """
 
 from typing import Any
@@ -38,10 +38,10 @@ EXAMPLES = (  # from examples/pairs.tsv
 SYSTEMS = {"BOT": "bot-sinkhorn", "POT": "pot-sinkhorn", "UOT": "uot-sinkhorn"}
 
 
-def matrices(study: Study, number: int) -> Any | None:
+def plot_matrices(study: Study, number: int) -> Any | None:
     """Draw an example, if the three systems have been tuned."""
     (column,) = (c for c in COLUMNS if (c.corpus, c.level) == ("mtref", "sure"))
-    cells = {title: study.cell(ROWS[name], column) for title, name in SYSTEMS.items()}
+    cells = {title: study.find_cell(ROWS[name], column) for title, name in SYSTEMS.items()}
     tuned = {title: Settings.from_dict(cell.settings) for title, cell in cells.items() if cell}
     if len(tuned) < len(SYSTEMS):
         return None
@@ -49,7 +49,7 @@ def matrices(study: Study, number: int) -> Any | None:
     n, m = len(source.words), len(target.words)
     figure, axes = blank(3 * CELL * m + 2.0, CELL * n + 1.4, 3)
     for ax, (title, settings) in zip(axes, tuned.items(), strict=True):
-        weights = _weights(study, settings, source, target)
+        weights = _compute_plan(study, settings, source, target)
         linked = weights > settings.threshold
         squares(ax, weights, linked)
         label_words(ax.set_xticks, ax.get_xticklabels, target.words, linked.any(0), rotation=90)
@@ -61,13 +61,13 @@ def matrices(study: Study, number: int) -> Any | None:
     return figure
 
 
-def _weights(study: Study, settings: Settings, source: Sentence, target: Sentence) -> np.ndarray:
-    """Return the plan (n, m), scaled to [0, 1]."""
-    material, choice = study.material, EncoderChoice(settings.layer, settings.pairing)
+def _compute_plan(study: Study, settings: Settings, source: Sentence, target: Sentence) -> np.ndarray:
+    """Compute the plan (n, m), scaled to [0, 1]."""
+    data, choice = study.data, EncoderChoice(settings.layer, settings.pairing)
     pair = [(source, target)]
-    embeddings = material.encoder.embed_layers(pair, choice.pairing, [choice.layer])[choice.layer]
+    embeddings = data.encoder.embed_layers(pair, choice.pairing, [choice.layer])[choice.layer]
     if settings.centring:
-        beside = material.store("mtref", "test", [choice])[choice]
-        embeddings = Centre.fit([beside], settings.whitening).apply(embeddings)
+        corpus = data.open_store("mtref", "test", [choice])[choice]
+        embeddings = Centre.fit([corpus], settings.whitening).apply(embeddings)
     ((_, batch),) = split_into_batches(embeddings, BUDGET)
     return to_numpy(TransportScorer(settings).score(batch).links)[0]

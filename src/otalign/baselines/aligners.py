@@ -23,7 +23,7 @@ from otalign.encoders import Embeddings, Encoder, Pairing
 from otalign.encoders.chunks import embed_pairs, split_into_chunks
 from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.whitening import Centre, centre_stream
-from otalign.method import format_signature
+from otalign.method import Method, format_signature
 from otalign.progress import Progress, no_progress
 from otalign.scoring.extraction import DIGITS
 from otalign.text.words import Pair, Text
@@ -32,7 +32,7 @@ MATCHINGS = {"argmax": ArgMax, "itermax": IterMax, "match": MaximumMatching}
 
 
 @dataclass(frozen=True, eq=False)
-class SimAligner:
+class SimAligner(Method):
     """SimAlign with an encoder. The weight of a link is the similarity of its words, (1 + cosine) / 2.
 
     Like the original tool, it encodes each sentence by itself and does not centre, by default.
@@ -43,6 +43,13 @@ class SimAligner:
         pairing: Whether sentences are encoded separately or jointly.
         centring: Whether the mean is subtracted from embeddings.
         centre: The mean to subtract; None for that of the given pairs.
+
+    Example:
+        >>> from otalign import Aligner
+        >>> from otalign.baselines import SimAligner
+        >>> aligner = SimAligner(Aligner.load().encoder)
+        >>> aligner.align("He bought a used car.", "He purchased a car.").pharaoh()
+        '0-0 1-1 2-2 4-3 5-4'
     """
 
     encoder: Encoder
@@ -101,19 +108,6 @@ class SimAligner:
             | {"distortion": self.options.distortion, "null_threshold": self.options.threshold}
         )
 
-    def align(self, source: Text, target: Text) -> Alignment:
-        """Align one pair.
-
-        Args:
-            source: A text, or a list of words.
-            target: Likewise.
-
-        Returns:
-            The alignment.
-        """
-        (alignment,) = self.align_many([(source, target)])
-        return alignment
-
     def align_many(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[Alignment]:
         """Align any number of pairs, lazily, a chunk at a time.
 
@@ -151,7 +145,7 @@ def align_similarities(
 
 
 @dataclass(frozen=True, eq=False)
-class FastAligner:
+class FastAligner(Method):
     """fast_align, which learns from the pairs that it aligns.
 
     The links of a pair depend on the other pairs, and more pairs give better links. Words are compared as
@@ -188,19 +182,6 @@ class FastAligner:
 
     def _report(self, step: Step) -> None:
         self.progress(f"learning {step.direction}", step.iteration, self.options.iterations - 1)
-
-    def align(self, source: Text, target: Text) -> Alignment:
-        """Align one pair, learning from it and from `more`.
-
-        Args:
-            source: A text, or a list of words.
-            target: Likewise.
-
-        Returns:
-            The alignment.
-        """
-        (alignment,) = self.align_many([(source, target)])
-        return alignment
 
     def align_many(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[Alignment]:
         """Align pairs. All of them are read, and learnt from, before this returns.

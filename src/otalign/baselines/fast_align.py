@@ -40,6 +40,13 @@ class Step(NamedTuple):
         iteration: Number of the iteration, from 1.
         log_likelihood: Log-likelihood per generated word, in nats, before the iteration's update.
         tension: Tension after it.
+
+    Example:
+        >>> from otalign.baselines import FastAlign
+        >>> steps = []
+        >>> _ = FastAlign(iterations=3).train([(["a", "house"], ["ein", "Haus"])], on_step=steps.append)
+        >>> [(step.direction, step.iteration) for step in steps]
+        [('forward', 1), ('forward', 2), ('reverse', 1), ('reverse', 2)]
     """
 
     direction: DirectionName
@@ -58,6 +65,9 @@ class FastAlign:
         alpha: Parameter of the Dirichlet prior on translation tables.
         tension: Initial tension of the diagonal prior.
         fit_tension: Whether the tension is fitted.
+
+    Raises:
+        ValueError: If a number is out of its range.
 
     Example:
         >>> from otalign.baselines import FastAlign
@@ -171,13 +181,27 @@ class Aligned(NamedTuple):
     Attributes:
         forward: At most one link for each target word.
         reverse: At most one link for each source word.
+
+    Example:
+        >>> from otalign.baselines import FastAlign
+        >>> pairs = [("a house", "ein Haus"), ("a book", "ein Buch"), ("the house", "das Haus")]
+        >>> aligned = FastAlign().train([(a.split(), b.split()) for a, b in pairs]).aligned
+        >>> sorted(aligned.forward[2]), sorted(aligned.symmetrise("union")[2])
+        ([(0, 0), (1, 1)], [(0, 0), (1, 1)])
     """
 
     forward: DirectionalLinks
     reverse: DirectionalLinks
 
     def symmetrise(self, how: Symmetrisation = "grow-diag-final-and") -> list[Pairs]:
-        """Combine the two directions of each pair."""
+        """Combine the two directions of each pair.
+
+        Args:
+            how: How the directions are combined.
+
+        Returns:
+            Links (source, target) of each pair.
+        """
         return [symmetrise(*links, how) for links in zip(self.forward, self.reverse, strict=True)]
 
 
@@ -193,6 +217,13 @@ class TrainedFastAlign:
         forward: Parameters of the direction from source to target.
         reverse: Parameters of the direction from target to source.
         aligned: Links of the training pairs.
+
+    Example:
+        >>> from otalign.baselines import FastAlign
+        >>> pairs = [("a house", "ein Haus"), ("a book", "ein Buch"), ("the house", "das Haus")]
+        >>> trained = FastAlign().train([(a.split(), b.split()) for a, b in pairs])
+        >>> sorted(trained.align([(["the", "book"], ["das", "Buch"])]).forward[0])
+        [(0, 0), (1, 1)]
     """
 
     options: FastAlign

@@ -19,10 +19,22 @@ from otalign.alignment import Pairs
 
 @dataclass(frozen=True)
 class ArgMax:
-    """A matching that links two words if each is the other's most similar word."""
+    """A matching that links two words if each is the other's most similar word.
+
+    Example:
+        >>> import numpy as np
+        >>> from otalign.baselines import ArgMax, SimAlign
+        >>> S = np.array([[0.9, 0.8, 0.1], [0.8, 0.7, 0.2], [0.1, 0.2, 0.6]])
+        >>> sorted(SimAlign(ArgMax()).links(S))
+        [(0, 0), (2, 2)]
+    """
 
     def matrix(self, S: np.ndarray) -> np.ndarray:
-        """Return the mask of links, (n, m)."""
+        """Return the mask of links, (n, m).
+
+        Args:
+            S: Similarities (n, m).
+        """
         return _find_mutual(S)
 
 
@@ -36,6 +48,16 @@ class IterMax:
     Attributes:
         rounds: Number of rounds.
         discount: Factor of similarities of linked words in later rounds, from 0 to 1.
+
+    Raises:
+        ValueError: If a value is out of its range.
+
+    Example:
+        >>> import numpy as np
+        >>> from otalign.baselines import IterMax, SimAlign
+        >>> S = np.array([[0.9, 0.8, 0.1], [0.8, 0.7, 0.2], [0.1, 0.2, 0.6]])
+        >>> sorted(SimAlign(IterMax()).links(S))
+        [(0, 0), (0, 1), (1, 0), (2, 2)]
     """
 
     rounds: int = 2
@@ -50,7 +72,11 @@ class IterMax:
             )
 
     def matrix(self, S: np.ndarray) -> np.ndarray:
-        """Return the mask of links, (n, m)."""
+        """Return the mask of links, (n, m).
+
+        Args:
+            S: Similarities (n, m).
+        """
         linked = _find_mutual(S)
         if min(S.shape) <= 2:
             return linked
@@ -70,10 +96,24 @@ class IterMax:
 
 @dataclass(frozen=True)
 class MaximumMatching:
-    """A matching of every word of the shorter side with one partner, of the highest total similarity."""
+    """A matching of every word of the shorter side with one partner, of the highest total similarity.
+
+    Example:
+        >>> import numpy as np
+        >>> from otalign.baselines import MaximumMatching, SimAlign
+        >>> sorted(SimAlign(MaximumMatching()).links(np.array([[0.9, 0.8], [0.8, 0.1]])))
+        [(0, 1), (1, 0)]
+    """
 
     def matrix(self, S: np.ndarray) -> np.ndarray:
-        """Return the mask of links, (n, m)."""
+        """Return the mask of links, (n, m).
+
+        Args:
+            S: Similarities (n, m).
+
+        Raises:
+            ImportError: If SciPy is not installed.
+        """
         try:
             from scipy.optimize import linear_sum_assignment
         except ImportError as error:
@@ -94,6 +134,10 @@ class SimAlign:
         matching: Method that selects links.
         distortion: Penalty for words at different positions, from 0 (none) to 1.
         threshold: Entropy from 0 to 1 above which a link is dropped; 1 drops none.
+
+    Raises:
+        TypeError: If the matching is not one.
+        ValueError: If a number is out of its range.
 
     Example:
         >>> import numpy as np
@@ -143,6 +187,9 @@ class SimAlign:
 
         Returns:
             The same options with that threshold.
+
+        Raises:
+            ValueError: If the percentile is out of range, or an array is not a matrix of similarities.
         """
         if not 0 <= percentile <= 100:
             raise ValueError(f"percentile must be from 0 to 100, got {percentile}; 100 keeps all links")

@@ -219,12 +219,12 @@ class AlignerOptions:
 
     def load(self) -> Aligner:
         """Load the aligner for `--method ot`."""
-        settings = self.select_given("links", "threshold", "pairing", "centring", "whitening", "precision")
-        settings |= self.select_given("cost", "fertility", "smoothing", "distortion")
+        settings = self.select_options("links", "threshold", "pairing", "centring", "whitening", "precision")
+        settings |= self.select_options("cost", "fertility", "smoothing", "distortion")
         settings |= self._build_problem() | self._build_solver()
         return Aligner.load(**self.encoder_options(), **settings)
 
-    def list_given(self) -> dict[str, Any]:
+    def get_changes(self) -> dict[str, Any]:
         """Return the options that differ from their defaults, by name."""
         options = [option for option in fields(self) if option.name != "parameters"]
         values = {option.name: getattr(self, option.name) for option in options}
@@ -232,7 +232,7 @@ class AlignerOptions:
         changed = {name: value for name, value in values.items() if value not in unset[name]}
         return {**changed, **self.parameters}
 
-    def select_given(self, *names: str) -> dict[str, Any]:
+    def select_options(self, *names: str) -> dict[str, Any]:
         """Return those of the named options that were given."""
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 

@@ -31,7 +31,7 @@ def read_golds(
     name: str, format: str, split: str, data: Path | None, limits: ReaderLimits
 ) -> list[Gold | Alignment]:
     """Read the gold of a file, or of a split of a corpus."""
-    golds = list(load(name, split, data) if name in CORPORA else _read_linked(name, format, limits))
+    golds = list(load(name, split, data) if name in CORPORA else _read_links(name, format, limits))
     if not golds:
         raise ValueError(f"{name} holds no pair to score")
     return golds
@@ -40,11 +40,11 @@ def read_golds(
 def _read_sure(path: Path, format: str) -> Iterator[Gold]:
     if not path.exists() or path.is_dir():
         raise ValueError(f"there is no file {path}, and no corpus but {', '.join(CORPORA)}")
-    for item in _read_linked(str(path), format):
+    for item in _read_links(str(path), format):
         yield item if isinstance(item, Gold) else Gold(item.source, item.target, item.pairs)
 
 
-def _read_linked(name: str, format: str, limits: ReaderLimits = DEFAULT_LIMITS) -> Iterator[Gold | Alignment]:
+def _read_links(name: str, format: str, limits: ReaderLimits = DEFAULT_LIMITS) -> Iterator[Gold | Alignment]:
     """Read pairs with words and links; a file without either is refused."""
     for item in read(name, format, limits=limits):
         if isinstance(item, WordlessLinks | Unaligned):

@@ -32,7 +32,7 @@ def check_method(options: AlignerOptions) -> None:
     Raises:
         ValueError: An option belongs to other methods.
     """
-    for name, value in options.list_given().items():
+    for name, value in options.get_changes().items():
         if name in ("method", *OPTIONS[options.method]):
             continue
         if name == "model" and value == os.environ.get("OTALIGN_MODEL"):  # set for all commands that use one
@@ -58,14 +58,14 @@ def _load_simalign(options: AlignerOptions) -> SimAligner:
             "give --model (or set OTALIGN_MODEL), an encoder for simalign: its folder, or its name on the "
             "Hugging Face hub"
         )
-    given = options.select_given("distortion")
+    given = options.select_options("distortion")
     if options.null_threshold is not None:
         if not 0 <= options.null_threshold <= 1:
             raise ValueError(f"--null-threshold must be from 0 to 1, got {options.null_threshold:g}")
         given["threshold"] = options.null_threshold
     if options.matching is not None:
         given["matching"] = _build_matching(options.matching)
-    encoder = options.encoder_options() | options.select_given("pairing", "centring")
+    encoder = options.encoder_options() | options.select_options("pairing", "centring")
     return SimAligner.load(options=SimAlign(**given), **encoder)
 
 

@@ -1,52 +1,114 @@
-"""`otalign models`: the aligners that come with the package, and their scores."""
+"""`otalign models`: the installed models, with their scores and their cards."""
 
-from typing import Annotated
+import json
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from rich.table import Table
 
-from otalign import models as shipped
-from otalign.aligner import load_settings
+from otalign import models as installed
 from otalign.alignment import LEVELS
+from otalign.cli.options import AsJson
 from otalign.cli.terminal import make_console
+from otalign.failures import describe
+from otalign.models import InstalledModel, Measured, ModelCard
+
+
+class ModelReport(NamedTuple):
+    """An installed model with the facts of its card, or with an error."""
+
+    model: InstalledModel
+    card: ModelCard | None
+    error: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as values that JSON can hold."""
+        model = self.model
+        found = {"name": model.name, "package": model.package, "version": model.version}
+        found |= {"folder": str(model.folder) if model.folder else None, "error": self.error}
+        return found | (self.card.to_dict() if self.card else {})
 
 
 def models(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="Aligner whose card to print.", show_default=False),
+        typer.Argument(metavar="NAME", help="Model whose card to print.", show_default=False),
     ] = None,
+    check: Annotated[
+        bool,
+        typer.Option("--check", help="Compare the digests of all files with those that were recorded."),
+    ] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """List the aligners that come with the package.
+    """List the installed models, or print the card of one.
 
-    Each has its size, its training data, and its F1 on test sets. The first is the default of every command;
-    --model takes the others by name.
+    Each has its size, languages, licence, package and training data, and its F1 on test sets. The first is
+    the default of every command; --model takes any of them by name. Other packages may provide models. With
+    --check, the exit status is 1 if a file of a model was changed or is missing.
 
     Examples:
         otalign models
         otalign models small
+        otalign models --check
     """
-    if name is not None:
-        print((shipped.folder(name) / shipped.CARD).read_text(encoding="utf-8"), end="")
+    chosen = installed.list_models() if name is None else [installed.find_model(name)]
+    if name is not None and not check and not as_json:
+        print((_get_folder(chosen[0]) / installed.CARD).read_text(encoding="utf-8"), end="")
         return
-    for one in shipped.names():
-        folder = shipped.folder(one)
-        settings, measured = load_settings(folder), shipped.Measured.read(folder)
-        assert settings is not None
-        size = sum(path.stat().st_size for path in folder.iterdir()) / 1e6
-        print(f"{one}: {size:.1f} MB, {settings.encoder} up to layer {settings.layer}, {folder}")
-        print(f"trained on {settings.trained}")
-        print(f"test F1 as it is, mean {100 * measured.mean:.1f}")
-        make_console().print(_make_table(measured))
+    reports = [_report(model, check) for model in chosen]
+    if as_json:
+        print(json.dumps([one.to_dict() for one in reports], indent=2, ensure_ascii=False, allow_nan=False))
+    elif check:
+        for model, card, error in reports:
+            count = len(card.measured.digests) if card else 0
+            print(f"{model.name}: {error or f'{count} files match their digests'}")
+    else:
+        for one in reports:
+            _show(one)
+    if check and any(one.error for one in reports):
+        raise typer.Exit(1)
 
 
-def _make_table(measured: shipped.Measured) -> Table:
-    """Return a table with a column for each corpus and a row for each level of links."""
+def _get_folder(model: InstalledModel) -> Path:
+    assert model.folder is not None, "a model without an error has a folder"
+    return model.folder
+
+
+def _report(model: InstalledModel, check: bool) -> ModelReport:
+    """Read the facts of a model, and compare its digests if that is asked for."""
+    if model.error:
+        return ModelReport(model, None, model.error)
+    try:
+        card = ModelCard.read(_get_folder(model))
+        if check:
+            installed.check_digests(_get_folder(model), model.package)
+    except (ValueError, OSError) as error:
+        return ModelReport(model, None, describe(error, brief=True))
+    return ModelReport(model, card, None)
+
+
+def _show(report: ModelReport) -> None:
+    model, card, error = report
+    if card is None:
+        print(f"{model.name}: from {model.origin}, cannot be used: {error}")
+        return
+    facts = (f"{card.bytes / 1e6:.1f} MB", *card.languages, card.licence, f"from {model.origin}")
+    print(f"{model.name}: {', '.join(fact for fact in facts if fact)}")
+    training = f", trained on {card.trained}" if card.trained else ""
+    print(f"{card.encoder} up to layer {card.layer}{training}")
+    if card.measured.mean is not None:
+        print(f"test F1 as it is, mean {100 * card.measured.mean:.1f}")
+        make_console().print(_make_table(card.measured))
+
+
+def _make_table(measured: Measured) -> Table:
+    """Return a table with a column for each test set and a row for each level of links."""
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("--links")
-    for corpus in dict.fromkeys(column.split()[0] for column in measured.f1):
-        table.add_column(corpus, justify="right")
+    for name in measured.test_sets:
+        table.add_column(name, justify="right")
     for level in LEVELS:
-        found = (measured.f1.get(f"{column.header} {level}") for column in table.columns[1:])
+        found = (f1.get(level) for f1 in measured.test_sets.values())
         table.add_row(level, *("" if f1 is None else f"{100 * f1:.1f}" for f1 in found))
     return table

@@ -141,14 +141,14 @@ def _align_with(
             if record.pair is not None:
                 yield record.pair
 
-    def pop_aligned() -> Iterator[tuple[ProjectionRecord, Alignment]]:
+    def pop_ready() -> Iterator[tuple[ProjectionRecord, Alignment]]:
         while waiting and (alignment := waiting[0].alignment) is not None:
             yield waiting.popleft(), alignment
 
     for alignment in method.align_many(pairs()):
-        yield from pop_aligned()
+        yield from pop_ready()
         yield waiting.popleft(), alignment
-    yield from pop_aligned()
+    yield from pop_ready()
 
 
 def _format_record(record: ProjectionRecord, alignment: Alignment, policy: Policy) -> str:

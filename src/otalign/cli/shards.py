@@ -39,7 +39,7 @@ class ShardOptions:
     ray_address: str | None = None
     gpus: float | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("ray_address", "gpus"):
             if getattr(self, name) is not None and self.engine != "ray":
                 option = "--" + name.replace("_", "-")
@@ -146,12 +146,12 @@ def _make_absolute(
 
 def _describe_run(pairs: Pairs, form: OutputFormat, aligner: AlignerOptions) -> dict[str, Any]:
     """Return what must not change when a run is resumed, except the settings of the aligner."""
-    model = models.folder(models.DEFAULT) if aligner.model is None else Path(aligner.model)
+    model = Path(models.resolve_model(aligner.model))
     return {
         "input": [_describe_file(file) for file in pairs.files],
         "pretokenized": pairs.pretokenized,
         "pairs": pairs.count,
-        "model": models.digests(model) if model.is_dir() else str(aligner.model),
+        "model": models.compute_digests(model) if model.is_dir() else str(aligner.model),
         "batch_size": aligner.batch_size,
         "precision": aligner.precision or "float32",
         "format": form.name,

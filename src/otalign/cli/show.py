@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 from rich.console import Console
@@ -35,6 +35,7 @@ from otalign.render.terminal import LINK_STYLE, draw
 from otalign.render.verdicts import at_level, count_verdicts, mistakes, verdicts
 
 Golds = Sequence[Gold | Alignment]
+T = TypeVar("T")
 
 
 @with_limits
@@ -186,7 +187,7 @@ def _compare(
         yield alignment, f"   F1 {100 * f1:.1f}   {numbers}", mistakes(alignment, judged)
 
 
-def _find_pair(items: Iterable, number: int, name: str):
+def _find_pair(items: Iterable[T], number: int, name: str) -> T:
     for item in islice(items, number - 1, None):
         return item
     raise ValueError(f"--pair must be one of the pairs of {name}, counted from 1, got {number}")

@@ -3,6 +3,7 @@
 import inspect
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -50,7 +51,7 @@ class _Command:
 
         self.given = given
         self.sources = training.read_sources(
-            given.corpora, given.dev or [], given.format, given.data, given.limit
+            given.corpora, given.dev or [], given.format, given.data, given.limit, given.fold
         )
         self.problem = training.make_problem(given.problem, tau=given.tau, fraction=given.fraction)
         self.recipe = _make_recipe(given, self.problem)
@@ -119,10 +120,14 @@ class _Command:
     def _make_record(self) -> dict[str, Any]:
         """Return all that decides the training, for a file beside the aligner."""
         given = self.given
-        sizes = {name: {"train": len(of.train), "dev": len(of.dev)} for name, of in self.sources.items()}
+        sizes = {
+            name: {"train": len(of.train) + len(of.extra), "dev": len(of.dev)}
+            for name, of in self.sources.items()
+        }
         return {
             "encoder": given.encoder,
             "sources": sizes,
+            "fold": given.fold,
             "problem": repr(self.problem),
             "recipe": self.recipe.to_dict(),
             "level": given.level,
@@ -131,6 +136,7 @@ class _Command:
             "refit": given.refit,
             "teachers": [teacher.signature for teacher in self.teachers],
             "unlabelled": len(self.unlabelled),
+            "synonyms": repr(self.recipe.augmentation.lexicon),
             "version": __version__,
         }
 
@@ -138,6 +144,7 @@ class _Command:
 def _make_recipe(given: TrainOptions, problem: Any) -> "Recipe":
     """Return the default recipe of a problem, changed by the options."""
     from otalign.training import recipe_for
+    from otalign.training.synonyms import Synonyms
 
     recipe = recipe_for(problem, load_settings(Path(given.encoder)))
     names = ("epochs", "batch_size", "patience", "depth", "teaching", "unlabelled_weight", "gold_share")
@@ -145,6 +152,8 @@ def _make_recipe(given: TrainOptions, problem: Any) -> "Recipe":
     if given.epochs:
         changes["steps"] = 0  # no more epochs than are asked for
     augmentation = training.parse_augmentation(given.augment, recipe.augmentation)
+    if given.synonyms:
+        augmentation = replace(augmentation, lexicon=Synonyms.read(given.synonyms))
     return recipe.replace(
         seed=given.seed,
         ablate=tuple(part.value for part in given.ablate or ()),

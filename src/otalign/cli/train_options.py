@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from otalign.alignment import Level
-from otalign.cli.options import FORMAT_HELP
+from otalign.cli.options import FORMAT_HELP, DataFolder
 from otalign.cli.training import Precision, TrainableProblem
 from otalign.io import CORPORA
 from otalign.training.augmentation import KINDS
@@ -24,6 +24,7 @@ class AblatedPart(StrEnum):
     competition = "competition"
     prices = "prices"
     neighbours = "neighbours"
+    spelling = "spelling"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,9 +46,14 @@ class TrainOptions:
     format: Annotated[
         str, _option("Input", "--from", metavar="FORMAT", help="Format of the files. " + FORMAT_HELP)
     ] = "multimwa"
-    data: Annotated[
-        Path | None,
-        _option("Input", metavar="FOLDER", help="Folder of the corpora. Default: $OTALIGN_DATA."),
+    data: DataFolder = None
+    fold: Annotated[
+        str | None,
+        _option(
+            "Input",
+            metavar="K/N",
+            help="Learn from the dev sets too, except for fold K of N.",
+        ),
     ] = None
     limit: Annotated[int | None, _option("Input", min=1, help="Maximum number of pairs of each set.")] = None
     output: Annotated[
@@ -66,9 +72,7 @@ class TrainOptions:
     ] = None
     ablate: Annotated[
         list[AblatedPart] | None,
-        _option(
-            "Model", metavar="PART", help="Part to leave out: competition, prices or neighbours; repeatable."
-        ),
+        _option("Model", metavar="PART", help=f"Part to leave out: {', '.join(AblatedPart)}; repeatable."),
     ] = None
     level: Annotated[
         Level | None,
@@ -127,6 +131,10 @@ class TrainOptions:
             help="Share of augmented copies of a kind; 0 turns it off, all=0 every kind. "
             f"Kinds: {', '.join(KINDS)}.",
         ),
+    ] = None
+    synonyms: Annotated[
+        Path | None,
+        _option("Augmentation", metavar="FILE", help="Groups of synonyms, a line each, separated by tabs."),
     ] = None
     problem: Annotated[
         TrainableProblem, _option("Transport", help="Learned transport, or a problem of the paper.")

@@ -1,5 +1,6 @@
 """Values that the options of `otalign train` stand for: corpora, problem, teachers, recipe, precision."""
 
+import re
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -24,9 +25,23 @@ DEFAULTS = {"tau": 0.4}  # parameters that differ from those of an aligner that 
 
 
 def read_sources(
-    names: list[str], devs: list[Path], format: str, data: Path | None, limit: int | None
+    names: list[str],
+    devs: list[Path],
+    format: str,
+    data: Path | None,
+    limit: int | None,
+    fold: str | None = None,
 ) -> "dict[str, CorpusSplits]":
-    """Read corpora by name, and all files together as one more corpus."""
+    """Read corpora by name, and all files together as one more corpus.
+
+    Args:
+        names: Names of corpora, and files to learn from.
+        devs: Files of the dev set.
+        format: Format of the files.
+        data: Folder of the corpora.
+        limit: Maximum number of pairs of each set.
+        fold: The only fold of each dev set that is not learned from, as K/N.
+    """
     from otalign.training import CorpusSplits
 
     files = [Path(name) for name in names if name not in CORPORA]
@@ -41,7 +56,19 @@ def read_sources(
     if files:
         splits = (gold.read_gold_files(paths, format, limit) for paths in (files, devs))
         sources[files[0].stem] = CorpusSplits(*splits)
-    return sources
+    if fold is None:
+        return sources
+    held_out, folds = parse_fold(fold)
+    return {name: splits.move_folds(held_out, folds) for name, splits in sources.items()}
+
+
+def parse_fold(fold: str) -> tuple[int, int]:
+    """Parse the number of a fold and the number of folds, given as K/N."""
+    match = re.fullmatch(r"(\d+)/(\d+)", fold)
+    held_out, folds = map(int, match.groups()) if match else (0, 0)
+    if not 1 <= held_out <= folds or folds < 2:
+        raise ValueError(f"--fold must be K/N such as 1/5, with K from 1 to N and N at least 2, got {fold!r}")
+    return held_out, folds
 
 
 def make_problem(name: TrainableProblem, **parameters: float | None) -> Problem | Learned:

@@ -33,7 +33,7 @@ from otalign.encoders.whitening import Centre
 from otalign.gold import Gold
 from otalign.io import CORPORA
 from otalign.problems import PARAMETERS
-from otalign.settings import Cost, Fertility, LearnedSettings, Settings
+from otalign.settings import LEARNED, Cost, Fertility
 from otalign.tuning import EmbeddingStore, EncoderChoice, Journal, SearchGrid, TuningResult, calibrate
 from otalign.tuning import tune as search
 
@@ -146,7 +146,7 @@ def tune(
             threads=threads,
         )
         aligner = options.load()
-        if isinstance(aligner.settings, LearnedSettings):
+        if aligner.settings.problem_name == LEARNED:
             _calibrate(aligner, corpus, golds, output)
             shutil.rmtree(work)
             return
@@ -184,8 +184,8 @@ def _search(
         pairs = [(gold.source, gold.target) for gold in golds]
         store = EmbeddingStore(aligner.encoder, pairs, choices, work / "embeddings", progress)
         journal = Journal(work / "rows.jsonl", store.digest)
-        assert isinstance(aligner.settings, Settings)
-        found = search(golds, store, aligner.settings, grid, [level], journal=journal, progress=progress)
+        base = aligner.settings.discard_training()
+        found = search(golds, store, base, grid, [level], journal=journal, progress=progress)
         tuned = found[level]
         best = tuned.settings
         embeddings = store[EncoderChoice(best.layer, best.pairing)]

@@ -52,7 +52,7 @@ class Passage:
     pieces: tuple[Piece, ...]
     moved: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not self.old and not self.new:
             raise ValueError("a passage must have sentences on one side at least, got none")
         for piece in self.pieces:
@@ -82,7 +82,7 @@ class Difference:
     new: Document
     passages: tuple[Passage, ...]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for side in ("old", "new"):
             text, count = getattr(self, side).text, len(getattr(self, side))
             if sorted(_list_sentences(self.passages, side)) != list(range(count)):

@@ -5,16 +5,22 @@ from typing import NamedTuple
 
 from otalign.encoders import Embeddings, Encoder, Pairing
 from otalign.encoders.prefetch import prepare_ahead
+from otalign.text.spelling import embed_spelling
 from otalign.text.words import Pair, Text, to_sentence
 
 CHUNK_PAIRS, CHUNK_WORDS = 1024, 16_384  # embedded at a time on a CPU: enough to find pairs of similar length
 
 
 class EmbeddedPairs(NamedTuple):
-    """A chunk of sentence pairs with the embeddings of source, target, source, target, …"""
+    """A chunk of sentence pairs with the embeddings of source, target, source, target, and so on."""
 
     pairs: Iterable[Pair]
     embeddings: Embeddings
+
+    def append_spelling(self) -> "EmbeddedPairs":
+        """Return the chunk with the vector of its spelling after the embedding of each word."""
+        words = [word for pair in self.pairs for sentence in pair for word in sentence.words]
+        return self._replace(embeddings=self.embeddings.append(embed_spelling(words)))
 
 
 def split_into_chunks(

@@ -2,13 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from otalign.arrays import array_namespace, device, is_numpy_array, to_device_of
-
-Array = Any
+from otalign.arrays import Array, array_namespace, device, is_numpy_array, to_device_of
 
 STRIP = 4096  # words to transform at a time on a CPU, so that temporary arrays stay in the cache
 
@@ -38,6 +35,12 @@ class Embeddings:
     def __getitem__(self, sentence: int) -> Array:
         """Return the embeddings of one sentence, (its words, D)."""
         return self.vectors[int(self.starts[sentence]) : int(self.starts[sentence + 1]), ...]
+
+    def append(self, columns: np.ndarray) -> "Embeddings":
+        """Return the embeddings with more columns (words, C) after their own."""
+        xp, vectors = array_namespace(self.vectors), self.vectors
+        columns = xp.asarray(columns, dtype=vectors.dtype, device=device(vectors))
+        return Embeddings(xp.concat([vectors, columns], axis=1), self.starts)
 
     def total(self) -> np.ndarray:
         """Compute the sum of all embeddings (D,), in float64."""

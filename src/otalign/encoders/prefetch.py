@@ -1,26 +1,21 @@
 """Preparation of sentence pairs for an encoder in worker processes, ahead of the model.
 
 A GPU that aligns tens of thousands of pairs a second is faster than one process can tokenize them. Workers
-get texts and an encoder's `PairPreparer`, but no model. They do not import the main script, so that it needs
-no guard.
+get texts and an encoder's `PairPreparer`, but no model.
 """
 
-import gc
-import os
 import pickle
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass
 from itertools import islice
 
 from otalign.encoders import Pairing, PairPreparer, PreparedPairs
 from otalign.failures import EXPECTED, CapturedError, capture
-from otalign.processes import SPAWN, hide_main_module
+from otalign.processes import TaskPool
 from otalign.text.words import Pair, Text, to_sentence
 
 TASK_PAIRS = 4096  # enough to find inputs of similar length for a batch
-AHEAD = 2  # tasks per worker that are submitted before their results are needed
 
 TaskResult = tuple[bytes, PreparedPairs]  # the pickled sentences, and what was prepared from them
 
@@ -70,24 +65,18 @@ def prepare_ahead(
 def _run_tasks(
     pairs: Iterable[tuple[Text, Text]], reader: PairPreparer, pairing: Pairing, workers: int
 ) -> Iterator[TaskResult]:
-    with ProcessPoolExecutor(workers, SPAWN, initializer=_initialize, initargs=(reader, pairing)) as pool:
-        futures: deque[Future[TaskResult | CapturedError]] = deque()
-        stream, first = iter(pairs), 0
-        try:
-            while batch := tuple(islice(stream, TASK_PAIRS)):
-                with hide_main_module():  # submitting a task may start a worker
-                    futures.append(pool.submit(_run_task, batch))
-                if len(futures) > AHEAD * workers:
-                    yield _unwrap(futures.popleft().result(), first)
-                    first += TASK_PAIRS
-            while futures:
-                yield _unwrap(futures.popleft().result(), first)
+    stream, first = iter(pairs), 0
+    tasks = iter(lambda: tuple(islice(stream, TASK_PAIRS)), ())
+    try:
+        with TaskPool(workers, _PrepareTask, reader, pairing) as pool:
+            for result in pool.run(tasks):
+                yield _unwrap(result, first)
                 first += TASK_PAIRS
-        except BrokenExecutor:
-            raise ChildProcessError(
-                f"a worker process died while it prepared pairs, after pair {first:,}; if memory "
-                "ran out, use fewer workers or none"
-            ) from None
+    except BrokenExecutor:
+        raise ChildProcessError(
+            f"a worker process died while it prepared pairs, after pair {first:,}; if memory "
+            "ran out, use fewer workers or none"
+        ) from None
 
 
 def _unwrap(result: TaskResult | CapturedError, first: int) -> TaskResult:
@@ -108,29 +97,24 @@ def _join_results(tasks: list[TaskResult]) -> tuple[Pickled, PreparedPairs]:
     return Pickled(pickled), PreparedPairs.concatenate(parts)
 
 
-_worker_state: list[tuple[PairPreparer, Pairing]] = []
+@dataclass(frozen=True)
+class _PrepareTask:
+    """The function that workers run."""
 
+    reader: PairPreparer
+    pairing: Pairing
 
-def _initialize(reader: PairPreparer, pairing: Pairing) -> None:
-    """Set up a worker process."""
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # there are several processes already
-    gc.disable()  # there are no reference cycles to collect
-    _worker_state.append((reader, pairing))
+    def __call__(self, pairs: Sequence[tuple[Text, Text]]) -> TaskResult | CapturedError:
+        try:
+            return self.prepare(pairs)
+        except BaseException as error:  # an error that cannot be pickled would break the pool
+            for index, pair in enumerate(pairs):
+                try:
+                    self.prepare([pair])
+                except BaseException:
+                    return capture(error, index)
+            return capture(error)
 
-
-def _run_task(pairs: Sequence[tuple[Text, Text]]) -> TaskResult | CapturedError:
-    try:
-        return _prepare(pairs)
-    except BaseException as error:  # an error that cannot be pickled would break the pool
-        for index, pair in enumerate(pairs):
-            try:
-                _prepare([pair])
-            except BaseException:
-                return capture(error, index)
-        return capture(error)
-
-
-def _prepare(pairs: Sequence[tuple[Text, Text]]) -> TaskResult:
-    ((reader, pairing),) = _worker_state
-    sentences = [(to_sentence(source), to_sentence(target)) for source, target in pairs]
-    return pickle.dumps(sentences, pickle.HIGHEST_PROTOCOL), reader.prepare(sentences, pairing)
+    def prepare(self, pairs: Sequence[tuple[Text, Text]]) -> TaskResult:
+        sentences = [(to_sentence(source), to_sentence(target)) for source, target in pairs]
+        return pickle.dumps(sentences, pickle.HIGHEST_PROTOCOL), self.reader.prepare(sentences, self.pairing)

@@ -3,7 +3,7 @@
 import signal
 
 from otalign.engines.folder import CENTRE, TRIES
-from otalign.engines.work import CorpusHead, Shard, ShardWork
+from otalign.engines.work import CentreSample, Shard, ShardWork
 from otalign.failures import EXPECTED, CapturedError
 
 LESS_MEMORY = "if memory ran out, use fewer --processes or a smaller --batch-size; --resume continues the run"
@@ -36,7 +36,7 @@ def ends_the_run(failure: CapturedError, times: int) -> bool:
 
 
 def explain_shard(
-    failure: CapturedError, times: int, task: Shard | CorpusHead, work: ShardWork
+    failure: CapturedError, times: int, task: Shard | CentreSample, work: ShardWork
 ) -> ChildProcessError:
     """Make the error that ends a run in which a shard, or the centre of the corpus, could not be computed.
 
@@ -49,7 +49,7 @@ def explain_shard(
     Returns:
         The error to raise.
     """
-    if isinstance(task, CorpusHead):
+    if isinstance(task, CentreSample):
         name, first = CENTRE, 0
     else:
         name, first = work.folder.part(task.number).name, task.first

@@ -53,7 +53,11 @@ class Folder:
     form: OutputFormat
 
     def part(self, number: int) -> Path:
-        """Return the path of a shard. Six digits keep names in order up to a million shards."""
+        """Return the path of a shard. Six digits keep names in order up to a million shards.
+
+        Args:
+            number: Number of the shard, from 0.
+        """
         return self.path / f"part-{number:06d}{self.form.suffix}"
 
     def write(self, number: int, alignments: Iterable[Alignment]) -> FileRecord:
@@ -74,6 +78,9 @@ class Folder:
     @contextmanager
     def lock(self) -> Iterator[None]:
         """Create the folder and keep other runs out of it.
+
+        Yields:
+            None, while the folder is locked.
 
         Raises:
             ValueError: If another run is writing into it, or it cannot be written to.
@@ -249,7 +256,14 @@ class Folder:
             return Centre(arrays["mean"], arrays.get("stretch"))
 
     def write_centre(self, centre: Centre) -> FileRecord:
-        """Write the centre; return size and digest of the file, to be passed to `record`."""
+        """Write the centre.
+
+        Args:
+            centre: The centre.
+
+        Returns:
+            Size and digest of the file, to be passed to `record`.
+        """
         arrays = {"mean": centre.mean} | ({} if centre.stretch is None else {"stretch": centre.stretch})
         with open_atomic(self.path / CENTRE) as file:
             hashing = HashingWriter(file)

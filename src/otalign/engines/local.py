@@ -10,9 +10,9 @@ from typing import Any
 
 from otalign.engines.folder import Folder
 from otalign.engines.work import (
-    HEAD,
+    SAMPLE_SIZE,
     SIZE,
-    CorpusHead,
+    CentreSample,
     OnAligned,
     Shard,
     ShardWork,
@@ -52,10 +52,14 @@ def align(
         ChildProcessError: If a shard cannot be aligned.
 
     Example:
-        A run of two processes, from a corpus in two parallel files:
-
-            work = ShardWork(Folder(Path("out"), OutputFormat("jsonl")), load=Aligner.load)
-            align(read(("a.txt", "b.txt"), "parallel"), work, {"input": "a.txt b.txt"}, processes=2)
+        >>> from pathlib import Path
+        >>> from otalign import Aligner
+        >>> from otalign.engines import Folder, OutputFormat, ShardWork, align
+        >>> from otalign.io import TextPair
+        >>> work = ShardWork(Folder(Path("out"), OutputFormat("pharaoh")), load=Aligner.load)
+        >>> align([TextPair("a used car", "a car")] * 3, work, {"input": "an example"}, size=2)
+        >>> sorted(file.name for file in Path("out").glob("part-*"))
+        ['part-000000.txt', 'part-000001.txt']
     """
     pairs = 0
 
@@ -70,22 +74,22 @@ def align(
         previous.warn(warn)
         stream = iter(items)
         if pool.method.centres and work.folder.centre is None:
-            head, stream = read_head(stream)
-            pool.write_centre(head)
+            sample, stream = read_sample(stream)
+            pool.write_centre(sample)
         shards = _find_missing(split_into_shards(stream, size), work.folder, previous.intact, count)
         for more in pool.write_shards(shards):
             count(more)
         work.folder.finish(about, pairs, size)
 
 
-def read_head(items: Iterator[Item]) -> tuple[CorpusHead, Iterator[Item]]:
+def read_sample(items: Iterator[Item]) -> tuple[CentreSample, Iterator[Item]]:
     """Return the first items, and a stream of all items; an error among the first is raised in its place."""
-    head: list[Item] = []
+    sample: list[Item] = []
     try:
-        head.extend(islice(items, HEAD))  # keeps the items before an error
+        sample.extend(islice(items, SAMPLE_SIZE))  # keeps the items before an error
     except ValueError as error:
-        return CorpusHead(head), chain(head, _raise_later(error))
-    return CorpusHead(head), chain(head, items)
+        return CentreSample(sample), chain(sample, _raise_later(error))
+    return CentreSample(sample), chain(sample, items)
 
 
 def _raise_later(error: Exception) -> Iterator[Item]:

@@ -26,11 +26,11 @@ from otalign.engines.faults import (
     report_death,
 )
 from otalign.engines.folder import CENTRE, TRIES
-from otalign.engines.local import read_head
+from otalign.engines.local import read_sample
 from otalign.engines.records import FileRecord
 from otalign.engines.work import (
     SIZE,
-    CorpusHead,
+    CentreSample,
     MethodInfo,
     Shard,
     ShardWork,
@@ -107,8 +107,8 @@ def align(
             previous = work.folder.begin(about, resume=resume)
             previous.warn(warn)
             if centres and work.folder.centre is None:
-                head, _ = read_head(iter(items))
-                if record := _get_result(ray, remote(_write_centre).remote(work, head)):
+                sample, _ = read_sample(iter(items))
+                if record := _get_result(ray, remote(_write_centre).remote(work, sample)):
                     work.folder.record(CENTRE, record)
             rows = (
                 _configure_data()
@@ -221,10 +221,10 @@ def _load_info(work: ShardWork) -> MethodInfo | Exception:
     return method if isinstance(method, Exception) else describe_method(method)
 
 
-def _write_centre(work: ShardWork, head: CorpusHead) -> FileRecord | Exception | None:
+def _write_centre(work: ShardWork, sample: CentreSample) -> FileRecord | Exception | None:
     method = _load(work)
-    result = method if isinstance(method, Exception) else work.write_centre(head, method)
-    return explain_shard(result, 1, head, work) if isinstance(result, CapturedError) else result
+    result = method if isinstance(method, Exception) else work.write_centre(sample, method)
+    return explain_shard(result, 1, sample, work) if isinstance(result, CapturedError) else result
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from otalign.text.words import Pair
 
 SIZE = 8192  # pairs per shard: a minute or two of work
 PROGRESS_INTERVAL = 512  # pairs between reports of progress
-HEAD = 65_536  # maximum number of pairs to compute the centre of a corpus from
+SAMPLE_SIZE = 65_536  # maximum number of pairs to compute the centre of a corpus from
 
 OnAligned = Callable[[int], Any]  # called with the number of further pairs that are aligned
 Warn = Callable[[str], Any]  # called with a line for the user; the run continues
@@ -37,6 +37,12 @@ class Shard(NamedTuple):
         number: Number of the shard, from 0.
         items: The items.
         first: Index of the first item in the input.
+
+    Example:
+        >>> from otalign.engines import Shard
+        >>> from otalign.io import TextPair
+        >>> Shard(3, [TextPair("yes", "ja")], first=24).number
+        3
     """
 
     number: int
@@ -44,7 +50,7 @@ class Shard(NamedTuple):
     first: int = 0
 
 
-class CorpusHead(NamedTuple):
+class CentreSample(NamedTuple):
     """The first items of a corpus, from which its centre is computed."""
 
     items: Sequence[Item]
@@ -64,13 +70,24 @@ class MethodInfo(NamedTuple):
 
 @dataclass(frozen=True)
 class ShardWork:
-    """The work on every shard. It can be pickled if `load` can; then each process has its own aligner.
+    r"""The work on every shard. It can be pickled if `load` can; then each process has its own aligner.
 
     Attributes:
         folder: The output folder.
         load: Function that loads the aligner.
         pretokenized: Whether the words of a text are separated by blanks.
         unit: Name of an item in error messages, such as `line` where each line of the input is an item.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from otalign import Aligner
+        >>> from otalign.engines import Folder, OutputFormat, Shard, ShardWork
+        >>> from otalign.io import TextPair
+        >>> work = ShardWork(Folder(Path("."), OutputFormat("pharaoh")), load=Aligner.load)
+        >>> work.write(Shard(0, [TextPair("a used car", "a car")]), work.load()).bytes
+        8
+        >>> work.folder.part(0).read_text()
+        '0-0 2-1\n'
     """
 
     folder: Folder
@@ -125,11 +142,11 @@ class ShardWork:
                 return index
         return None
 
-    def write_centre(self, head: CorpusHead, method: Method) -> FileRecord | CapturedError | None:
+    def write_centre(self, sample: CentreSample, method: Method) -> FileRecord | CapturedError | None:
         """Compute the centre of a corpus and write it.
 
         Args:
-            head: The first items of the corpus.
+            sample: The first items of the corpus.
             method: The aligner.
 
         Returns:
@@ -139,7 +156,7 @@ class ShardWork:
         whitening = method.settings.whitening if isinstance(method, Aligner) else 0.0
         pairing = method.settings.pairing if isinstance(method, Aligner) else method.pairing
         try:
-            chunks, words = read_first(embed_pairs(self._make_pairs(head.items), method.encoder, pairing))
+            chunks, words = read_first(embed_pairs(self._make_pairs(sample.items), method.encoder, pairing))
             centre = Centre.fit((part for _, part in chunks), whitening) if words else None
             return self.folder.write_centre(centre) if centre else None
         except BaseException as error:

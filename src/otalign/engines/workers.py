@@ -12,24 +12,20 @@ from typing import Any, Self
 from otalign.engines.faults import ends_the_run, explain_load_failure, explain_shard, report_death
 from otalign.engines.folder import CENTRE
 from otalign.engines.records import FileRecord
-from otalign.engines.work import CorpusHead, MethodInfo, Shard, ShardWork, describe_method
+from otalign.engines.work import CentreSample, MethodInfo, Shard, ShardWork, describe_method
 from otalign.failures import EXPECTED, CapturedError, capture
-from otalign.processes import ONE_THREAD, SPAWN, exit_with_parent, ignore_interrupts, set_environment
+from otalign.processes import PipeProcess, exit_with_parent
 
 
-class Worker:
+class Worker(PipeProcess):
     """A process, and its current task."""
 
     def __init__(self, work: ShardWork) -> None:
-        self.task: Shard | CorpusHead | None = None
+        super().__init__(_serve, work)
+        self.task: Shard | CentreSample | None = None
         self.reported = 0  # pairs of the task that were reported as aligned
-        self.connection, other_end = SPAWN.Pipe()
-        self.process = SPAWN.Process(target=_serve, args=(other_end, work), daemon=True)
-        with ignore_interrupts(), set_environment(ONE_THREAD):
-            self.process.start()
-        other_end.close()  # so that `receive` fails when the process ends
 
-    def submit(self, task: Shard | CorpusHead) -> None:
+    def submit(self, task: Shard | CentreSample) -> None:
         """Give the process a task."""
         self.task, self.reported = task, 0
         with suppress(ConnectionError):  # if it has died, `receive` reports that
@@ -42,12 +38,6 @@ class Worker:
         except (EOFError, OSError):  # the second, if it was killed while it sent a message
             self.process.join()
             return report_death(self.process.exitcode)
-
-    def stop(self) -> None:
-        """End the process."""
-        self.process.terminate()
-        self.process.join()
-        self.connection.close()
 
 
 class WorkerPool:
@@ -78,12 +68,12 @@ class WorkerPool:
         for worker in self.workers:
             worker.stop()
 
-    def write_centre(self, head: CorpusHead) -> None:
+    def write_centre(self, sample: CentreSample) -> None:
         """Have a worker compute the centre of the corpus, and record its file."""
-        self.workers[0].submit(head)
+        self.workers[0].submit(sample)
         while isinstance(result := self.workers[0].receive(), CapturedError):
             self._fail(0, result)
-            self.workers[0].submit(head)
+            self.workers[0].submit(sample)
         if result is not None:  # without words there is no centre
             self.work.folder.record(CENTRE, result)
         self.workers[0].task = None
@@ -169,8 +159,8 @@ def _serve(connection: Connection, work: ShardWork) -> None:
         while not isinstance(result, CapturedError):
             connection.send(result)
             match connection.recv():
-                case CorpusHead() as head:
-                    result = work.write_centre(head, method)
+                case CentreSample() as sample:
+                    result = work.write_centre(sample, method)
                 case shard:
                     result = work.write(shard, method, connection.send)
     except BaseException as error:

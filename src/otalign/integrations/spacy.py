@@ -18,7 +18,7 @@ from otalign.method import Method
 from otalign.text.words import Sentence
 
 if TYPE_CHECKING:
-    from spacy.tokens import Doc  # pyright: ignore[reportMissingImports]: an extra
+    from spacy.tokens import Doc, Token  # pyright: ignore[reportMissingImports]: an extra
 
 
 def align_docs(source: "Doc", target: "Doc", aligner: Method) -> Alignment:
@@ -50,7 +50,7 @@ def _to_sentence(doc: "Doc") -> Sentence:
     return Sentence(doc.text, tuple(_get_span(token) for token in doc if not token.is_space))
 
 
-def _get_span(token) -> Span:
+def _get_span(token: "Token") -> Span:
     return token.idx, token.idx + len(token.text)
 
 

@@ -1,16 +1,13 @@
 r"""Readers and writers of files of words and links, and the gold corpora.
 
 Example:
-    >>> import tempfile
     >>> from pathlib import Path
     >>> from otalign.io import read, write
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     links = Path(folder) / "links.txt"
-    ...     _ = links.write_text("0-0 1p2")
-    ...     [item] = read(links, "pharaoh")
-    ...     number = write([item], Path(folder) / "links.talp", "talp")
-    ...     number, (Path(folder) / "links.talp").read_text()
-    (1, '1-1 2p3\n')
+    >>> _ = Path("links.txt").write_text("0-0 1p2")
+    >>> write(read("links.txt", "pharaoh"), "links.talp", "talp")
+    1
+    >>> Path("links.talp").read_text()
+    '1-1 2p3\n'
 """
 
 from otalign.io.corpora import CORPORA, Corpus, load

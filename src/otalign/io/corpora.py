@@ -28,6 +28,11 @@ class Corpus:
         origin: Where the corpus is published.
         files: Paths of each split, relative to the data folder.
         golds: Function from a split and its files to the gold as it is published.
+
+    Example:
+        >>> from otalign.io import CORPORA
+        >>> CORPORA["mtref"].title, list(CORPORA["mtref"].files)
+        ('MTRef (MultiMWA)', ['train', 'dev', 'test'])
     """
 
     title: str
@@ -50,6 +55,11 @@ def load(name: str, split: str, data: str | os.PathLike[str] | None = None) -> t
     Raises:
         ValueError: If there is no such corpus or split.
         FileNotFoundError: If no data folder is given, or a file is missing.
+
+    Example:
+        >>> from otalign.io import load
+        >>> golds = load("mtref", "test", data="data")  # doctest: +SKIP
+        >>> golds[0].alignment("possible")  # doctest: +SKIP
     """
     if name not in CORPORA:
         raise ValueError(f"name must be one of {', '.join(CORPORA)}, got {name!r}")

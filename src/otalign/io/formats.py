@@ -1,11 +1,4 @@
-"""Every format by name: `read` a file as a stream of items, `write` items to a file, in constant memory.
-
-for item in read("gold.tsv", "multimwa"): ...                          # Gold
-for item in read(("a.txt", "b.txt"), "parallel"): ...                  # TextPair
-for item in read("links.txt", "pharaoh"): ...                          # WordlessLinks
-for item in read("links.txt", "pharaoh", words=read("gold.tsv", "multimwa")): ...     # Gold
-write(items, "out.jsonl.gz", "jsonl")
-"""
+"""Every format by name: `read` a file as a stream of items, `write` items to a file, in constant memory."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
@@ -23,16 +16,32 @@ from otalign.io.lines import BadLine, Line, Path, compress, read_lines
 
 @dataclass(frozen=True)
 class Format:
-    """A file format: how files are split into records, how a record is parsed, and how it is written."""
+    """A file format: how files are split into records, how a record is parsed, and how it is written.
+
+    Attributes:
+        about: Description in one line.
+        records: Function from an iterator of lines for each file to the records.
+        parse: Function from a record, and a tally of lines that give a link twice, to an item.
+        write: Function for each file from an item, and its number from 1, to text.
+        wordless: Whether files hold links without words, which must come from elsewhere.
+        most_files: Maximum number of files.
+        sparse: Whether pairs without links may be missing at the end.
+        holds_alignments: Whether `otalign align` can write it: one file, with the links of any alignment.
+
+    Example:
+        >>> from otalign.io import FORMATS
+        >>> FORMATS["pharaoh"].wordless, FORMATS["multimwa"].wordless
+        (True, False)
+    """
 
     about: str
-    records: Callable[..., Iterator[Any]]  # an iterator of lines for each file → records
+    records: Callable[..., Iterator[Any]]
     parse: Callable[[Any, LineTally], Item]
-    write: tuple[Callable[[Item, int], str], ...]  # the item and its number, from 1 → text
-    wordless: bool = False  # words must come from elsewhere
+    write: tuple[Callable[[Item, int], str], ...]
+    wordless: bool = False
     most_files: int = 1
-    sparse: bool = False  # a pair without links may be missing at the end
-    holds_alignments: bool = False  # `otalign align` can write it: one file, with the links of any alignment
+    sparse: bool = False
+    holds_alignments: bool = False
 
 
 FORMATS = {
@@ -112,7 +121,7 @@ FORMATS = {
 
 @dataclass
 class Reading:
-    """The items of a file. Each iteration reads the file again, and counts its bad and repeated lines anew.
+    r"""The items of a file. Each iteration reads the file again, and counts its bad and repeated lines anew.
 
     Attributes:
         paths: The files.
@@ -123,6 +132,14 @@ class Reading:
         pretokenized: Whether the words of a text are separated by blanks.
         skipped: Bad lines of the last iteration.
         merged: Lines of the last iteration that give a link twice.
+
+    Example:
+        >>> from pathlib import Path
+        >>> from otalign.io import read
+        >>> _ = Path("links.txt").write_text("0-0 0-0\nbad\n")
+        >>> reading = read("links.txt", "pharaoh", skip_bad=True)
+        >>> len(list(reading)), reading.skipped.count, reading.merged.count
+        (1, 1, 1)
     """
 
     paths: tuple[Path, ...]
@@ -195,13 +212,10 @@ def read(
         ValueError: If the format is unknown, does not suit the number of files, or has words of its own.
 
     Example:
-        >>> import tempfile
         >>> from pathlib import Path
         >>> from otalign.io import read
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = Path(folder) / "pairs.txt"
-        ...     _ = path.write_text("a small house ||| ein kleines Haus")
-        ...     list(read(path, "bars"))
+        >>> _ = Path("pairs.txt").write_text("a small house ||| ein kleines Haus")
+        >>> list(read("pairs.txt", "bars"))
         [TextPair(source='a small house', target='ein kleines Haus')]
     """
     form = get_format(format)
@@ -231,14 +245,11 @@ def write(items: Iterable[Item], paths: Path | Sequence[Path], format: str) -> i
         OSError: If a file cannot be written.
 
     Example:
-        >>> import tempfile
         >>> from pathlib import Path
         >>> from otalign import Alignment, Link
         >>> from otalign.io import write
         >>> item = Alignment(("a", "house"), ("ein", "Haus"), (Link(0, 0), Link(1, 1)))
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     path = Path(folder) / "links.txt"
-        ...     write([item], path, "pharaoh"), path.read_text()
+        >>> write([item], "links.txt", "pharaoh"), Path("links.txt").read_text()
         (1, '0-0 1-1\n')
     """
     form, number = get_format(format), 0

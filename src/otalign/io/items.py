@@ -15,14 +15,34 @@ from otalign.text.words import split as split_at_blanks
 
 
 class TextPair(NamedTuple):
-    """Two sentences as text, not yet aligned."""
+    """Two sentences as text, not yet aligned.
+
+    Attributes:
+        source: Source sentence.
+        target: Target sentence.
+
+    Example:
+        >>> from otalign.io import TextPair
+        >>> TextPair("He ran.", "He was running.").target
+        'He was running.'
+    """
 
     source: str
     target: str
 
 
 class WordPair(NamedTuple):
-    """Two sentences as words, not yet aligned."""
+    """Two sentences as words, not yet aligned.
+
+    Attributes:
+        source: Words of the source sentence.
+        target: Words of the target sentence.
+
+    Example:
+        >>> from otalign.io import WordPair
+        >>> WordPair(("He", "ran"), ("He", "was", "running")).source
+        ('He', 'ran')
+    """
 
     source: tuple[str, ...]
     target: tuple[str, ...]
@@ -35,14 +55,31 @@ Pair = tuple[int, int]
 
 
 class LineTally:
-    """A count of lines, with a message about the first of them."""
+    """A count of lines, with a message about the first of them.
+
+    Attributes:
+        count: Number of lines.
+        first: Message about the first line; None without lines.
+
+    Example:
+        >>> from otalign.io import LineTally
+        >>> tally = LineTally()
+        >>> tally.note("links.txt, line 3: a link is given twice")
+        >>> tally.note("links.txt, line 8: a link is given twice")
+        >>> tally.count, tally.first
+        (2, 'links.txt, line 3: a link is given twice')
+    """
 
     def __init__(self) -> None:
         self.count = 0
         self.first: str | None = None
 
     def note(self, message: str) -> None:
-        """Count a line."""
+        """Count a line.
+
+        Args:
+            message: What is to be said about the line; only the first message is kept.
+        """
         self.count += 1
         self.first = self.first or message
 

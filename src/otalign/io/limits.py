@@ -20,6 +20,14 @@ class ReaderLimits:
         max_line_bytes: Bytes of a line, after decompression.
         max_words: Words of a sentence.
         max_characters: Characters of a sentence.
+
+    Raises:
+        ValueError: If a limit is less than 1.
+
+    Example:
+        >>> from otalign.io import ReaderLimits, TextPair
+        >>> ReaderLimits(max_words=2).find_excess(TextPair("one two three", "one"))
+        ('3 words in the source', 'at most 2 (max_words)')
     """
 
     max_line_bytes: int = MAX_LINE_BYTES

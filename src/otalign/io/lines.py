@@ -38,6 +38,11 @@ class Line(NamedTuple):
         number: Number of the line, from 1.
         raw: Its bytes, without the line end; the first ones only if it exceeds a limit.
         limit: The limit that it exceeds, if any.
+
+    Example:
+        >>> from otalign.io import Line
+        >>> Line("a.txt", 1, "déjà vu".encode()).text
+        'déjà vu'
     """
 
     path: str
@@ -79,6 +84,11 @@ class BadLine(ValueError):
         line: The line.
         found: What it holds.
         expected: What the format requires.
+
+    Example:
+        >>> from otalign.io import BadLine, Line
+        >>> print(BadLine(Line("links.txt", 2, b"0-0 1:1"), "1:1", "links such as 0-0"))
+        links.txt, line 2: found 1:1, expected links such as 0-0
     """
 
     def __init__(self, line: Line, found: str, expected: str) -> None:

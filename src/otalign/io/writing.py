@@ -29,12 +29,22 @@ NO_BREAK = str.maketrans(dict.fromkeys(" \t\n\r", "\u00a0"))
 
 @dataclass(frozen=True)
 class OutputFormat:
-    """A format of alignments.
+    r"""A format of alignments.
 
     Attributes:
         name: One of `OUTPUT_FORMATS`.
         weights: Whether to write the weights of links, in formats with columns.
         nulls: Whether to write null words, in formats with columns.
+
+    Raises:
+        ValueError: If there is no such format, or it has no room for weights and nulls.
+
+    Example:
+        >>> from otalign import Alignment, Link
+        >>> from otalign.engines import OutputFormat
+        >>> alignment = Alignment(("a", "used", "car"), ("a", "car"), (Link(0, 0), Link(2, 1, 0.5)))
+        >>> OutputFormat("pharaoh", weights=True).format_alignment(alignment, 1)
+        '0-0 2-1\t1 0.5\n'
     """
 
     name: str
@@ -54,14 +64,24 @@ class OutputFormat:
         return SUFFIXES[self.name]
 
     def format_alignment(self, alignment: Alignment, number: int) -> str:
-        """Return an alignment, counted from 1, as lines with their ends."""
+        """Return an alignment, counted from 1, as lines with their ends.
+
+        Args:
+            alignment: The alignment.
+            number: Its number in the file.
+        """
         if self.name in WITH_COLUMNS:
             return "\t".join(self._cells(alignment)) + "\n"
         (write,) = FORMATS[self.name.removesuffix(".gz")].write
         return write(alignment, number)
 
     def write(self, alignments: Iterable[Alignment], file: BinaryIO) -> None:
-        """Write a whole file. The same alignments give the same bytes."""
+        """Write a whole file. The same alignments give the same bytes.
+
+        Args:
+            alignments: The alignments.
+            file: Binary file to write to.
+        """
         if self.name == "parquet":
             from otalign.io.parquet import write
 

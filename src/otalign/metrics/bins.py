@@ -22,6 +22,12 @@ class Bin:
         low: Lowest value.
         high: Highest value, included.
         counts: Counts of these pairs.
+
+    Example:
+        >>> from otalign.metrics import breakdown, count_pair
+        >>> [bin] = breakdown(count_pair([(0, 0)], [(0, 0)], n=2, m=2), "null_rate")
+        >>> bin.low, bin.high, len(bin.counts)
+        (0.5, 0.5, 1)
     """
 
     low: float

@@ -37,6 +37,12 @@ class Tally:
         correct: Number in both prediction and gold.
         predicted: Number in the prediction.
         gold: Number in the gold.
+
+    Example:
+        >>> from otalign.metrics import Tally
+        >>> tally = Tally(correct=3, predicted=4, gold=6)
+        >>> float(tally.precision), float(tally.recall), float(tally.f1)
+        (0.75, 0.5, 0.6)
     """
 
     correct: Any
@@ -80,6 +86,17 @@ class Counts:
     Attributes:
         table: Integers (N, columns), with the columns of `COLUMNS`.
         level: Level of the gold that was counted at.
+
+    Raises:
+        ValueError: If the level is unknown, or the table has another shape.
+
+    Example:
+        >>> from otalign.metrics import Counts, count_pair
+        >>> counts = Counts.concatenate(count_pair([(0, 0)], [(0, k)], n=1, m=2) for k in (0, 1))
+        >>> counts
+        Counts(2 pairs, level='sure')
+        >>> counts.tally("links").correct.tolist(), counts.exact_match.tolist()
+        ([1, 0], [True, False])
     """
 
     table: np.ndarray
@@ -125,11 +142,22 @@ class Counts:
         return f"Counts({len(self)} pairs, level={self.level!r})"
 
     def column(self, name: str) -> np.ndarray:
-        """Return a column of the table by name, (N,)."""
+        """Return a column of the table by name, (N,).
+
+        Args:
+            name: One of `COLUMNS`.
+        """
         return self.table[:, COLUMNS.index(name)]
 
     def tally(self, counted: Counted) -> Tally:
-        """Return the tallies of each pair for links, nulls or both, (N,)."""
+        """Return the tallies of each pair for links, nulls or both, (N,).
+
+        Args:
+            counted: `links`, `nulls` or `links+nulls`.
+
+        Raises:
+            ValueError: If `counted` is none of these.
+        """
         match counted:
             case "links":
                 return self._tally("links")

@@ -51,7 +51,14 @@ class Measure:
         return float(self.value(self.terms(counts).mean(axis=0)))
 
     def each(self, counts: Counts) -> np.ndarray:
-        """Compute the score of each pair by itself, (N,)."""
+        """Compute the score of each pair by itself, (N,).
+
+        Args:
+            counts: Counts of N pairs.
+
+        Returns:
+            The scores.
+        """
         return np.asarray(self.value(self.terms(counts)), dtype=float)
 
 

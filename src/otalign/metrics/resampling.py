@@ -28,6 +28,14 @@ class Resampling:
         trials: Number of trials.
         seed: Seed of the random numbers.
         confidence: Confidence level of intervals, between 0 and 1.
+
+    Raises:
+        ValueError: If a value is out of its range.
+
+    Example:
+        >>> from otalign.metrics import Resampling
+        >>> Resampling(trials=1_000, seed=7)
+        Resampling(trials=1000, seed=7, confidence=0.95)
     """
 
     trials: int = 10_000
@@ -50,6 +58,12 @@ class Interval:
     Attributes:
         low: Lower end.
         high: Upper end.
+
+    Example:
+        >>> from otalign.metrics import Interval
+        >>> interval = Interval(0.71, 0.78)
+        >>> interval.low < 0.75 < interval.high
+        True
     """
 
     low: float
@@ -68,6 +82,12 @@ class Comparison:
         interval: Confidence interval of the difference.
         p_bootstrap: P-value of the paired bootstrap test.
         p_randomisation: P-value of approximate randomisation.
+
+    Example:
+        >>> from otalign.metrics import Comparison, Interval
+        >>> comparison = Comparison(0.75, 0.875, Interval(0.05, 0.2), p_bootstrap=0.01, p_randomisation=0.02)
+        >>> comparison.difference
+        0.125
     """
 
     baseline: float

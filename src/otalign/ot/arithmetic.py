@@ -9,7 +9,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from otalign.ot.batch import Array
+from otalign.arrays import Array
 
 # The logarithm of an absent word's mass: its exponential is zero, and yet it is finite, so that the
 # difference of two of them is zero and not NaN.
@@ -22,16 +22,45 @@ class Arithmetic(Protocol):
     xp: Any
     one: float  # the number 1 in this representation
 
-    def kernel(self, C: Array, eps: float) -> Array: ...
-    def represent(self, x: Array) -> Array: ...
-    def as_plain(self, x: Array) -> Array: ...
-    def vecmat(self, u: Array, K: Array) -> Array: ...  # uᵀ K, (B, 1, m)
-    def multiply(self, x: Array, y: Array) -> Array: ...
-    def divide(self, x: Array, y: Array) -> Array: ...
-    def power(self, x: Array, p: float) -> Array: ...
-    def sum(self, x: Array) -> Array: ...  # (B, 1, n) to (B, 1, 1)
-    def magnitude(self, K: Array) -> Array: ...  # of the represented numbers, at least 1, (B, 1, 1)
-    def plan(self, u: Array, K: Array, v: Array) -> Array: ...  # diag(u) K diag(v) as plain numbers
+    def kernel(self, C: Array, eps: float) -> Array:
+        """Return K = exp(−C/eps)."""
+        ...
+
+    def represent(self, x: Array) -> Array:
+        """Return plain numbers in this representation."""
+        ...
+
+    def as_plain(self, x: Array) -> Array:
+        """Return plain numbers for those of this representation."""
+        ...
+
+    def vecmat(self, u: Array, K: Array) -> Array:
+        """Return uᵀ K, (B, 1, m)."""
+        ...
+
+    def multiply(self, x: Array, y: Array) -> Array:
+        """Return x y."""
+        ...
+
+    def divide(self, x: Array, y: Array) -> Array:
+        """Return x / y."""
+        ...
+
+    def power(self, x: Array, p: float) -> Array:
+        """Return x to the power p."""
+        ...
+
+    def sum(self, x: Array) -> Array:
+        """Return Σ x, (B, 1, n) to (B, 1, 1)."""
+        ...
+
+    def magnitude(self, K: Array) -> Array:
+        """Return the largest magnitude of the represented numbers, at least 1, (B, 1, 1)."""
+        ...
+
+    def plan(self, u: Array, K: Array, v: Array) -> Array:
+        """Return diag(u) K diag(v) as plain numbers."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -50,34 +79,44 @@ class Linear:
         """
         return (math.log(float(xp.finfo(dtype).max)) - math.log(1e12)) / 2
 
-    def kernel(self, C, eps):
+    def kernel(self, C: Array, eps: float) -> Array:
+        """Return exp(−C/eps)."""
         return self.xp.exp(C * (-1 / eps))
 
-    def represent(self, x):
+    def represent(self, x: Array) -> Array:
+        """Return x itself."""
         return x
 
-    def as_plain(self, x):
+    def as_plain(self, x: Array) -> Array:
+        """Return x itself."""
         return x
 
-    def vecmat(self, u, K):
+    def vecmat(self, u: Array, K: Array) -> Array:
+        """Return the product of vector and matrix."""
         return u @ K
 
-    def multiply(self, x, y):
+    def multiply(self, x: Array, y: Array) -> Array:
+        """Return the product."""
         return x * y
 
-    def divide(self, x, y):
+    def divide(self, x: Array, y: Array) -> Array:
+        """Return the quotient."""
         return x / y
 
-    def power(self, x, p):
+    def power(self, x: Array, p: float) -> Array:
+        """Return the power."""
         return self.xp.exp(p * self.xp.log(x))  # faster than x ** p
 
-    def sum(self, x):
+    def sum(self, x: Array) -> Array:
+        """Return the sum along the last axis."""
         return self.xp.sum(x, axis=-1, keepdims=True)
 
-    def magnitude(self, K):
+    def magnitude(self, K: Array) -> Array:
+        """Return 1: no entry of a kernel is larger."""
         return self.xp.ones_like(K[:, :1, :1])
 
-    def plan(self, u, K, v):
+    def plan(self, u: Array, K: Array, v: Array) -> Array:
+        """Return the product of the three."""
         return u.mT * K * v
 
 
@@ -88,38 +127,48 @@ class Log:
     xp: Any
     one: float = 0.0
 
-    def kernel(self, C, eps):
+    def kernel(self, C: Array, eps: float) -> Array:
+        """Return −C/eps."""
         return C * (-1 / eps)
 
-    def represent(self, x):
+    def represent(self, x: Array) -> Array:
+        """Return the logarithm; that of 0 is `LOG_ABSENT`."""
         present = x > 0
         return self.xp.where(present, self.xp.log(self.xp.where(present, x, 1)), LOG_ABSENT)
 
-    def as_plain(self, x):
+    def as_plain(self, x: Array) -> Array:
+        """Return the exponential."""
         return self.xp.exp(x)
 
-    def vecmat(self, u, K):
+    def vecmat(self, u: Array, K: Array) -> Array:
+        """Return log Σ exp(u + K) along the first axis of K."""
         return self._log_sum_exp(u.mT + K, -2)
 
-    def multiply(self, x, y):
+    def multiply(self, x: Array, y: Array) -> Array:
+        """Return the sum of the logarithms."""
         return x + y
 
-    def divide(self, x, y):
+    def divide(self, x: Array, y: Array) -> Array:
+        """Return the difference of the logarithms."""
         return x - y
 
-    def power(self, x, p):
+    def power(self, x: Array, p: float) -> Array:
+        """Return the logarithm times p."""
         return p * x
 
-    def sum(self, x):
+    def sum(self, x: Array) -> Array:
+        """Return log Σ exp x along the last axis."""
         return self._log_sum_exp(x, -1)
 
-    def magnitude(self, K):
+    def magnitude(self, K: Array) -> Array:
+        """Return the largest |log K|, at least 1."""
         peak = self.xp.max(self.xp.abs(K), axis=(-2, -1), keepdims=True)
         return self.xp.maximum(peak, self.xp.ones_like(peak))
 
-    def plan(self, u, K, v):
+    def plan(self, u: Array, K: Array, v: Array) -> Array:
+        """Return the exponential of the sum of the logarithms."""
         return self.xp.exp(u.mT + K + v)
 
-    def _log_sum_exp(self, x, axis):
+    def _log_sum_exp(self, x: Array, axis: int) -> Array:
         peak = self.xp.max(x, axis=axis, keepdims=True)
         return peak + self.xp.log(self.xp.sum(self.xp.exp(x - peak), axis=axis, keepdims=True))

@@ -1,11 +1,18 @@
 """Balanced transport: all mass is moved."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
+
+from otalign.arrays import Array
 from otalign.ot import pot
+from otalign.ot.arithmetic import Arithmetic
 from otalign.ot.problem import Problem
 from otalign.ot.updates import Updates
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -22,13 +29,24 @@ class Balanced(Problem):
 
     needs_equal_totals: ClassVar[bool] = True
 
-    def make_updates(self, eps, ops):
+    def make_updates(self, eps: float, ops: Arithmetic) -> Updates:
+        """Return Sinkhorn's updates."""
         return BalancedUpdates(ops)
 
-    def solve_exactly(self, C, a, b, unit, tol, max_iterations):
+    def solve_exactly(
+        self, C: np.ndarray, a: np.ndarray, b: np.ndarray, unit: float, tol: float, max_iterations: int
+    ) -> tuple[np.ndarray, bool, int]:
+        """Solve a single problem by POT's network simplex."""
         return *pot.run_network_simplex(C, a, b, max_iterations), 0
 
-    def compute_mass_gradients(self, P, masses, duals, tops):
+    def compute_mass_gradients(
+        self,
+        P: "Tensor",
+        masses: tuple["Tensor", "Tensor"],
+        duals: tuple["Tensor", "Tensor"],
+        tops: tuple["Tensor", "Tensor"],
+    ) -> tuple["Tensor", "Tensor"]:
+        """Return the gradients with respect to a (B, n) and b (B, m)."""
         # Both sides are scaled to the mean of their totals, so each mass also moves the other side.
         (a, b), (mu, nu) = masses, duals
         shift = ((mu * a).sum(-1) - (nu * b).sum(-1)) / (a.sum(-1) + b.sum(-1)).clamp(min=1e-300)
@@ -39,14 +57,17 @@ class Balanced(Problem):
 class BalancedUpdates(Updates):
     """Sinkhorn's updates: u = a / x and v = b / y."""
 
-    def start(self, a, b):
+    def start(self, a: Array, b: Array) -> tuple[Array, Array, Array]:
+        """Scale both sides to the mean of their totals, which is s."""
         # Totals that differ in the last digits would let u and v drift apart for ever.
         total_a, total_b = self.sum_masses(a), self.sum_masses(b)
         middle = (total_a + total_b) / 2
         return a * (middle / total_a), b * (middle / total_b), middle
 
-    def update_source(self, a, x, s, u):
+    def update_source(self, a: Array, x: Array, s: Array, u: Array) -> Array:
+        """Return a / x."""
         return self.ops.divide(a, x)
 
-    def update_target(self, b, y, s, v):
+    def update_target(self, b: Array, y: Array, s: Array, v: Array) -> Array:
+        """Return b / y."""
         return self.ops.divide(b, y)

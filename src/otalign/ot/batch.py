@@ -13,9 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from otalign.arrays import array_namespace, device
-
-Array = Any  # a NumPy array or a torch tensor
+from otalign.arrays import Array, array_namespace, device
 
 # Sizes are rounded up to a multiple of this. A problem's padding depends on its own size alone, so its
 # solution does not depend on its batch, and a corpus needs few batches.
@@ -105,7 +103,7 @@ def buckets(
             yield part, _pad_batch(part, C, a, b, (n, m))
 
 
-def _is_single_problem(C, a, b) -> bool:
+def _is_single_problem(C: Array, a: Array, b: Array) -> bool:
     try:
         n, m = C.shape
         return a.shape == (n,) and b.shape == (m,)
@@ -117,7 +115,9 @@ def _round_up(length: int) -> int:
     return max(1, -(-length // SIZE_STEP)) * SIZE_STEP
 
 
-def _pad_batch(indices: list[int], C, a, b, size: tuple[int, int]) -> ProblemBatch:
+def _pad_batch(
+    indices: list[int], C: Sequence[Array], a: Sequence[Array], b: Sequence[Array], size: tuple[int, int]
+) -> ProblemBatch:
     n, m = size
     lengths = np.array([C[k].shape for k in indices])
     rows = np.arange(n) < lengths[:, :1]  # (B, n): True where there is a word
@@ -147,7 +147,7 @@ def _pad(arrays: list[Array], present: np.ndarray) -> Array:
     return padded
 
 
-def _working_dtype(xp, *arrays: Array) -> Any:
+def _working_dtype(xp: Any, *arrays: Array) -> Any:
     """Return the wider of float32 and float64; half precision becomes float32, integers float64."""
     floating = [x.dtype for x in arrays if xp.isdtype(x.dtype, "real floating")]
     if any(dtype == xp.float64 for dtype in floating) or not floating:
@@ -155,7 +155,7 @@ def _working_dtype(xp, *arrays: Array) -> Any:
     return xp.float32
 
 
-def _describe_bad_entry(xp, arrays: dict[str, tuple[Array, Array]]) -> str:
+def _describe_bad_entry(xp: Any, arrays: dict[str, tuple[Array, Array]]) -> str:
     name, x, valid = next((name, x, valid) for name, (x, valid) in arrays.items() if not bool(xp.all(valid)))
     index = tuple(int(axis[0]) for axis in xp.nonzero(~valid))
     remedy = "give absent words zero mass"
@@ -164,7 +164,7 @@ def _describe_bad_entry(xp, arrays: dict[str, tuple[Array, Array]]) -> str:
     return f"{name} must be finite and not negative, got {x[index].item()} at {list(index)}; {remedy}"
 
 
-def _describe_shapes(C, a, b) -> str:
+def _describe_shapes(C: Array, a: Array, b: Array) -> str:
     shapes = ", ".join(str(tuple(x.shape)) if hasattr(x, "shape") else type(x).__name__ for x in (C, a, b))
     return (
         f"C, a and b must be arrays of shapes (…, n, m), (…, n) and (…, m), got {shapes}; "

@@ -27,12 +27,19 @@ class Exact:
 
     Raises:
         ValueError: If an argument is out of range.
+
+    Example:
+        >>> import numpy as np
+        >>> from otalign.ot import Exact, Partial, solve
+        >>> C = np.array([[0.0, 1.0], [1.0, 0.2]])
+        >>> solve(C, np.ones(2), np.ones(2), Partial(0.5), Exact()).plan.tolist()
+        [[1.0, 0.0], [0.0, 0.0]]
     """
 
     tol: float = 1e-9
     max_iterations: int = 100_000
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 0 <= self.tol < 1:
             raise ValueError(f"tol must be at least 0 and below 1, got {self.tol}")
         if self.max_iterations < 1:
@@ -40,6 +47,13 @@ class Exact:
 
     def solve(self, batch: ProblemBatch, problem: Problem) -> Transport:
         """Solve every problem of a batch.
+
+        Args:
+            batch: The problems, of one size.
+            problem: Constraints on the plans.
+
+        Returns:
+            The plans.
 
         Raises:
             ValueError: If an array requires gradients.
@@ -70,7 +84,9 @@ class Exact:
             0.0,
         )
 
-    def _solve_single(self, C, a, b, problem: Problem) -> tuple[np.ndarray, bool, int]:
+    def _solve_single(
+        self, C: np.ndarray, a: np.ndarray, b: np.ndarray, problem: Problem
+    ) -> tuple[np.ndarray, bool, int]:
         plan = np.zeros_like(C)
         present = np.ix_(a > 0, b > 0)
         if 0 in C[present].shape:

@@ -41,14 +41,24 @@ def make_differentiable(
 
 class _Plan(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, C, a, b, plan, top_source, top_target, problem, eps):
+    def forward(
+        ctx: Any,
+        C: Tensor,
+        a: Tensor,
+        b: Tensor,
+        plan: Tensor,
+        top_source: Tensor,
+        top_target: Tensor,
+        problem: Problem,
+        eps: float,
+    ) -> Tensor:
         ctx.save_for_backward(a, b, plan, top_source, top_target)
         ctx.problem, ctx.eps = problem, eps
         return plan.clone()
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, *gradients):  # pyright: ignore[reportIncompatibleMethodOverride]
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
         a, b, plan, top_source, top_target = ctx.saved_tensors
         wide = torch.float32 if plan.device.type == "mps" else torch.float64  # mps has no float64
         P, G = plan.to(wide), gradients[0].to(wide)

@@ -1,14 +1,18 @@
 """Partial transport: a fraction of the smaller side's mass is moved."""
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from otalign.arrays import Array
 from otalign.ot import pot
-from otalign.ot.batch import Array
+from otalign.ot.arithmetic import Arithmetic
 from otalign.ot.problem import Problem
 from otalign.ot.updates import Updates
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 
 @dataclass(frozen=True)
@@ -33,17 +37,21 @@ class Partial(Problem):
 
     limits_marginals: ClassVar[bool] = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 0 < self.fraction <= 1:
             raise ValueError(
                 f"fraction must be above 0 and at most 1, got {self.fraction}; "
                 "it is the share of the smaller side's mass that is moved"
             )
 
-    def make_updates(self, eps, ops):
+    def make_updates(self, eps: float, ops: Arithmetic) -> Updates:
+        """Return updates that move the fraction of the mass."""
         return PartialUpdates(ops, self.fraction)
 
-    def solve_exactly(self, C, a, b, unit, tol, max_iterations):
+    def solve_exactly(
+        self, C: np.ndarray, a: np.ndarray, b: np.ndarray, unit: float, tol: float, max_iterations: int
+    ) -> tuple[np.ndarray, bool, int]:
+        """Solve a single problem by POT's network simplex, with one more word on each side."""
         # The simplex solves balanced problems only, so one more word on each side takes what is not moved, at
         # no cost. A positive cost between these two words keeps mass from passing between them.
         moved = self.fraction * min(a.sum(), b.sum())
@@ -53,7 +61,14 @@ class Partial(Problem):
         plan, converged = pot.run_network_simplex(C, a, b, max_iterations)
         return plan[:-1, :-1], converged, 0
 
-    def compute_mass_gradients(self, P, masses, duals, tops):
+    def compute_mass_gradients(
+        self,
+        P: "Tensor",
+        masses: tuple["Tensor", "Tensor"],
+        duals: tuple["Tensor", "Tensor"],
+        tops: tuple["Tensor", "Tensor"],
+    ) -> tuple["Tensor", "Tensor"]:
+        """Return the gradients with respect to a (B, n) and b (B, m)."""
         (a, b), (mu, nu) = masses, duals
         level_mu, level_nu = (
             x.gather(-1, top.char().argmax(-1, keepdim=True)) for x, top in zip(duals, tops, strict=True)
@@ -75,17 +90,21 @@ class PartialUpdates(Updates):
 
     fraction: float
 
-    def start(self, a, b):
+    def start(self, a: Array, b: Array) -> tuple[Array, Array, Array]:
+        """Return the masses as they are, and the mass to move as s."""
         return a, b, self.fraction * self.ops.xp.minimum(self.sum_masses(a), self.sum_masses(b))
 
-    def update_source(self, a, x, s, u):
+    def update_source(self, a: Array, x: Array, s: Array, u: Array) -> Array:
+        """Return min(a / (level · x), 1)."""
         ops = self.ops
         return ops.divide(a, ops.multiply(self._find_level(a, x, s, u), x)).clip(max=ops.one)
 
-    def update_target(self, b, y, s, v):
+    def update_target(self, b: Array, y: Array, s: Array, v: Array) -> Array:
+        """Return min(b / y, level)."""
         return self.ops.xp.minimum(self.ops.divide(b, y), self._find_level(b, y, s, v))
 
-    def compute_shortfall(self, s, total):
+    def compute_shortfall(self, s: Array, total: Array) -> Array:
+        """Return s less the total moved so far."""
         return self.ops.as_plain(s) - total
 
     def _find_level(self, a: Array, x: Array, s: Array, u: Array) -> Array:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from otalign.arrays import Array
 from otalign.ot.arithmetic import Arithmetic
-from otalign.ot.batch import Array
 from otalign.ot.updates import Updates
 
 if TYPE_CHECKING:
@@ -27,6 +27,11 @@ class Problem(ABC):
     Attributes:
         needs_equal_totals: Whether both sides must have the same total mass.
         limits_marginals: Whether the masses are upper bounds of the marginals.
+
+    Example:
+        >>> from otalign.ot import Balanced, Problem, Unbalanced
+        >>> isinstance(Balanced(), Problem), Balanced().needs_equal_totals, Unbalanced(0.4).needs_equal_totals
+        (True, True, False)
     """
 
     needs_equal_totals: ClassVar[bool] = False
@@ -34,7 +39,12 @@ class Problem(ABC):
 
     @abstractmethod
     def make_updates(self, eps: float, ops: Arithmetic) -> Updates:
-        """Return the updates of the scaling factors for the entropic problem."""
+        """Return the updates of the scaling factors for the entropic problem.
+
+        Args:
+            eps: Weight of the entropy.
+            ops: Arithmetic of the loop.
+        """
 
     @abstractmethod
     def solve_exactly(
@@ -73,9 +83,19 @@ class Problem(ABC):
         """
 
     def penalty(self, xp: Any, marginals: tuple[Array, Array], masses: tuple[Array, Array]) -> Array | float:
-        """Return the price of marginals that differ from the masses, (…); 0 where they may not differ."""
+        """Return the price of marginals that differ from the masses, (…); 0 where they may not differ.
+
+        Args:
+            xp: Array library.
+            marginals: Marginals of the plan, (…, n) and (…, m).
+            masses: a (…, n) and b (…, m).
+        """
         return 0.0
 
     def diagonal_factors(self, eps: float) -> tuple[float, float]:
-        """Return ρ and σ of the linear system in `gradient`."""
+        """Return ρ and σ of the linear system in `gradient`.
+
+        Args:
+            eps: Weight of the entropy.
+        """
         return 1.0, 1.0

@@ -18,9 +18,9 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from otalign.arrays import device, is_torch_array
+from otalign.arrays import Array, device, is_torch_array
 from otalign.ot.arithmetic import Arithmetic, Linear, Log
-from otalign.ot.batch import Array, ProblemBatch
+from otalign.ot.batch import ProblemBatch
 from otalign.ot.problem import Problem
 from otalign.ot.transport import Transport
 from otalign.ot.updates import Updates
@@ -45,13 +45,22 @@ class Entropic:
 
     Raises:
         ValueError: If an argument is out of range.
+
+    Example:
+        >>> import numpy as np
+        >>> from otalign.ot import Balanced, Entropic, solve
+        >>> C = np.array([[0.0, 1.0], [1.0, 0.0]])
+        >>> for eps in (1.0, 0.1):
+        ...     print(solve(C, np.ones(2), np.ones(2), Balanced(), Entropic(eps)).plan.round(2).tolist())
+        [[0.73, 0.27], [0.27, 0.73]]
+        [[1.0, 0.0], [0.0, 1.0]]
     """
 
     eps: float = 0.1
     tol: float = 1e-6
     max_iterations: int = 1000
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not 0 < self.eps < float("inf"):
             raise ValueError(f"eps must be positive and finite, got {self.eps}; for no entropy use Exact()")
         if not 0 <= self.tol < 1:
@@ -60,7 +69,15 @@ class Entropic:
             raise ValueError(f"max_iterations must be at least 1, got {self.max_iterations}")
 
     def solve(self, batch: ProblemBatch, problem: Problem) -> Transport:
-        """Solve every problem of a batch."""
+        """Solve every problem of a batch.
+
+        Args:
+            batch: The problems, of one size.
+            problem: Constraints on the plans.
+
+        Returns:
+            The plans, differentiable if the batch is.
+        """
         detached = batch.detach()
         with _disable_autocast(detached.C):
             parts = [

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import overload
 
-from otalign.arrays import array_namespace, device, is_torch_array
-from otalign.ot.batch import Array, ProblemBatch, as_batch, buckets
+from otalign.arrays import Array, array_namespace, device, is_torch_array
+from otalign.ot.batch import ProblemBatch, as_batch, buckets
 from otalign.ot.exact import Exact
 from otalign.ot.problem import Problem
 from otalign.ot.scaling import Entropic
@@ -59,7 +59,9 @@ def solve(C, a, b, problem: Problem, solver: Solver = Entropic()):
     return _solve_batch(as_batch(C, a, b), problem, solver).reshape(tuple(C.shape[:-2]))
 
 
-def _solve_list(C, a, b, problem: Problem, solver: Solver) -> list[Transport]:
+def _solve_list(
+    C: Sequence[Array], a: Sequence[Array], b: Sequence[Array], problem: Problem, solver: Solver
+) -> list[Transport]:
     arrays, restore = (C, a, b), _keep
     if C and all(map(_shares_memory_with_numpy, (*C, *a, *b))):
         # NumPy is several times faster with many small arrays, on the same memory.
@@ -104,7 +106,7 @@ def _solve_batch(batch: ProblemBatch, problem: Problem, solver: Solver) -> Trans
 class UnequalTotals(ValueError):
     """Error for a balanced problem, at `index` of its batch, whose sides differ in total mass."""
 
-    def __init__(self, index: int, total_a: float, total_b: float):
+    def __init__(self, index: int, total_a: float, total_b: float) -> None:
         self.index = index
         super().__init__(
             f"a and b must have equal totals for Balanced(), got {total_a:g} and {total_b:g}; "

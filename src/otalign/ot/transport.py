@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from otalign.arrays import array_namespace
-from otalign.ot.batch import Array
+from otalign.arrays import Array, array_namespace
 from otalign.ot.problem import Problem
 
 
@@ -25,6 +24,13 @@ class Transport:
         b: Masses of the target words (…, m).
         problem: The transport problem.
         eps: Weight of the entropy in the objective; 0 for the exact solver.
+
+    Example:
+        >>> import numpy as np
+        >>> from otalign.ot import Unbalanced, solve
+        >>> transport = solve(np.array([[0.0, 0.9], [0.9, 0.9]]), np.ones(2), np.ones(2), Unbalanced(0.2))
+        >>> transport.source_marginal.round(1).tolist()  # the second word loses most of its mass
+        [1.0, 0.2]
     """
 
     plan: Array
@@ -67,7 +73,11 @@ class Transport:
         return value + self.problem.penalty(xp, marginals, (self.a, self.b))
 
     def reshape(self, leading: tuple[int, ...]) -> "Transport":
-        """Return the batch with other leading axes; () makes a single problem of a batch of one."""
+        """Return the batch with other leading axes; () makes a single problem of a batch of one.
+
+        Args:
+            leading: The leading axes, whose product is the size of the batch.
+        """
         xp, (n, m) = self._xp, self.plan.shape[-2:]
         converged, iterations = (xp.reshape(x, leading) for x in (self.converged, self.iterations))
         if not leading:

@@ -2,12 +2,18 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
+from otalign.arrays import Array
 from otalign.ot import pot
-from otalign.ot.batch import Array
+from otalign.ot.arithmetic import Arithmetic
 from otalign.ot.problem import Problem
 from otalign.ot.updates import Updates
+
+if TYPE_CHECKING:
+    from torch import Tensor
 
 Divergence = Literal["kl", "l2"]
 
@@ -45,7 +51,7 @@ class Unbalanced(Problem):
         *,
         tau_source: float | None = None,
         divergence: Divergence = "kl",
-    ):
+    ) -> None:
         source = tau_source if tau is None else tau
         if source is None or (tau is not None and tau_source is not None):
             raise ValueError(
@@ -72,29 +78,46 @@ class Unbalanced(Problem):
             tau = f"tau_source={self.tau_source}, tau_target={self.tau_target}"
         return f"Unbalanced({tau})" if self.divergence == "kl" else f"Unbalanced({tau}, divergence='l2')"
 
-    def make_updates(self, eps, ops):
+    def make_updates(self, eps: float, ops: Arithmetic) -> Updates:
+        """Return updates whose factors are raised to a power.
+
+        Raises:
+            ValueError: If the divergence is not `kl`.
+        """
         if self.divergence != "kl":
             raise ValueError(
                 "divergence must be 'kl' for the entropic solver, got 'l2'; use Exact() for 'l2'"
             )
         return UnbalancedUpdates(ops, eps, self.tau_source, self.tau_target)
 
-    def solve_exactly(self, C, a, b, unit, tol, max_iterations):
+    def solve_exactly(
+        self, C: np.ndarray, a: np.ndarray, b: np.ndarray, unit: float, tol: float, max_iterations: int
+    ) -> tuple[np.ndarray, bool, int]:
+        """Solve a single problem by POT's majorisation-minimisation."""
         # Cost and KL divergence grow with the unit of mass, but a squared distance with its square.
         scale = unit if self.divergence == "l2" else 1.0
         tau = self.tau_source * scale, self.tau_target * scale
         return pot.run_majorisation(C, a, b, tau, self.divergence, tol, max_iterations)
 
-    def compute_mass_gradients(self, P, masses, duals, tops):
+    def compute_mass_gradients(
+        self,
+        P: "Tensor",
+        masses: tuple["Tensor", "Tensor"],
+        duals: tuple["Tensor", "Tensor"],
+        tops: tuple["Tensor", "Tensor"],
+    ) -> tuple["Tensor", "Tensor"]:
+        """Return the gradients with respect to a (B, n) and b (B, m)."""
         (a, b), (mu, nu) = masses, duals
         return mu * P.sum(-1) / a.where(a > 0, 1), nu * P.sum(-2) / b.where(b > 0, 1)
 
-    def penalty(self, xp, marginals, masses):
+    def penalty(self, xp: Any, marginals: tuple[Array, Array], masses: tuple[Array, Array]) -> Array:
+        """Return the price of the mass that is created or lost, (…)."""
         distance = {"kl": _compute_kl, "l2": _compute_half_square}[self.divergence]
         source, target = (distance(xp, p, a) for p, a in zip(marginals, masses, strict=True))
         return self.tau_source * source + self.tau_target * target
 
-    def diagonal_factors(self, eps):
+    def diagonal_factors(self, eps: float) -> tuple[float, float]:
+        """Return 1 + eps / tau of each side."""
         return 1 + eps / self.tau_source, 1 + eps / self.tau_target
 
 
@@ -111,19 +134,23 @@ class UnbalancedUpdates(Updates):
     tau_source: float
     tau_target: float
 
-    def start(self, a, b):
+    def start(self, a: Array, b: Array) -> tuple[Array, Array, Array]:
+        """Return the masses to the powers of their factors, and s = 1."""
         powers = a ** self._exponent(self.tau_source), b ** self._exponent(self.tau_target)
         return *powers, self.ops.xp.ones_like(a[..., :1])
 
-    def update_source(self, a, x, s, u):
+    def update_source(self, a: Array, x: Array, s: Array, u: Array) -> Array:
+        """Return (a / (s^q x))^λ, of an a that was raised to λ at the start."""
         ops, q = self.ops, self.tau_target / (self.tau_source + self.tau_target)
         return ops.divide(a, ops.power(ops.multiply(x, ops.power(s, q)), self._exponent(self.tau_source)))
 
-    def update_target(self, b, y, s, v):
+    def update_target(self, b: Array, y: Array, s: Array, v: Array) -> Array:
+        """Return (b s^p / y)^μ, of a b that was raised to μ at the start."""
         ops, p = self.ops, self.tau_source / (self.tau_source + self.tau_target)
         return ops.divide(b, ops.power(ops.divide(y, ops.power(s, p)), self._exponent(self.tau_target)))
 
-    def update_s(self, s, u, x, v, y):
+    def update_s(self, s: Array, u: Array, x: Array, v: Array, y: Array) -> Array:
+        """Return s · Σux / Σvy."""
         ops = self.ops
         return ops.multiply(s, ops.divide(ops.sum(ops.multiply(u, x)), ops.sum(ops.multiply(v, y))))
 

@@ -7,8 +7,8 @@ while the other is fixed. Beside u and v each problem has a single number s. doc
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
+from otalign.arrays import Array
 from otalign.ot.arithmetic import Arithmetic
-from otalign.ot.batch import Array
 
 
 @dataclass(frozen=True)

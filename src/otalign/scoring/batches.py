@@ -1,14 +1,12 @@
 """Pairs of sentences of similar length, padded and scored together."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from otalign.arrays import get_gpu_memory
+from otalign.arrays import Array, get_gpu_memory
 from otalign.encoders import Embeddings
-
-Array = Any
 
 GPU_SHARE = 1 / 32  # of a GPU's memory, for one batch
 

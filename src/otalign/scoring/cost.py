@@ -9,13 +9,11 @@ each pair, and the cost is 1 − S.
 from collections.abc import Callable
 from typing import Any
 
-from otalign.arrays import array_namespace, device
+from otalign.arrays import Array, array_namespace, device
 from otalign.scoring.batches import PairBatch
 from otalign.settings import Cost
 
 FLAT = 1e-6  # smaller relative differences within a pair are rounding errors
-
-Array = Any
 
 
 def compute_costs(batch: PairBatch, cost: Cost, distortion: float = 0.0, smoothing: float = 0.0) -> Array:
@@ -62,6 +60,7 @@ def min_max_scale(A: Array, cells: Array) -> Array:
 
 
 def compute_norms(xp: Any, X: Array) -> Array:
+    """Compute the lengths of vectors (…, D), (…)."""
     return xp.sqrt(xp.vecdot(X, X))
 
 

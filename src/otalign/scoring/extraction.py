@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from otalign.alignment import Link
-from otalign.arrays import array_namespace, is_finite
+from otalign.arrays import Array, array_namespace, is_finite
 from otalign.encoders.embeddings import to_numpy
 from otalign.scoring.batches import PairBatch
 from otalign.scoring.scorer import LinkScores
@@ -30,10 +30,10 @@ class PairLinks(NamedTuple):
 class LinkCells(NamedTuple):
     """Cells of a batch that are links, in order, on the device of the scores."""
 
-    pair: Any
-    source: Any
-    target: Any
-    weight: Any
+    pair: Array
+    source: Array
+    target: Array
+    weight: Array
 
 
 def select_cells(scores: LinkScores, threshold: float) -> LinkCells:

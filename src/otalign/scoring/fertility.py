@@ -4,14 +4,10 @@ Uniform: 1 for every word. Norm: the length of the word's vector, since words th
 longer vectors. Where the problem needs equal totals, the masses of each sentence are divided by their sum.
 """
 
-from typing import Any
-
-from otalign.arrays import array_namespace
+from otalign.arrays import Array, array_namespace
 from otalign.ot import Problem
 from otalign.scoring.cost import compute_norms
 from otalign.settings import Fertility
-
-Array = Any
 
 
 def compute_masses(X: Array, is_word: Array, fertility: Fertility, problem: Problem) -> Array:

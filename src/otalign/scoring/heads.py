@@ -12,17 +12,18 @@ from typing import Any, Self
 import numpy as np
 
 from otalign.alignment import LEVELS
-from otalign.arrays import array_namespace, device
+from otalign.arrays import Array, array_namespace, device
 from otalign.atomic import open_atomic
 from otalign.failures import describe
 from otalign.scoring.batches import PairBatch
 from otalign.scoring.cost import compute_displacement, normalize
 from otalign.untrusted import check_array
 
-Array = Any
-
 CHANNELS = 16  # of the convolutions
 HEAD_FILE = "head.safetensors"
+FEATURES = len(LEVELS) + 3  # of a cell that the first convolution reads
+SPELLING_FEATURES = 2
+SAME = 0.999  # similarity of spelling above which words are the same; less than 1, because of rounding
 BLOCK = 128  # rows and columns of a long pair that are convolved at a time
 REACH = 2  # cells around a cell that its convolutions read
 PADDING = -1e4  # similarity of a cell without words
@@ -31,9 +32,13 @@ PADDING = -1e4  # similarity of a cell without words
 class Head:
     """Base class of heads, which are dataclasses of trained arrays."""
 
-    @staticmethod
-    def shapes(size: int) -> dict[str, tuple[int, ...]]:
-        """Return the shape of each array, given the size of the embeddings."""
+    @property
+    def reads_spelling(self) -> bool:
+        """Whether word vectors must be followed by the vectors of their spelling."""
+        return False
+
+    def compute_shapes(self, size: int) -> dict[str, tuple[int, ...]]:
+        """Return the shape that each array must have, given the size of the embeddings."""
         raise NotImplementedError
 
     def arrays(self) -> dict[str, Array]:
@@ -81,7 +86,7 @@ def load_head(folder: Path, size: int | None = None) -> Head | None:
         with safe_open(folder / HEAD_FILE, "numpy") as file:
             type_ = get_head_types()[file.metadata()["head"]]
             head = type_(**{name: file.get_tensor(name) for name in file.keys()})  # noqa: SIM118
-        for name, shape in head.shapes(len(head.offset) if size is None else size).items():
+        for name, shape in head.compute_shapes(len(head.offset) if size is None else size).items():
             check_array(name, getattr(head, name), shape)
     except (SafetensorError, ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         raise ValueError(
@@ -102,8 +107,8 @@ class ProjectionHead(Head):
         """Return a head with random weights."""
         return cls(_draw_weights(random, size, size), np.zeros(size, dtype=np.float32))
 
-    @staticmethod
-    def shapes(size: int) -> dict[str, tuple[int, ...]]:
+    def compute_shapes(self, size: int) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of map and offset."""
         return {"map": (size, size), "offset": (size,)}
 
     def project(self, batch: PairBatch) -> PairBatch:
@@ -118,7 +123,8 @@ class TransportHead(Head):
     """A learned transport, for sure links and for possible links.
 
     Word vectors become tanh(x A + b). S_ij is the cosine of two of them times a learned sharpness, plus the
-    output of a small convolution over the cells around it. The score of word i having no link is learned,
+    output of a small convolution over the cells around it, which also knows how alike two words are spelled,
+    and whether they are the same word. The score of word i having no link is learned,
     r_i = x_i · p + q. One scaling step, as of unbalanced transport with a bin for unmatched mass,
 
         f_i = −log(exp r_i + Σ_j exp S_ij),    g_j = −log(exp r_j + Σ_i exp S_ij),
@@ -136,7 +142,7 @@ class TransportHead(Head):
     alpha: Array  # (levels,)
     beta: Array  # (levels,)
     gamma: Array  # (levels,)
-    near: Array  # (9 · 5, channels): first convolution, 3 × 3
+    near: Array  # (9 · 7, channels): first convolution, 3 × 3; (9 · 5, channels) without spelling
     near_offset: Array  # (channels,)
     wider: Array  # (9 · channels, channels): second convolution
     wider_offset: Array  # (channels,)
@@ -145,7 +151,7 @@ class TransportHead(Head):
     null_calibration: Array  # (3, levels)
 
     @classmethod
-    def initialize(cls, size: int, random: np.random.Generator) -> Self:
+    def initialize(cls, size: int, random: np.random.Generator, *, spelling: bool = True) -> Self:
         """Return a head with random weights."""
         levels = len(LEVELS)
 
@@ -162,7 +168,7 @@ class TransportHead(Head):
             alpha=flat(0.5, levels),
             beta=flat(0.5, levels),
             gamma=flat(0, levels),
-            near=_draw_weights(random, 9 * (levels + 3), CHANNELS),
+            near=_draw_weights(random, 9 * (FEATURES + SPELLING_FEATURES * spelling), CHANNELS),
             near_offset=flat(0, CHANNELS),
             wider=_draw_weights(random, 9 * CHANNELS, CHANNELS),
             wider_offset=flat(0, CHANNELS),
@@ -171,15 +177,20 @@ class TransportHead(Head):
             null_calibration=same.copy(),
         )
 
-    @staticmethod
-    def shapes(size: int) -> dict[str, tuple[int, ...]]:
+    @property
+    def reads_spelling(self) -> bool:
+        """Whether the convolution reads the spelling of words; heads made by earlier versions do not."""
+        return len(self.near) > 9 * FEATURES
+
+    def compute_shapes(self, size: int) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of all arrays."""
         levels, channels = len(LEVELS), CHANNELS
         return {
             "map": (size, size),
             "offset": (size,),
             "price": (size, levels),
             **dict.fromkeys(("log_sharpness", "base_price", "alpha", "beta", "gamma"), (levels,)),
-            "near": (9 * (levels + 3), channels),
+            "near": (9 * (FEATURES + SPELLING_FEATURES * self.reads_spelling), channels),
             "wider": (9 * channels, channels),
             **dict.fromkeys(("near_offset", "wider_offset"), (channels,)),
             "seen": (channels, levels),
@@ -188,13 +199,14 @@ class TransportHead(Head):
 
     def compute_logits(self, batch: PairBatch) -> Array:
         """Compute the logits of all links at each level, (levels, B, N, M), before calibration."""
-        xp, cells = array_namespace(batch.X), batch.cells
-        X, Y = (normalize(xp, xp.tanh(_multiply(xp, x, self.map) + self.offset)) for x in (batch.X, batch.Y))
+        xp, cells, size = array_namespace(batch.X), batch.cells, len(self.offset)
+        words = batch.X[..., :size], batch.Y[..., :size]
+        X, Y = (normalize(xp, xp.tanh(_multiply(xp, x, self.map) + self.offset)) for x in words)
         S = (X @ xp.matrix_transpose(Y))[None, ...] * _expand_levels(xp.exp(self.log_sharpness))
         S = S + self._convolve(xp, S, batch)
         f, g = (
             -xp.logaddexp(self._score_nulls(xp, x), _log_sum_exp(xp, xp.where(cells, S, PADDING), axis))
-            for x, axis in ((batch.X, 3), (batch.Y, 2))
+            for x, axis in zip(words, (3, 2), strict=True)
         )
         competition = 2 * S + f[:, :, :, None] + g[:, :, None, :]
         alpha, beta, gamma = map(_expand_levels, (self.alpha, self.beta, self.gamma))
@@ -211,7 +223,9 @@ class TransportHead(Head):
         attention = (_softmax(xp, sure, 2) + _softmax(xp, sure, 1)) / 2
         distance = xp.astype(xp.abs(compute_displacement(xp, batch.is_source, batch.is_target)), S.dtype)
         mask = xp.astype(cells, S.dtype)
-        features = [xp.permute_dims(x, (1, 0, 2)) for x in (*S, attention, distance, mask)]  # (N, B, M) each
+        spelling = self._compare_spelling(xp, batch) if self.reads_spelling else ()
+        features = (*S, attention, distance, *spelling, mask)
+        features = [xp.permute_dims(x, (1, 0, 2)) for x in features]  # (N, B, M) each
         rows, pairs, columns = features[0].shape
         # A pair of long texts is convolved block by block: its features would fill the memory.
         side = BLOCK if pairs == 1 else max(rows, columns)
@@ -229,6 +243,12 @@ class TransportHead(Head):
             for i in range(0, rows, side)
         )
         return xp.permute_dims(xp.concat(list(strips), axis=0), (3, 1, 0, 2))
+
+    def _compare_spelling(self, xp: Any, batch: PairBatch) -> tuple[Array, Array]:
+        """Compute how alike two words are spelled, and whether they are the same, (B, N, M) each."""
+        X, Y = (x[..., len(self.offset) :] for x in (batch.X, batch.Y))
+        alike = X @ xp.matrix_transpose(Y)
+        return alike, xp.astype(alike > SAME, alike.dtype)
 
     def _apply_layers(self, xp: Any, features: Array) -> Array:
         """Apply both convolutions to features (N, B, M, channels), of which the last is the mask."""

@@ -4,12 +4,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from otalign.alignment import LEVELS, Level
-from otalign.arrays import array_namespace
+from otalign.arrays import Array, array_namespace
 from otalign.scoring.batches import BatchBudget, PairBatch
 from otalign.scoring.heads import TransportHead
 from otalign.scoring.scorer import LinkScores
-
-Array = Any
 
 # The head computes so much for each cell that few cells fit into a cache, and padding is expensive.
 BUDGET = BatchBudget(cells=1 << 14, cell_bytes=1 << 11, step=8)
@@ -24,10 +22,17 @@ class LearnedScorer:
     level: Level
     budget: BatchBudget = BUDGET
 
+    @property
+    def reads_spelling(self) -> bool:
+        """Whether the head reads the spelling of words."""
+        return self.head.reads_spelling
+
     def to_device(self, vectors: Array) -> "LearnedScorer":
+        """Return the scorer with the arrays of its head in the library, and on the device, of the vectors."""
         return LearnedScorer(self.head.to_device(vectors), self.level)
 
     def score(self, batch: PairBatch) -> LinkScores:
+        """Compute the calibrated probabilities of all links and nulls of a batch."""
         xp = array_namespace(batch.X)
         logits = self.head.compute_logits(batch)
         links = compute_link_probabilities(logits, batch.cells, self.head.calibration, self.level)

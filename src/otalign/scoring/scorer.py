@@ -1,10 +1,9 @@
 """The interface of scorers: a batch of word vectors in, scores of links and nulls out."""
 
-from typing import Any, NamedTuple, Protocol, Self
+from typing import NamedTuple, Protocol, Self
 
+from otalign.arrays import Array
 from otalign.scoring.batches import BatchBudget, PairBatch
-
-Array = Any
 
 
 class LinkScores(NamedTuple):
@@ -22,6 +21,11 @@ class Scorer(Protocol):
     @property
     def budget(self) -> BatchBudget:
         """Size of the batches that suits the scorer."""
+        ...
+
+    @property
+    def reads_spelling(self) -> bool:
+        """Whether word vectors must be followed by the vectors of their spelling."""
         ...
 
     def to_device(self, vectors: Array) -> Self:

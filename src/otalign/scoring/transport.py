@@ -5,9 +5,9 @@ always scores 1, and the score of a null is 1 minus the score of the word's stro
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from otalign.arrays import array_namespace, get_gpu_memory
+from otalign.arrays import Array, array_namespace, get_gpu_memory
 from otalign.ot import Problem, Solver, solve
 from otalign.scoring.batches import BatchBudget, PairBatch
 from otalign.scoring.cost import compute_costs, min_max_scale
@@ -15,8 +15,6 @@ from otalign.scoring.fertility import compute_masses
 from otalign.scoring.heads import ProjectionHead
 from otalign.scoring.scorer import LinkScores
 from otalign.settings import Settings
-
-Array = Any
 
 # Solvers run many small operations in a loop, which only many cells make worth starting.
 BUDGET = BatchBudget(cells=1 << 17, cell_bytes=1 << 7, step=24)
@@ -44,12 +42,15 @@ class TransportScorer:
     settings: Settings
     projection: ProjectionHead | None = None
     budget: BatchBudget = BUDGET
+    reads_spelling: bool = False
 
     def to_device(self, vectors: Array) -> "TransportScorer":
+        """Return the scorer with its projection in the library, and on the device, of the vectors."""
         projection = self.projection and self.projection.to_device(vectors)
         return TransportScorer(self.settings, projection)
 
     def score(self, batch: PairBatch) -> LinkScores:
+        """Solve the transport problems of a batch and scale their plans."""
         if self.projection:
             batch = self.projection.project(batch)
         inputs = compute_inputs(batch, self.settings)

@@ -2,8 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Collection, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import asdict
 from typing import Annotated, TypeVar
 
@@ -52,19 +52,11 @@ def make_app(
     batches = RequestQueue(AlignmentWorker(aligner, limits.words), limits.waiting)
     metrics = metrics or Metrics()
     state = State(batches)
-
-    @asynccontextmanager
-    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        batches.start()
-        state.warm_up(PairRequest("The first pair", "takes longer", choices.choose()))
-        yield
-        batches.stop()
-
     app = FastAPI(
         title="otalign",
         version=otalign.__version__,
         description=DESCRIPTION,
-        lifespan=lifespan,
+        lifespan=_make_lifespan(state, choices),
         docs_url=None,  # these pages would load scripts from other servers
         redoc_url=None,
         responses=problems.RESPONSES,
@@ -72,22 +64,42 @@ def make_app(
     problems.add_handlers(app)
     app.add_middleware(Guard, limits=limits, metrics=metrics, hosts=hosts, token=token)
     if origins:  # outermost, so that allowed pages can read errors as well
-        app.add_middleware(
-            CORSMiddleware,
-            allow_origins=origins,
-            allow_methods=["GET", "POST"],
-            allow_headers=["Authorization", "Content-Type"],
-        )
+        _allow_origins(app, origins)
     page.add_page(app)
     _add_align_route(app, choices, limits, batches, metrics)
-    about = messages.About(
+    _add_status_routes(app, _describe_aligner(aligner, choices, limits), state, metrics)
+    return app
+
+
+def _make_lifespan(
+    state: "State", choices: Choices
+) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        state.batches.start()
+        state.warm_up(PairRequest("The first pair", "takes longer", choices.choose()))
+        yield
+        state.batches.stop()
+
+    return lifespan
+
+
+def _allow_origins(app: FastAPI, origins: Sequence[str]) -> None:
+    app.add_middleware(
+        CORSMiddleware,
+        allow_origins=origins,
+        allow_methods=["GET", "POST"],
+        allow_headers=["Authorization", "Content-Type"],
+    )
+
+
+def _describe_aligner(aligner: Aligner, choices: Choices, limits: Limits) -> messages.About:
+    return messages.About(
         signature=aligner.signature,
         problem=choices.default,
         settings={name: choice.settings.get_options() for name, choice in choices.offered.items()},
         limits=asdict(limits),
     )
-    _add_status_routes(app, about, state, metrics)
-    return app
 
 
 def _add_align_route(

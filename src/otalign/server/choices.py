@@ -52,7 +52,7 @@ class Choices:
     """The choices that an aligner offers, by the name of their problem."""
 
     def __init__(self, aligner: Aligner) -> None:
-        own, plain = aligner.settings, aligner.settings.without_training()
+        own, plain = aligner.settings, aligner.settings.discard_training()
         base = aligner if plain is own else Aligner(aligner.encoder, plain)
         self.default = own.problem_name
         settings = {name: plain.replace(problem=spec.build()) for name, spec in PROBLEMS.items()}

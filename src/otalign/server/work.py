@@ -130,7 +130,7 @@ class AlignmentWorker:
         # The vectors of a pair without words have no dimensions, if it was embedded alone.
         vectors = [entry.vectors for entry in cached if len(entry.vectors)] or [np.zeros((0, 1), np.float32)]
         chunk = EmbeddedPairs([entry.pair for entry in cached], Embeddings(np.concatenate(vectors), starts))
-        chunks = choice.aligner.centre_chunks(iter([chunk]))
+        chunks = choice.aligner.finish_chunks(iter([chunk]))
         return [scored for centred in chunks for scored in choice.aligner.align_with_scores(centred)]
 
 

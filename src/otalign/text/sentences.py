@@ -60,10 +60,10 @@ def document(text: str) -> Document:
 
 
 def split_lines(text: str) -> Document:
-    """Split a text into lines, each a sentence; blank lines are skipped.
+    r"""Split a text into lines, each a sentence; blank lines are skipped.
 
     Example:
-        >>> split_lines("one line\\n\\nanother").sentences
+        >>> split_lines("one line\n\nanother").sentences
         ('one line', 'another')
     """
     stripped = (_strip(text, *match.span()) for match in LINE.finditer(text))

@@ -43,7 +43,7 @@ class SpannedText:
 
     makers: ClassVar[str]  # functions that create it, named in the error
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         check_unicode(self.text)
         bounds = [0, *chain.from_iterable(self.spans), len(self.text)]
         if bounds != sorted(bounds):

@@ -7,10 +7,12 @@ probabilities alike) in one go, so that the copy is as well annotated as the pai
 
 import random
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass
+from functools import partial
 
 from otalign.training import edits
 from otalign.training.examples import Example
+from otalign.training.synonyms import Synonyms
 
 Draw = Callable[[], Example]  # returns another training pair, at random
 Edit = Callable[[Example, random.Random, Draw], Example | None]
@@ -18,7 +20,7 @@ Edit = Callable[[Example, random.Random, Draw], Example | None]
 EDITS: dict[str, Edit] = {
     "exchange": edits.exchange_spans,
     "typos": edits.misspell_words,
-    "unrelated": edits.make_unrelated,
+    "unrelated": edits.replace_target,
     "join": edits.join_pairs,
     "repeat": edits.repeat_clause,
     "delete": edits.delete_span,
@@ -26,6 +28,8 @@ EDITS: dict[str, Edit] = {
     "single": edits.pair_single_words,
     "identity": edits.pair_with_itself,
 }
+COPIES = (*EDITS, "synonyms")  # kinds that add copies
+KINDS = (*COPIES, "case")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +48,9 @@ class Augmentation:
         insert: A span of another sentence is inserted; it has no links.
         single: One word with its counterpart, or with a word of another pair, which has no link.
         identity: A sentence with itself, half of the time with spans exchanged.
+        synonyms: Up to three words of a sentence are replaced by synonyms; their links stay.
         case: Share of all examples, not copies, whose case is changed (lower, upper, title, capital).
+        lexicon: The synonyms; without them there are no such copies.
 
     Raises:
         ValueError: If a share is not from 0 to 1.
@@ -63,7 +69,9 @@ class Augmentation:
     insert: float = 0.04
     single: float = 0.03
     identity: float = 0.06
+    synonyms: float = 0.15
     case: float = 0.2
+    lexicon: Synonyms | None = None
 
     def __post_init__(self) -> None:
         for name, share in self.to_dict().items():
@@ -73,35 +81,48 @@ class Augmentation:
     @property
     def copies(self) -> dict[str, float]:
         """Share of each kind that adds copies."""
-        return {name: getattr(self, name) for name in EDITS}
+        shares = {name: getattr(self, name) for name in COPIES}
+        return shares if self.lexicon else shares | {"synonyms": 0.0}
+
+    def get_edit(self, kind: str) -> Edit:
+        """Return the edit of a kind that adds copies."""
+        if kind == "synonyms":
+            assert self.lexicon is not None  # else no copy of the kind is made
+            return partial(edits.replace_words, self.lexicon)
+        return EDITS[kind]
 
     def to_dict(self) -> dict[str, float]:
         """Return the shares by kind."""
-        return asdict(self)
+        return {name: getattr(self, name) for name in KINDS}
 
 
-KINDS = tuple(field.name for field in fields(Augmentation))
-NO_AUGMENTATION = Augmentation(**dict.fromkeys(KINDS, 0.0))
+NO_AUGMENTATION = Augmentation(**dict.fromkeys(KINDS, 0.0))  # pyright: ignore[reportArgumentType]
 
 
-def augment(example: Example, kind: str | None, random: random.Random, draw: Draw, case: float) -> Example:
+def augment(
+    example: Example,
+    kind: str | None,
+    random: random.Random,
+    draw: Draw,
+    augmentation: Augmentation = Augmentation(),  # noqa: B008 (frozen)
+) -> Example:
     """Make an edited copy of an example.
 
     Args:
         example: A pair with words on both sides.
-        kind: The edit, a key of `EDITS`; None leaves the pair as it is.
+        kind: The edit, one of `COPIES`; None leaves the pair as it is.
         random: Source of random numbers.
         draw: Function that returns another training pair.
-        case: Probability with which the case is changed too.
+        augmentation: The synonyms, and the share of examples whose case is changed too.
 
     Returns:
         The copy, or the example itself if the edit does not apply to it, since there is nothing to exchange.
     """
     if kind is not None:
         turned = random.random() < 0.5  # edits change the target sentence, or by this the source
-        edited = EDITS[kind](example.transpose() if turned else example, random, draw)
+        edited = augmentation.get_edit(kind)(example.transpose() if turned else example, random, draw)
         if edited is not None:
             example = edited.transpose() if turned else edited
-    if random.random() < case:
+    if random.random() < augmentation.case:
         example = edits.change_case(example, random)
     return example

@@ -10,6 +10,7 @@ from otalign.alignment import LEVELS
 from otalign.encoders import Encoder, Pairing, PairPreparer
 from otalign.encoders.windows import Input
 from otalign.gold import Gold
+from otalign.text import spelling
 from otalign.text.words import join_words
 from otalign.training.reading import ShuffledSet
 
@@ -28,7 +29,8 @@ class TrainingBatch:
         words: Word that each of these subwords is part of, among 2 · B · W, (E,).
         shares: Share of each of these subwords in the vector of its word, (E,).
         lengths: Number of words of source and target, (B, 2).
-        links: Probability of a link to learn in each cell, (levels, B, N, M).
+        ngrams: Counts of the n-grams of each word, in int8, (2 · B · W, spelling.SIZE).
+        links: Probability of a link to learn in each cell, in float16, (levels, B, N, M).
         known: Weight of each level of a pair, 0 where its links are unknown, (levels, B).
         pairs: Numbers of the pairs in their set, (B,).
     """
@@ -40,6 +42,7 @@ class TrainingBatch:
     words: np.ndarray
     shares: np.ndarray
     lengths: np.ndarray
+    ngrams: np.ndarray
     links: np.ndarray
     known: np.ndarray
     pairs: np.ndarray
@@ -59,13 +62,14 @@ def encode_pairs(
 
 def collate(
     inputs: Sequence[Sequence[Input]],
-    lengths: np.ndarray,
+    texts: Sequence[tuple[Sequence[str], Sequence[str]]],
     links: np.ndarray,
     known: np.ndarray,
     pairs: np.ndarray,
     pad: int,
 ) -> TrainingBatch:
     """Put the inputs and the targets of pairs into padded arrays."""
+    lengths = np.array([(len(source), len(target)) for source, target in texts], dtype=np.int64)
     flat = [(owner, one) for owner, of in enumerate(inputs) for one in of]
     sizes = np.array([len(one.ids) for _, one in flat])
     longest, width = int(sizes.max()), int(lengths.max())
@@ -87,10 +91,20 @@ def collate(
         np.concatenate([piece.words for _, _, piece in pieces]) + np.repeat(words, counts),
         np.concatenate([piece.weights for _, _, piece in pieces]).astype(np.float32),
         lengths,
-        links,
+        _count_ngrams(texts, lengths, width),
+        links.astype(np.float16),
         known,
         pairs,
     )
+
+
+def _count_ngrams(
+    texts: Sequence[tuple[Sequence[str], Sequence[str]]], lengths: np.ndarray, width: int
+) -> np.ndarray:
+    is_word = np.arange(width) < lengths.reshape(-1, 1)
+    counts = np.zeros((*is_word.shape, spelling.SIZE), dtype=np.int8)
+    counts[is_word] = spelling.count_ngrams([word for pair in texts for words in pair for word in words])
+    return counts.reshape(-1, spelling.SIZE)
 
 
 class PairSet(ShuffledSet):
@@ -128,7 +142,8 @@ class PairSet(ShuffledSet):
             for level, cells in enumerate(self.links[pair]):
                 links[level, b, cells[:, 0], cells[:, 1]] = 1
         known = np.ones((len(LEVELS), len(pairs)), dtype=np.float32)
-        return collate([self.inputs[k] for k in pairs], lengths, links, known, pairs, self.pad)
+        texts = [(self.golds[k].source, self.golds[k].target) for k in pairs]
+        return collate([self.inputs[k] for k in pairs], texts, links, known, pairs, self.pad)
 
     def shuffle(self, size: int, random: np.random.Generator) -> list[np.ndarray]:
         """Return the numbers of all pairs in random batches of `size`, each pair once and in one direction.

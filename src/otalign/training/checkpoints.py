@@ -81,7 +81,12 @@ class Checkpoint:
         self.file.unlink(missing_ok=True)
 
     def save(self, key: RunKey, state: Mapping[str, Any]) -> None:
-        """Write the state of a training."""
+        """Write the state of a training.
+
+        Args:
+            key: Key of the training.
+            state: All that is needed to continue it.
+        """
         import torch
 
         with open_atomic(self.file) as file:

@@ -26,10 +26,11 @@ class Distillation:
         folder: Folder that keeps the teachers' predictions; without one they are made for each training.
 
     Example:
-        ```python
-        distillation = Distillation([Aligner.load("teacher")], [(("he", "ran"), ("he", "was", "running"))])
-        train("minilm-l6", sources, Learned(), distillation=distillation)
-        ```
+        >>> from otalign import Aligner
+        >>> from otalign.training import Distillation
+        >>> distillation = Distillation([Aligner.load()], [(("he", "ran"), ("he", "was", "running"))])
+        >>> len(distillation.collect_texts(golds=[]))
+        1
     """
 
     teachers: Sequence[Aligner] = ()
@@ -38,6 +39,12 @@ class Distillation:
 
     def collect_texts(self, golds: Sequence[Gold]) -> PairTexts:
         """Collect the words of gold pairs, then those of the unlabelled pairs.
+
+        Args:
+            golds: The gold pairs.
+
+        Returns:
+            The words of all pairs.
 
         Raises:
             ValueError: If there are unlabelled pairs, but no teacher.
@@ -48,7 +55,15 @@ class Distillation:
         return texts
 
     def compute_digest(self, texts: PairTexts, golds: int) -> str:
-        """Compute a digest of the teachers and of the unlabelled pairs, which follow so many gold pairs."""
+        """Compute a digest of the teachers and of the unlabelled pairs, which follow so many gold pairs.
+
+        Args:
+            texts: The words of all pairs, gold pairs first.
+            golds: Number of gold pairs.
+
+        Returns:
+            The digest, in hexadecimal digits.
+        """
         digest = sha256()
         texts.update_digest(digest, golds, len(texts))
         for teacher in self.teachers:
@@ -56,7 +71,16 @@ class Distillation:
         return digest.hexdigest()
 
     def predict(self, texts: PairTexts, workers: int, progress: Progress) -> Targets | None:
-        """Predict the link probabilities of all pairs; None without a teacher."""
+        """Predict the link probabilities of all pairs; None without a teacher.
+
+        Args:
+            texts: The words of all pairs.
+            workers: Number of processes that prepare pairs for the teachers.
+            progress: Function that is called with a description, the amount done, and the total.
+
+        Returns:
+            The probabilities, or None.
+        """
         if not self.teachers:
             return None
         return predict_targets(self.teachers, texts, self.folder, workers=workers, progress=progress)

@@ -18,6 +18,7 @@ from otalign.training.examples import (
     make_identity_example,
     make_null_example,
 )
+from otalign.training.synonyms import Synonyms
 
 Draw = Callable[[], Example]
 
@@ -141,7 +142,7 @@ def misspell(word: str, random: Random) -> str:
     return word[:k] + random.choice(near) + word[k + 1 :] if near else word[: k + 1] + word[k:]
 
 
-def make_unrelated(example: Example, random: Random, draw: Draw) -> Example | None:
+def replace_target(example: Example, random: Random, draw: Draw) -> Example | None:
     """Take the target of another pair; the two must not share a content word."""
     for _ in range(TRIES):
         target = draw().target
@@ -182,7 +183,7 @@ def repeat_clause(example: Example, random: Random, draw: Draw) -> Example | Non
     """
     if max(example.shape) > CLAUSE_WORDS:
         return None
-    clause = _strip_closing(example)
+    clause = _strip_punctuation(example)
     cells = _find_linked_words(clause)
     new = sorted(
         _find_content_words(draw().source)
@@ -200,7 +201,7 @@ def repeat_clause(example: Example, random: Random, draw: Draw) -> Example | Non
     return join_examples([clause, link, changed], [2, 1, 0] if random.random() < 0.6 else [0, 1, 2])
 
 
-def _strip_closing(example: Example) -> Example:
+def _strip_punctuation(example: Example) -> Example:
     """Remove the closing punctuation of both sentences, so that the pair can be part of another."""
     for _ in range(2):
         if len(example.target) > 1 and example.target[-1] in CLOSING:
@@ -218,6 +219,21 @@ def _find_linked_words(example: Example) -> list[tuple[int, int]]:
     return [
         (i, j) for i, j in cells if min(len(example.source[i]), len(example.target[j])) >= CONTENT_LETTERS
     ]
+
+
+def replace_words(synonyms: Synonyms, example: Example, random: Random, draw: Draw) -> Example | None:
+    """Replace up to three words of the target sentence by synonyms, whose words all take over the targets."""
+    able = [k for k, word in enumerate(example.target) if synonyms.find(word)]
+    if not able:
+        return None
+    chosen = set(random.sample(able, min(len(able), random.choice((1, 1, 2, 3)))))
+    target: list[str] = []
+    counts = []
+    for k, word in enumerate(example.target):
+        phrase = random.choice(synonyms.find(word)) if k in chosen else (word,)
+        target += phrase
+        counts.append(len(phrase))
+    return replace(example, target=tuple(target), targets=np.repeat(example.targets, counts, axis=2))
 
 
 def delete_span(example: Example, random: Random, draw: Draw) -> Example | None:

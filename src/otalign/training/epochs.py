@@ -10,7 +10,22 @@ from otalign.tuning.sweep import Curve
 
 
 class DevScore(NamedTuple):
-    """Precision, recall and F1 on a dev set, at the threshold with the highest F1."""
+    """Precision, recall and F1 on a dev set, at the threshold with the highest F1.
+
+    Attributes:
+        threshold: The threshold.
+        precision: Precision at it.
+        recall: Recall at it.
+        f1: F1 at it.
+
+    Example:
+        >>> import numpy as np
+        >>> from otalign.training import DevScore
+        >>> from otalign.tuning import Curve
+        >>> curve = Curve(np.array([0.2, 0.5]), np.array([0.5, 1.0]), np.array([1.0, 1.0]))
+        >>> DevScore.from_curve(curve)
+        DevScore(threshold=0.5, precision=1.0, recall=1.0, f1=1.0)
+    """
 
     threshold: float
     precision: float
@@ -19,7 +34,11 @@ class DevScore(NamedTuple):
 
     @classmethod
     def from_curve(cls, curve: Curve) -> "DevScore":
-        """Return the best point of a curve."""
+        """Return the best point of a curve.
+
+        Args:
+            curve: Precision and recall at each threshold.
+        """
         values = (curve.thresholds, curve.precision, curve.recall, curve.f1)
         return cls(*(float(of[curve.best]) for of in values))
 
@@ -78,7 +97,11 @@ class Epoch:
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "Epoch":
-        """Return the epoch that `to_dict` wrote."""
+        """Return the epoch that `to_dict` wrote.
+
+        Args:
+            data: The dictionary.
+        """
         dev = {name: {k: DevScore(**score) for k, score in of.items()} for name, of in data["dev"].items()}
         return cls(data["epoch"], data["loss"], dev, data["seconds"])
 

@@ -63,20 +63,18 @@ def train(
             Inputs are validated before training starts.
 
     Example:
-        ::
-
-            from otalign import io
-            from otalign.settings import Learned
-            from otalign.training import CorpusSplits, RunOptions, train
-
-            sources = {"mtref": CorpusSplits(io.load("mtref", "train"), io.load("mtref", "dev"))}
-            result = train("bert-base-uncased", sources, Learned(), options=RunOptions(on_epoch=print))
-            result.aligner.save("my-aligner")
+        >>> from otalign.io import load
+        >>> from otalign.settings import Learned
+        >>> from otalign.training import CorpusSplits, train
+        >>> golds = {split: load("mtref", split) for split in ("train", "dev")}  # doctest: +SKIP
+        >>> sources = {"mtref": CorpusSplits(golds["train"], golds["dev"])}  # doctest: +SKIP
+        >>> result = train("bert-base-uncased", sources, Learned())  # doctest: +SKIP
+        >>> result.aligner.save("my-aligner")  # doctest: +SKIP
     """
     check_sources(sources)
     objective = make_objective(problem, level)
     recipe = recipe or objective.choose_recipe(load_settings(Path(encoder)))
-    pairs = TrainingPairs.collect(sources, objective.level)
+    pairs = TrainingPairs.collect(sources, objective.level, balance=recipe.balance)
     base, model, run = _build_run(encoder, sources, pairs, objective, recipe, distillation, options)
     epochs = run.fit()
     aligner = Aligner(_finish_encoder(base, model), model.settings, head=model.export_head())
@@ -110,10 +108,10 @@ def refit(
         ValueError: If the inputs do not belong together, or the checkpoint is that of another training.
 
     Example:
-        ```python
-        first = train("bert-base-uncased", sources, Learned())
-        final = refit("bert-base-uncased", sources, first)
-        ```
+        >>> from otalign.settings import Learned
+        >>> from otalign.training import refit, train
+        >>> first = train("bert-base-uncased", sources, Learned())  # doctest: +SKIP
+        >>> final = refit("bert-base-uncased", sources, first)  # doctest: +SKIP
     """
     recipe, settings = result.recipe, result.aligner.settings
     assert settings.problem is not None
@@ -121,7 +119,7 @@ def refit(
     if not recipe.decay:  # a learning rate that does not end by itself ends where it was best
         recipe = recipe.replace(epochs=max(result.epochs, key=lambda epoch: epoch.f1).number, steps=0)
     recipe = recipe.replace(patience=None)
-    pairs = TrainingPairs.collect(sources, result.level, with_dev=True)
+    pairs = TrainingPairs.collect(sources, result.level, with_dev=True, balance=recipe.balance)
     base, model, run = _build_run(
         encoder, sources, pairs, objective, recipe, distillation, options, with_dev=False
     )
@@ -149,7 +147,7 @@ def _build_run(
     check_encoder(base, pairs.golds, recipe)
     settings = _make_settings(base, sources, objective, recipe.seed, distillation.teachers)
     torch.manual_seed(recipe.seed)
-    model = Model(base, _make_head(base, objective, recipe.seed), objective, settings, recipe)
+    model = Model(base, _make_head(base, objective, recipe), objective, settings, recipe)
     dev = {name: source for name, source in sources.items() if with_dev}
     dev_sets = {
         name: DevSet.build(
@@ -193,15 +191,17 @@ def _make_stream(
         recipe.both_directions,
         recipe.gold_share,
         workers,
+        pairs.repeats,
     )
 
 
-def _make_head(encoder: Transformers, objective: Objective, seed: int) -> Head:
+def _make_head(encoder: Transformers, objective: Objective, recipe: Recipe) -> Head:
     """Return the head of the aligner that training continues from, or a new one."""
     saved = load_head(encoder.folder) if encoder.folder else None
     if saved is not None and type(saved) is objective.head_type:
         return saved
-    return objective.head_type.initialize(encoder.model.config.hidden_size, np.random.default_rng(seed))
+    size, random = encoder.model.config.hidden_size, np.random.default_rng(recipe.seed)
+    return objective.initialize_head(size, random, recipe)
 
 
 def _make_settings(

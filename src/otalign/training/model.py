@@ -18,6 +18,7 @@ from otalign.training.recipe import HeadPart, Recipe
 from otalign.training.tensors import BatchTensors
 
 CALIBRATION = {"calibration", "null_calibration"}  # arrays of a head that are not learned from the train set
+# Arrays that are kept at 0 to leave a part out. A head without spelling has fewer features instead.
 ABLATED_ARRAYS: dict[HeadPart, str] = {"competition": "beta", "prices": "price", "neighbours": "seen"}
 
 
@@ -61,7 +62,8 @@ class Model(Learner):
     ) -> None:
         super().__init__(encoder)
         self.objective, self.settings = objective, settings
-        ablated = {ABLATED_ARRAYS[part] for part in recipe.ablate}
+        self.reads_spelling = head.reads_spelling
+        ablated = {ABLATED_ARRAYS[part] for part in recipe.ablate if part in ABLATED_ARRAYS}
         self.arrays = nn.ParameterDict()
         for name, array in head.arrays().items():
             start = torch.tensor(array * (name not in ablated))
@@ -85,7 +87,8 @@ class Model(Learner):
 
     def embed_words(self, batch: BatchTensors) -> PairBatch:
         """Compute the word vectors of a batch."""
-        return batch.pool_words(self.encode(batch.inputs, self.compute_mix()).float())
+        states = self.encode(batch.inputs, self.compute_mix()).float()
+        return batch.pool_words(states, self.reads_spelling)
 
     def forward(self, batch: BatchTensors) -> Tensor:
         """Compute the loss of a batch."""

@@ -5,10 +5,11 @@ There are two. `TransportObjective` is that of the paper: a projection is learne
 problem needs.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
 from torch import Tensor
 from torch.nn import functional as F
 
@@ -59,6 +60,10 @@ class Objective(Protocol):
 
     def check_teachers(self, teachers: Sequence[Aligner]) -> None:
         """Raise ValueError if the objective cannot be learned from these teachers."""
+        ...
+
+    def initialize_head(self, size: int, random: np.random.Generator, recipe: Recipe) -> Head:
+        """Return a head with random weights, given the size of the embeddings."""
         ...
 
     def make_settings(self, encoder: str, layer: int, pairing: Pairing, trained: str) -> AnySettings:
@@ -115,6 +120,10 @@ class TransportObjective:
         """Raise ValueError if there is a teacher, since a plan is not a probability."""
         if teachers:
             raise ValueError(f"problem must be Learned() to learn from a teacher, got {self.problem!r}")
+
+    def initialize_head(self, size: int, random: np.random.Generator, recipe: Recipe) -> ProjectionHead:
+        """Return a random projection."""
+        return ProjectionHead.initialize(size, random)
 
     def make_settings(self, encoder: str, layer: int, pairing: Pairing, trained: str) -> Settings:
         """Return the settings of the paper, which has no centring and takes norms as masses."""
@@ -185,6 +194,10 @@ class LearnedObjective:
             )
         check_teachers(teachers)
 
+    def initialize_head(self, size: int, random: np.random.Generator, recipe: Recipe) -> TransportHead:
+        """Return a random head, which reads the spelling of words unless the recipe leaves that out."""
+        return TransportHead.initialize(size, random, spelling="spelling" not in recipe.ablate)
+
     def make_settings(self, encoder: str, layer: int, pairing: Pairing, trained: str) -> LearnedSettings:
         """Return settings whose thresholds are set after training."""
         return LearnedSettings(
@@ -230,6 +243,10 @@ class LearnedObjective:
         return replace(head, calibration=source.calibration, null_calibration=source.null_calibration)
 
 
+# By the type of the problem; others have a `TransportObjective`.
+OBJECTIVES: dict[type, Callable[..., Objective]] = {Learned: LearnedObjective}
+
+
 def make_objective(problem: Problem | Learned, level: Level | None = None) -> Objective:
     """Make the objective of a problem.
 
@@ -241,9 +258,8 @@ def make_objective(problem: Problem | Learned, level: Level | None = None) -> Ob
     Raises:
         TypeError: If the problem is not a transport problem.
     """
-    if isinstance(problem, Learned):
-        return LearnedObjective(problem, level)
-    return TransportObjective(problem, level or "sure")
+    objective = OBJECTIVES.get(type(problem), TransportObjective)
+    return objective(problem) if level is None else objective(problem, level)
 
 
 def recipe_for(problem: Problem | Learned, saved: AnySettings | None = None) -> Recipe:

@@ -45,7 +45,11 @@ class RunOptions:
             raise ValueError(f"workers must be at least 0, got {self.workers}")
 
     def replace(self, **changes: Any) -> "RunOptions":
-        """Return a copy with other values."""
+        """Return a copy with other values.
+
+        Args:
+            **changes: The other values, by field.
+        """
         return replace(self, **changes)
 
 

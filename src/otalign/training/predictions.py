@@ -63,10 +63,12 @@ def predict_targets(
         TypeError: If a teacher has not learned its transport.
 
     Example:
-        ```python
-        texts = PairTexts.build([(("he", "ran"), ("he", "was", "running"))])
-        predict_targets([Aligner.load("my-aligner")], texts).expand(0, (2, 3))
-        ```
+        >>> from otalign import Aligner
+        >>> from otalign.training import PairTexts, predict_targets
+        >>> texts = PairTexts.build([(("he", "ran"), ("he", "was", "running"))])
+        >>> sure, possible = predict_targets([Aligner.load()], texts).expand(0, (2, 3))
+        >>> (sure > 0.5).astype(int).tolist()
+        [[1, 0, 0], [0, 0, 1]]
     """
     bounds = range(0, len(texts), CHUNK)
     teachers_digest = "".join(map(digest_teacher, teachers))

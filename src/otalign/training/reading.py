@@ -1,15 +1,13 @@
 """Sets of training examples, read batch by batch; the next batches are prepared while one is in use."""
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, NamedTuple, Protocol, Self, TypeVar
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
-Task = TypeVar("Task")
-Result = TypeVar("Result")
+from otalign.processes import prefetch
 
 
 class Split(NamedTuple):
@@ -83,22 +81,3 @@ class ShuffledSet:
 
         with ThreadPoolExecutor(1) as thread:
             yield from prefetch(partial(thread.submit, make), self.shuffle(size, random), 1)
-
-
-def prefetch(
-    submit: Callable[[Task], "Future[Result]"], tasks: Iterable[Task], ahead: int
-) -> Iterator[Result]:
-    """Yield the results of tasks in their order, and submit tasks before their results are asked for.
-
-    Args:
-        submit: Function that starts a task.
-        tasks: The tasks.
-        ahead: Number of tasks to submit beyond the one whose result is yielded.
-    """
-    started: deque[Future[Result]] = deque()
-    for task in tasks:
-        started.append(submit(task))
-        if len(started) > ahead:
-            yield started.popleft().result()
-    while started:
-        yield started.popleft().result()

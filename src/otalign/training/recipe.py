@@ -1,13 +1,13 @@
 """Recipes: all that decides the weights of an aligner but the data and the encoder, in one value."""
 
 import math
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 from otalign.training.augmentation import NO_AUGMENTATION, Augmentation
 
 OptimizerName = Literal["adamw", "adafactor"]
-HeadPart = Literal["competition", "prices", "neighbours"]
+HeadPart = Literal["competition", "prices", "neighbours", "spelling"]
 MAX_EPOCHS = 30  # of a small corpus, which is read more often
 
 
@@ -34,6 +34,7 @@ class Recipe:
         teaching: Share of the teachers in the targets of gold pairs.
         unlabelled_weight: Weight of an unlabelled pair, where that of a gold pair is 1.
         gold_share: Share of gold pairs among the pairs of an epoch; gold is repeated to reach it.
+        balance: Size that a small corpus gets by repetition, relative to the largest of several.
         augmentation: Shares of augmented copies.
         seed: Seed of all random numbers.
 
@@ -62,6 +63,7 @@ class Recipe:
     teaching: float = 0.5
     unlabelled_weight: float = 0.8
     gold_share: float = 0.2
+    balance: float = 0.5
     augmentation: Augmentation = Augmentation()  # noqa: RUF009 (frozen)
     seed: int = 1
 
@@ -81,7 +83,7 @@ class Recipe:
             raise ValueError(f"learning_rate must be above 0 and below 1, got {self.learning_rate}")
         if self.patience is not None and self.patience < 1:
             raise ValueError(f"patience must be at least 1, or None to never stop early, got {self.patience}")
-        for name in ("teaching", "unlabelled_weight"):
+        for name in ("teaching", "unlabelled_weight", "balance"):
             if not 0 <= getattr(self, name) <= 1:
                 raise ValueError(f"{name} must be from 0 to 1, got {getattr(self, name)}")
         for name in ("ema_share", "gold_share"):
@@ -89,16 +91,25 @@ class Recipe:
                 raise ValueError(f"{name} must be at least 0 and below 1, got {getattr(self, name)}")
 
     def replace(self, **changes: Any) -> "Recipe":
-        """Return a copy with other values."""
+        """Return a copy with other values.
+
+        Args:
+            **changes: The other values, by field.
+        """
         return replace(self, **changes)
 
     def count_epochs(self, steps: int) -> int:
-        """Return the number of epochs at most, given the steps of each."""
+        """Return the number of epochs at most, given the steps of each.
+
+        Args:
+            steps: Number of steps of an epoch.
+        """
         return max(self.epochs, min(MAX_EPOCHS, math.ceil(self.steps / steps)))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the recipe as values that JSON can hold."""
-        return asdict(self)
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return values | {"ablate": list(self.ablate), "augmentation": self.augmentation.to_dict()}
 
 
 # Arase, Bao and Yokoi (2023). They search the learning rate, from 5e-5 to 2.5e-4, on the dev set.
@@ -113,6 +124,7 @@ PAPER = Recipe(
     ema_share=0.0,
     both_directions=False,
     layers=1,
+    balance=0.0,
     augmentation=NO_AUGMENTATION,
 )
 

@@ -18,6 +18,13 @@ class TrainingResult:
         level: Level of the links that were learned; None for both.
         epochs: All epochs.
         dev: Scores of the aligner by dev set and level.
+
+    Example:
+        >>> from otalign import Aligner
+        >>> from otalign.training import DevScore, Recipe, TrainingResult
+        >>> dev = {"mtref": {"sure": DevScore(threshold=0.5, precision=0.75, recall=0.75, f1=0.75)}}
+        >>> TrainingResult(Aligner.load(), Recipe(), level=None, epochs=[], dev=dev).f1
+        0.75
     """
 
     aligner: Aligner

@@ -23,6 +23,7 @@ class CorpusSplits:
     Attributes:
         train: Gold pairs to learn from.
         dev: Gold pairs by which epochs and thresholds are chosen.
+        extra: More pairs to learn from, annotated like the dev set, whose links are known at both levels.
 
     Example:
         >>> from otalign import Gold
@@ -33,6 +34,19 @@ class CorpusSplits:
 
     train: Sequence[Gold]
     dev: Sequence[Gold]
+    extra: Sequence[Gold] = ()
+
+    def move_folds(self, held_out: int, folds: int) -> "CorpusSplits":
+        """Split the dev set into folds, keep one of them, and learn from the others too.
+
+        Args:
+            held_out: Number of the fold that stays the dev set, from 1.
+            folds: Number of folds.
+        """
+        numbers = [k % folds == held_out - 1 for k in range(len(self.dev))]
+        kept = [gold for gold, keep in zip(self.dev, numbers, strict=True) if keep]
+        moved = [gold for gold, keep in zip(self.dev, numbers, strict=True) if not keep]
+        return CorpusSplits(self.train, kept, [*self.extra, *moved])
 
     @property
     def dev_levels(self) -> tuple[Level, ...]:
@@ -45,31 +59,49 @@ Sources = Mapping[str, CorpusSplits]  # by the name of the corpus
 
 @dataclass(frozen=True, eq=False)
 class TrainingPairs:
-    """Gold pairs of all corpora, and at which levels their links are known, (pairs, levels)."""
+    """Gold pairs of all corpora.
+
+    Attributes:
+        golds: The pairs.
+        known: At which levels their links are known, (pairs, levels).
+        repeats: How often each pair is read in an epoch, (pairs,).
+    """
 
     golds: list[Gold]
     known: np.ndarray
+    repeats: np.ndarray
 
     @classmethod
-    def collect(cls, sources: Sources, level: Level | None, *, with_dev: bool = False) -> "TrainingPairs":
+    def collect(
+        cls, sources: Sources, level: Level | None, *, with_dev: bool = False, balance: float = 0.0
+    ) -> "TrainingPairs":
         """Collect the train sets of all corpora.
 
         Args:
             sources: Corpora by name.
             level: The only level to learn, so that the other counts as unknown; None for both.
             with_dev: Whether to learn from the dev sets too.
+            balance: Size that a small corpus gets by repetition, relative to the largest.
         """
-        golds = [gold for source in sources.values() for gold in source.train]
-        known = find_known_levels(sources)
-        if with_dev:
-            dev = [gold for source in sources.values() for gold in source.dev]
-            golds += dev
-            known = np.concatenate([known, np.ones((len(dev), len(LEVELS)), dtype=bool)])
-        return cls(golds, known & np.array([level in (None, one) for one in LEVELS]))
+        parts = [
+            (*source.train, *source.extra, *(source.dev if with_dev else ())) for source in sources.values()
+        ]
+        known = np.ones((sum(map(len, parts)), len(LEVELS)), dtype=bool)
+        start = 0
+        for source, part, in_train in zip(sources.values(), parts, find_known_levels(sources), strict=True):
+            known[start : start + len(source.train)] = in_train
+            start += len(part)
+        largest = max(map(len, parts))
+        repeats = [max(1, round(balance * largest / len(part))) for part in parts]
+        return cls(
+            [gold for part in parts for gold in part],
+            known & np.array([level in (None, one) for one in LEVELS]),
+            np.repeat(repeats, [len(part) for part in parts]),
+        )
 
 
 def find_known_levels(sources: Sources) -> np.ndarray:
-    """Find at which levels the links of each train pair are known, (pairs, levels).
+    """Find at which levels the links of each train set are known, (corpora, levels).
 
     A corpus that has possible links in its dev set but none in its train set was annotated there without the
     distinction: all its links are possible, and which are sure is unknown. If that is so for all corpora,
@@ -81,9 +113,7 @@ def find_known_levels(sources: Sources) -> np.ndarray:
     }
     if all(vague.values()):
         vague = dict.fromkeys(vague, False)
-    return np.array(
-        [[not vague[name], True] for name, source in sources.items() for _ in source.train], dtype=bool
-    )
+    return np.array([[not vague[name], True] for name in sources], dtype=bool)
 
 
 def check_sources(sources: Sources) -> None:

@@ -56,6 +56,9 @@ class PairTexts(_Arrays):
 
         Args:
             pairs: Words of source and target.
+
+        Returns:
+            The words of all pairs.
         """
         text, lengths = bytearray(), array("i")
         text_starts, word_starts = array("q", [0]), array("q", [0])
@@ -89,7 +92,13 @@ class PairTexts(_Arrays):
         return np.diff(self.word_starts).reshape(-1, 2)
 
     def update_digest(self, digest: Any, start: int, stop: int) -> None:
-        """Add the words of the pairs from `start` to `stop` to a digest."""
+        """Add the words of the pairs from `start` to `stop` to a digest.
+
+        Args:
+            digest: Digest of hashlib.
+            start: Index of the first pair.
+            stop: Index after the last pair.
+        """
         first, last = 2 * start, 2 * stop
         digest.update(self.text[self.text_starts[first] : self.text_starts[last]].tobytes())
         digest.update(self.word_lengths[self.word_starts[first] : self.word_starts[last]].tobytes())

@@ -5,14 +5,11 @@ numbers of an example depend on the seed, the epoch and its position in the epoc
 workers and of training processes does not change a result.
 """
 
-import gc
-import os
-from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from math import ceil
-from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -22,15 +19,13 @@ import numpy as np
 
 from otalign.alignment import LEVELS
 from otalign.encoders import Pairing, PairPreparer
-from otalign.processes import hide_main_module
-from otalign.training.augmentation import EDITS, Augmentation, augment
+from otalign.processes import TaskPool, prefetch
+from otalign.training.augmentation import COPIES, Augmentation, augment
 from otalign.training.batches import POOL, TrainingBatch, collate, encode_pairs
 from otalign.training.examples import Example
-from otalign.training.reading import WHOLE, Split, prefetch
+from otalign.training.reading import WHOLE, Split
 from otalign.training.store import PairStore
 
-AHEAD = 2  # tasks per worker that are submitted before their results are needed
-KINDS = tuple(EDITS)
 AS_IS = -1  # stands for the number of a kind where a pair is not edited
 
 
@@ -40,7 +35,7 @@ class Task(NamedTuple):
     seed: tuple[int, int]  # seed of the run, and number of the epoch
     first: int  # position of the first example in the epoch
     pairs: np.ndarray
-    kinds: np.ndarray  # numbers of `KINDS`, or `AS_IS`
+    kinds: np.ndarray  # numbers of `COPIES`, or `AS_IS`
     size: int  # number of examples in a batch
     split: Split
 
@@ -75,7 +70,8 @@ class BatchMaker:
                 links[:, b, :n, :m] = one.targets
             known = np.stack([one.weights for one in examples], axis=1).astype(np.float32)
             of = [inputs[k] for k in numbers]
-            return collate(of, lengths, links, known, task.pairs[numbers], self.reader.pad)
+            texts = [(one.source, one.target) for one in examples]
+            return collate(of, texts, links, known, task.pairs[numbers], self.reader.pad)
 
         return [[make_batch(part) for part in task.split.get_parts(batch)] for batch in batches]
 
@@ -93,8 +89,8 @@ class BatchMaker:
         example = self.store[pair]
         if self.both_directions and random.random() < 0.5:
             example = example.transpose()
-        name = None if kind == AS_IS else KINDS[kind]
-        return augment(example, name, random, draw, self.augmentation.case)
+        name = None if kind == AS_IS else COPIES[kind]
+        return augment(example, name, random, draw, self.augmentation)
 
 
 class ExampleStream:
@@ -109,6 +105,7 @@ class ExampleStream:
         gold_share: Smallest share of gold pairs among the pairs of an epoch; they are repeated to reach it.
             It has no effect without unlabelled pairs.
         workers: Number of worker processes; with 0 a thread makes the batches.
+        repeats: How often each gold pair is read, (gold pairs,); by default once.
     """
 
     def __init__(
@@ -120,16 +117,18 @@ class ExampleStream:
         both_directions: bool = True,
         gold_share: float = 0.0,
         workers: int = 0,
+        repeats: np.ndarray | None = None,
     ) -> None:
         self.maker = BatchMaker(store, reader, pairing, augmentation, both_directions)
         self.workers = workers
         able = np.flatnonzero(store.texts.lengths.min(axis=1, initial=np.iinfo(np.int64).max) > 0)
         gold, unlabelled = able[able < store.gold], able[able >= store.gold]
-        repeats = 1
+        if repeats is not None:
+            gold = np.repeat(gold, repeats[gold])
+        rounds = 1
         if len(gold) and len(unlabelled):
-            repeats = max(1, ceil(gold_share / (1 - gold_share) * len(unlabelled) / len(gold)))
-        self.repeats = repeats
-        self.pairs = np.concatenate([np.tile(gold, repeats), unlabelled])
+            rounds = max(1, ceil(gold_share / (1 - gold_share) * len(unlabelled) / len(gold)))
+        self.pairs = np.concatenate([np.tile(gold, rounds), unlabelled])
         self.copies = [round(share * len(self.pairs)) for share in augmentation.copies.values()]
 
     def __len__(self) -> int:
@@ -163,11 +162,7 @@ class ExampleStream:
             with ThreadPoolExecutor(1) as thread:
                 yield from prefetch(partial(thread.submit, self.maker.make_batches), tasks, 1)
             return
-        yield from prefetch(self._submit, tasks, AHEAD * self.workers)
-
-    def _submit(self, task: Task) -> "Future[list[list[TrainingBatch]]]":
-        with hide_main_module():  # a task may start a worker
-            return self.pool.submit(_make_batches, task)
+        yield from self.pool.run(tasks)
 
     def __enter__(self) -> "ExampleStream":
         """Start the workers, which serve all epochs."""
@@ -176,27 +171,15 @@ class ExampleStream:
             self.maker.store.save(Path(self.folder.name))
             maker = self.maker
             rest = (maker.reader, maker.pairing, maker.augmentation, maker.both_directions)
-            # Spawned, not forked: a process that uses a GPU or threads must not be copied.
-            self.pool = ProcessPoolExecutor(
-                self.workers, get_context("spawn"), initializer=_start, initargs=(self.folder.name, *rest)
-            )
+            self.pool = TaskPool(self.workers, _open_maker, Path(self.folder.name), *rest)
         return self
 
     def __exit__(self, *_: object) -> None:
         if self.workers:
-            self.pool.shutdown(cancel_futures=True)
+            self.pool.shut_down()
             self.folder.cleanup()
 
 
-_maker: list[BatchMaker] = []  # that of this worker process
-
-
-def _start(folder: str, *rest: Any) -> None:
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # the workers run in parallel already
-    gc.disable()  # nothing that is made here refers to itself
-    _maker.append(BatchMaker(PairStore.open(Path(folder)), *rest))
-
-
-def _make_batches(task: Task) -> list[list[TrainingBatch]]:
-    (maker,) = _maker
-    return maker.make_batches(task)
+def _open_maker(folder: Path, *rest: Any) -> Callable[[Task], list[list[TrainingBatch]]]:
+    """Return the function that makes batches of the pairs in a folder."""
+    return BatchMaker(PairStore.open(folder), *rest).make_batches

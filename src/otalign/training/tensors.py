@@ -19,6 +19,7 @@ class BatchTensors(NamedTuple):
     words: Tensor
     shares: Tensor
     lengths: Tensor
+    ngrams: Tensor
     links: Tensor
     known: Tensor
 
@@ -34,18 +35,36 @@ class BatchTensors(NamedTuple):
         inputs = dict[str, Tensor](
             zip(INPUTS, map(to_device, (batch.ids, batch.mask, batch.types)), strict=True)
         )
-        rest = (batch.places, batch.words, batch.shares, batch.lengths, batch.links, batch.known)
-        return cls(inputs, *map(to_device, rest))
+        rest = (
+            batch.places,
+            batch.words,
+            batch.shares,
+            batch.lengths,
+            batch.ngrams,
+            batch.links,
+            batch.known,
+        )
+        tensors = cls(inputs, *map(to_device, rest))
+        return tensors._replace(links=tensors.links.float())
 
-    def pool_words(self, states: Tensor) -> PairBatch:
-        """Compute word vectors, each the mean of the states (I, L, D) of its subwords."""
+    def pool_words(self, states: Tensor, with_spelling: bool = False) -> PairBatch:
+        """Compute word vectors, each the mean of the states (I, L, D) of its subwords.
+
+        Args:
+            states: States of the encoder.
+            with_spelling: Whether each word vector is followed by the vector of its spelling.
+        """
         pairs, (n, m) = len(self.lengths), self.links.shape[-2:]
         width, size = max(n, m), states.shape[-1]
         # Not by indexing, whose gradient sorts the places on a GPU.
         parts = states.reshape(-1, size).index_select(0, self.places) * self.shares[:, None]
         words = states.new_zeros(2 * pairs * width, size).index_add_(0, self.words, parts)
+        if with_spelling:
+            counts = self.ngrams.to(states.dtype)
+            norms = counts.square().sum(dim=1, keepdim=True).sqrt().clamp(min=1)
+            words = torch.cat([words, counts / norms], dim=1)
         each = torch.arange(width, device=states.device)
         is_word = each < self.lengths[:, :, None]  # (B, 2, W)
         # Padding gets a vector that is not 0, since the gradient of a norm is not defined at 0.
-        words = torch.where(is_word[..., None], words.view(pairs, 2, width, size), 1.0)
+        words = torch.where(is_word[..., None], words.view(pairs, 2, width, -1), 1.0)
         return PairBatch(words[:, 0, :n], words[:, 1, :m], is_word[:, 0, :n], is_word[:, 1, :m])

@@ -1,12 +1,16 @@
 """Search for the best settings on a dev set, and calibration of trained aligners.
 
 Example:
-    ```python
-    pairs = [(gold.source, gold.target) for gold in golds]
-    store = EmbeddingStore(encoder, pairs, [EncoderChoice(4), EncoderChoice(5)], "cache/")
-    results = tune(golds, store, Settings(encoder=encoder.name, layer=4), levels=("sure", "possible"))
-    results["sure"].settings, results["sure"].f1
-    ```
+    >>> from otalign import Aligner, Gold, Settings
+    >>> from otalign.tuning import EmbeddingStore, EncoderChoice, SearchGrid, tune
+    >>> golds = [Gold(("a", "used", "car"), ("a", "car"), frozenset({(0, 0), (2, 1)}))]
+    >>> encoder = Aligner.load().encoder
+    >>> pairs = [(gold.source, gold.target) for gold in golds]
+    >>> store = EmbeddingStore(encoder, pairs, [EncoderChoice(encoder.layer)], "cache")
+    >>> grid = SearchGrid(parameters=(0.5, 1.0), distortions=(0.0, 0.2))
+    >>> results = tune(golds, store, Settings(encoder=encoder.name, layer=encoder.layer), grid)
+    >>> results["sure"].settings.problem_name, results["sure"].f1
+    ('pot', 1.0)
 """
 
 from otalign.tuning.calibration import calibrate

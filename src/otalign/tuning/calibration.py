@@ -7,7 +7,7 @@ calibrated probabilities, for nulls.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from otalign.encoders.embeddings import to_numpy
 from otalign.gold import Gold
 from otalign.scoring import PairBatch, TransportHead, split_into_batches
 from otalign.scoring.learned import BUDGET, compute_link_probabilities, compute_null_logits
-from otalign.settings import Learned
+from otalign.settings import LEARNED, Learned
 from otalign.tuning.sweep import DIGITS, Curve, MarkedBatch, compute_curves, mark_batch
 
 STEPS = 50  # of Newton's method, at most; ten are usually enough
@@ -91,9 +91,9 @@ def get_transport_head(aligner: Aligner) -> TransportHead:
     Raises:
         TypeError: If it has not.
     """
-    if not isinstance(aligner.head, TransportHead):
+    if aligner.settings.problem_name != LEARNED:
         raise TypeError(f"aligner must have a learned transport, got the head {aligner.head!r}")
-    return aligner.head
+    return cast(TransportHead, aligner.head)
 
 
 def calibrate(
@@ -114,10 +114,12 @@ def calibrate(
         TypeError: If the aligner has not learned its transport.
 
     Example:
-        ```python
-        aligner, curves = calibrate(Aligner.load("my-aligner"), {"mine": golds})
-        aligner.save("calibrated")
-        ```
+        >>> from otalign import Aligner, Gold
+        >>> from otalign.tuning import calibrate
+        >>> golds = [Gold(("a", "used", "car"), ("a", "car"), frozenset({(0, 0), (2, 1)}))]
+        >>> aligner, curves = calibrate(Aligner.load(), {"mine": golds})
+        >>> float(curves["mine"]["sure"].f1.max())
+        1.0
     """
     sets = {name: DevLogits.compute(aligner, golds, level) for name, golds in devs.items()}
     head = calibrate_head(

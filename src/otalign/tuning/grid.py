@@ -58,7 +58,11 @@ class SearchGrid:
                     raise ValueError(f"{name} must be among {', '.join(get_args(type_))}, got {value!r}")
 
     def coarse(self, base: Settings) -> Iterator[Settings]:
-        """Yield every cost, fertility and distortion, each with a few of the parameters."""
+        """Yield every cost, fertility and distortion, each with a few of the parameters.
+
+        Args:
+            base: Settings that give what the grid leaves open.
+        """
         last = len(self.parameters) - 1
         places = sorted({round(k * last / (FEW - 1)) for k in range(FEW)}) if self.parameters else []
         few = tuple(self.parameters[place] for place in places)
@@ -70,7 +74,11 @@ class SearchGrid:
             yield from _vary_problem(ground, few)
 
     def fine(self, base: Settings) -> Iterator[Settings]:
-        """Yield settings with every parameter."""
+        """Yield settings with every parameter.
+
+        Args:
+            base: The other settings.
+        """
         return _vary_problem(base, self.parameters)
 
 

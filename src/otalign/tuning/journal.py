@@ -63,21 +63,41 @@ class Journal:
             self._scores |= json.loads(line)
 
     def compute_key(self, golds: Sequence[Gold], thresholds: Iterable[float]) -> str:
-        """Compute a digest of all that the scores of a search depend on but the settings."""
+        """Compute a digest of all that the scores of a search depend on but the settings.
+
+        Args:
+            golds: Pairs with their gold links.
+            thresholds: Thresholds that the search tries.
+
+        Returns:
+            The digest, in hexadecimal digits.
+        """
         digest = sha256(json.dumps([self.about, otalign.__version__, *thresholds]).encode())
         for gold in golds:
             digest.update(json.dumps(gold.to_dict()).encode())
         return digest.hexdigest()
 
     def get(self, key: str, settings: Settings, levels: Iterable[Level]) -> Scores | None:
-        """Return the scores of settings at these levels, or None if one is missing."""
+        """Return the scores of settings at these levels, or None if one is missing.
+
+        Args:
+            key: Digest of the search.
+            settings: The settings, with any threshold.
+            levels: Levels of the gold.
+        """
         known = self._scores.get(_make_entry(key, settings), {})
         if not all(level in known for level in levels):
             return None
         return {level: ThresholdScore(**known[level]) for level in levels}
 
     def record(self, key: str, settings: Settings, scores: Scores) -> None:
-        """Keep the scores of settings."""
+        """Keep the scores of settings.
+
+        Args:
+            key: Digest of the search.
+            settings: The settings, with any threshold.
+            scores: Scores by level.
+        """
         entry = _make_entry(key, settings)
         known = self._scores.setdefault(entry, {})
         known |= {level: asdict(score) for level, score in scores.items()}

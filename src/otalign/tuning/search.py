@@ -34,6 +34,14 @@ class TrialResult:
         precision: Precision at their threshold.
         recall: Recall at their threshold.
         f1: F1 at their threshold.
+
+    Example:
+        >>> from otalign import Settings
+        >>> from otalign.tuning import TrialResult
+        >>> settings = Settings(encoder="bert-base-uncased", layer=8)
+        >>> trial = TrialResult(settings, precision=0.8, recall=0.8, f1=0.8)
+        >>> trial.settings.threshold, trial.f1
+        (0.34, 0.8)
     """
 
     settings: Settings
@@ -43,7 +51,12 @@ class TrialResult:
 
     @classmethod
     def from_score(cls, settings: Settings, score: ThresholdScore) -> "TrialResult":
-        """Return the result of settings, given their best threshold."""
+        """Return the result of settings, given their best threshold.
+
+        Args:
+            settings: The settings, with any threshold.
+            score: Their best threshold, with its scores.
+        """
         return cls(settings.replace(threshold=score.threshold), score.precision, score.recall, score.f1)
 
 
@@ -55,6 +68,14 @@ class TuningResult:
         level: Level of the gold.
         best: The best settings, with their scores.
         rows: All settings that were tried, in order.
+
+    Example:
+        >>> from otalign import Settings
+        >>> from otalign.tuning import TrialResult, TuningResult
+        >>> settings = Settings(encoder="bert-base-uncased", layer=8)
+        >>> trial = TrialResult(settings, precision=0.8, recall=0.8, f1=0.8)
+        >>> TuningResult("sure", best=trial, rows=(trial,)).f1
+        0.8
     """
 
     level: Level
@@ -102,11 +123,17 @@ def tune(
         ValueError: If there is nothing to tune on.
 
     Example:
-        ```python
-        base = Settings(encoder="bert-base-uncased", layer=8, problem=Unbalanced(0.4))
-        results = tune(golds, store, base, SearchGrid(distortions=(0.0, 0.2)), ["sure"])
-        results["sure"].settings
-        ```
+        >>> import numpy as np
+        >>> from otalign import Gold, Settings, Unbalanced
+        >>> from otalign.encoders import Embeddings
+        >>> from otalign.tuning import EncoderChoice, SearchGrid, tune
+        >>> golds = [Gold(("a", "used", "car"), ("a", "car"), frozenset({(0, 0), (2, 1)}))]
+        >>> vectors = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0], [0, 0, 1]], dtype=np.float32)
+        >>> embeddings = {EncoderChoice(8): Embeddings(vectors, np.array([0, 3, 5]))}
+        >>> base = Settings(encoder="bert-base-uncased", layer=8, problem=Unbalanced(0.4))
+        >>> results = tune(golds, embeddings, base, SearchGrid(parameters=(0.2, 0.4), distortions=(0.0,)))
+        >>> results["sure"].f1, results["sure"].settings.problem
+        (1.0, Unbalanced(tau=0.2))
     """
     levels = tuple(levels)
     _check_inputs(golds, embeddings, levels)

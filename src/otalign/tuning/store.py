@@ -29,6 +29,11 @@ class EncoderChoice(NamedTuple):
     Attributes:
         layer: Encoder layer; 0 is the embedding layer.
         pairing: Whether the two sentences are encoded together or each alone.
+
+    Example:
+        >>> from otalign.tuning import EncoderChoice
+        >>> EncoderChoice(layer=8)
+        EncoderChoice(layer=8, pairing='joint')
     """
 
     layer: int
@@ -49,10 +54,12 @@ class EmbeddingStore(Mapping[EncoderChoice, Embeddings]):
         ValueError: If the pairs have no words.
 
     Example:
-        ```python
-        store = EmbeddingStore(encoder, [(("he", "ran"), ("he", "left"))], [EncoderChoice(4)], "cache")
-        store[EncoderChoice(4)].vectors
-        ```
+        >>> from otalign import Aligner
+        >>> from otalign.tuning import EmbeddingStore, EncoderChoice
+        >>> choice, pairs = EncoderChoice(layer=5), [(("he", "ran"), ("he", "left"))]
+        >>> store = EmbeddingStore(Aligner.load().encoder, pairs, [choice], "cache")
+        >>> store[choice].vectors.shape
+        (4, 384)
     """
 
     def __init__(
@@ -86,8 +93,12 @@ class EmbeddingStore(Mapping[EncoderChoice, Embeddings]):
     def __len__(self) -> int:
         return len(self.choices)
 
-    def forget(self, choices: Iterable[EncoderChoice]) -> None:
-        """Remove the files of these choices; they are computed again if they are needed."""
+    def delete(self, choices: Iterable[EncoderChoice]) -> None:
+        """Remove the files of these choices; they are computed again if they are needed.
+
+        Args:
+            choices: Layers and pairings.
+        """
         for choice in choices:
             self._file(choice).unlink(missing_ok=True)
 

@@ -89,10 +89,10 @@ class MarkedBatch:
             counters.setdefault(id(scores[level]), _RankCounter.build(scores[level], thresholds))
         return {
             level: Tally(
-                counters[id(scores[level])].count_predicted(
+                counters[id(scores[level])].count_predictions(
                     marks.links, marks.source_nulls, marks.target_nulls
                 ),
-                counters[id(scores[level])].count_predicted(None, *self.words),
+                counters[id(scores[level])].count_predictions(None, *self.words),
                 marks.count,
             )
             for level, marks in self.marks.items()
@@ -113,7 +113,7 @@ class _RankCounter(NamedTuple):
         ranks = np.searchsorted(thresholds.astype(scores.dtype), scores, side="left")
         return cls(ranks, ranks.max(axis=2), ranks.max(axis=1), len(thresholds))
 
-    def count_predicted(self, links: Index | None, source: Index, target: Index) -> np.ndarray:
+    def count_predictions(self, links: Index | None, source: Index, target: Index) -> np.ndarray:
         """Count predicted links and nulls at each threshold, (B, T).
 
         Args:
@@ -231,10 +231,16 @@ def sweep_thresholds(
         ValueError: If the embeddings are not those of the words of the golds.
 
     Example:
-        ```python
-        curves = sweep_thresholds(golds, embeddings, Settings(encoder="bert", layer=8))
-        curves["sure"].f1.max()
-        ```
+        >>> import numpy as np
+        >>> from otalign import Gold, Settings
+        >>> from otalign.encoders import Embeddings
+        >>> from otalign.tuning import sweep_thresholds
+        >>> golds = [Gold(("a", "used", "car"), ("a", "car"), frozenset({(0, 0), (2, 1)}))]
+        >>> vectors = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 0, 0], [0, 0, 1]], dtype=np.float32)
+        >>> embeddings = Embeddings(vectors, np.array([0, 3, 5]))
+        >>> settings = Settings(encoder="bert-base-uncased", layer=8)
+        >>> float(sweep_thresholds(golds, embeddings, settings)["sure"].f1.max())
+        1.0
     """
     corpus = DevCorpus.build(golds, embeddings, levels)
     inputs = corpus.compute_inputs(settings)

@@ -1,0 +1,58 @@
+"""Vectors of the spelling of words: words that share most of their letter sequences have similar vectors.
+
+An encoder splits a misspelled or rare word into arbitrary subwords. Its letters still tell which word it is.
+"""
+
+from collections.abc import Sequence
+from functools import lru_cache
+from zlib import crc32
+
+import numpy as np
+
+SIZE = 64  # of a vector
+LENGTHS = (2, 3)  # of n-grams
+MOST = 127  # of a count
+
+
+def count_ngrams(words: Sequence[str]) -> np.ndarray:
+    """Count the character n-grams of words, hashed into a few columns.
+
+    Args:
+        words: The words. Case does not matter.
+
+    Returns:
+        Counts (words, SIZE) as int8. Half of the n-grams count negatively, so that those that share a column
+        cancel out on average.
+    """
+    counts = b"".join(map(_count_word_ngrams, words))
+    return np.frombuffer(counts, dtype=np.int8).reshape(len(words), SIZE)
+
+
+def embed_spelling(words: Sequence[str]) -> np.ndarray:
+    """Compute the vectors of the spelling of words.
+
+    Args:
+        words: The words. Case does not matter.
+
+    Returns:
+        Vectors of length 1, (words, SIZE). The vector of an empty word is 0.
+
+    Example:
+        >>> one, other, typo = embed_spelling(["Smoking", "smoking", "smokign"])
+        >>> float(one @ other), bool(one @ typo > 0.5)
+        (1.0, True)
+    """
+    counts = count_ngrams(words).astype(np.float32)
+    norms = np.sqrt(np.sum(counts * counts, axis=1, keepdims=True))
+    return counts / np.maximum(norms, 1)  # counts are integers: a norm is 0, or at least 1
+
+
+@lru_cache(1 << 16)
+def _count_word_ngrams(word: str) -> bytes:
+    letters = f"\x02{word.casefold()}\x03".encode("utf-32-le", "surrogatepass")  # four bytes a letter
+    counts = [0] * SIZE
+    for length in LENGTHS:
+        for start in range(0, len(letters) - 4 * length + 1, 4):
+            place, sign = divmod(crc32(letters[start : start + 4 * length]), 2)
+            counts[place % SIZE] += 2 * sign - 1
+    return np.clip(counts, -MOST, MOST).astype(np.int8).tobytes()

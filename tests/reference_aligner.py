@@ -1,0 +1,86 @@
+"""A reference implementation of unsupervised alignment: loops for costs and masses, POT for the plans."""
+
+import math
+import warnings
+
+import numpy as np
+
+import ot
+from otalign.ot import Balanced, Exact, Partial, Unbalanced
+from otalign.settings import Settings
+
+
+def min_max_scale(matrix: list[list[float]]) -> list[list[float]]:
+    least, most = min(map(min, matrix)), max(map(max, matrix))
+    if most - least <= 1e-6 * max(abs(least), abs(most)):
+        return [[1.0 for _ in row] for row in matrix]
+    return [[(x - least) / (most - least) for x in row] for row in matrix]
+
+
+def compute_norm(x) -> float:
+    return math.sqrt(sum(value * value for value in x))
+
+
+def compute_cosine(x, y) -> float:
+    lengths = compute_norm(x) * compute_norm(y)
+    return sum(a * b for a, b in zip(x, y, strict=True)) / lengths if lengths else 0.0
+
+
+def compute_similarities(X, Y, settings: Settings) -> list[list[float]]:
+    n, m = len(X), len(Y)
+    if settings.cost == "cosine":
+        S = [[(compute_cosine(x, y) + 1) / 2 for y in Y] for x in X]
+    else:
+        apart = [[compute_norm([a - b for a, b in zip(x, y, strict=True)]) for y in Y] for x in X]
+        S = min_max_scale([[-distance for distance in row] for row in apart])
+    likeness = [row[:] for row in S]
+    for i in range(n):
+        for j in range(m):
+            beside = [(i - 1, j - 1), (i + 1, j + 1)]
+            near = [likeness[row][column] for row, column in beside if 0 <= row < n and 0 <= column < m]
+            if near:
+                S[i][j] += settings.smoothing * sum(near) / len(near)
+    if n > 1 and m > 1:
+        for i in range(n):
+            for j in range(m):
+                S[i][j] *= 1 - settings.distortion * (i / (n - 1) - j / (m - 1)) ** 2
+    return min_max_scale(S)
+
+
+def compute_masses(X, settings: Settings) -> list[float]:
+    found = [compute_norm(x) if settings.fertility == "norm" else 1.0 for x in X]
+    total = sum(found) if isinstance(settings.problem, Balanced) else 1.0
+    return [mass / total for mass in found]
+
+
+def solve_with_pot(C: np.ndarray, a: np.ndarray, b: np.ndarray, settings: Settings) -> np.ndarray:
+    many = {"numItermax": 100_000, "stopThr": 1e-8}
+    exact = isinstance(settings.solver, Exact)
+    eps = 0.0 if exact else settings.solver.eps
+    match settings.problem:
+        case Balanced():
+            return ot.emd(a, b, C) if exact else ot.sinkhorn(a, b, C, eps, **many)
+        case Partial(fraction):
+            mass = fraction * min(a.sum(), b.sum())
+            if exact:
+                return ot.partial.partial_wasserstein(a, b, C, mass)
+            return ot.partial.entropic_partial_wasserstein(a, b, C, eps, mass, **many)
+        case Unbalanced(tau_source=tau, divergence=divergence):
+            if exact:
+                return ot.unbalanced.mm_unbalanced(
+                    a, b, C, tau, div=divergence, numItermax=20_000, stopThr=1e-9
+                )
+            with warnings.catch_warnings():  # that there is no reference measure: none is meant
+                warnings.simplefilter("ignore")
+                return ot.unbalanced.sinkhorn_unbalanced(a, b, C, eps, tau, reg_type="entropy", **many)
+    raise TypeError(settings.problem)
+
+
+def score_links(X, Y, settings: Settings) -> np.ndarray:
+    """Compute the scores (n, m) of all word pairs from centred embeddings."""
+    X, Y = [[[float(value) for value in vector] for vector in side] for side in (X, Y)]
+    S = compute_similarities(X, Y, settings)
+    if settings.problem is None:
+        return np.array(min_max_scale(S))
+    a, b = np.array(compute_masses(X, settings)), np.array(compute_masses(Y, settings))
+    return np.array(min_max_scale(solve_with_pot(1 - np.array(S), a, b, settings).tolist()))

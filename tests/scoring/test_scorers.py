@@ -1,0 +1,91 @@
+"""Scorers: probabilities of links and nulls, and the scores of transport plans."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from otalign.ot import Partial, Unbalanced
+from otalign.scoring import LearnedScorer, extract_links, make_scorer
+from otalign.scoring.learned import compute_link_probabilities, compute_null_logits
+from otalign.settings import LearnedSettings, Settings
+from tests.scoring.random_heads import make_batch, make_projection_head, make_transport_head
+
+LEARNED = LearnedSettings(encoder="", layer=0)
+PLAIN = Settings(encoder="", layer=0, centring=False)
+
+
+@given(st.integers(0, 2**32), st.floats(-8, 8), st.floats(-8, 8))
+def test_what_is_sure_is_possible_and_all_is_a_probability(seed, sure, possible):
+    random = np.random.default_rng(seed)
+    odds = random.normal(scale=20, size=(2, 3, 4, 5))
+    cells = random.random((3, 4, 5)) < 0.8
+    calibration = np.array([[1.0, 0.7], [0.2, 0.0], [sure, possible]])
+    found = [compute_link_probabilities(odds, cells, calibration, level) for level in ("sure", "possible")]
+    assert (found[0] <= found[1]).all()
+    for links in found:
+        assert ((links >= 0) & (links <= 1)).all()
+        assert (links[~cells] == 0).all()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_all_weights_of_a_head_are_from_0_to_1(seed):
+    batch, head = make_batch(seed=seed), make_transport_head(seed)
+    sure, possible = (LearnedScorer(head, level).score(batch) for level in ("sure", "possible"))
+    assert (sure.links <= possible.links).all()
+    for found in (
+        sure,
+        possible,
+        make_scorer(PLAIN.replace(problem=Unbalanced(0.5)), make_projection_head(seed)).score(batch),
+    ):
+        for part in found[:3]:
+            assert ((part >= 0) & (part <= 1)).all()
+            assert np.isfinite(part).all()
+
+
+@given(st.integers(0, 2**32), st.floats(0.01, 1))
+def test_a_null_is_less_likely_the_likelier_the_links(seed, share):
+    random = np.random.default_rng(seed)
+    links = random.random((2, 4, 5)) * random.random()
+    more = links.copy()
+    more[0, 1, 2] += share * (1 - more[0, 1, 2])
+    for axis, word in ((2, 1), (1, 2)):
+        before, after = compute_null_logits(links, axis), compute_null_logits(more, axis)
+        assert np.isfinite(before).all()
+        assert np.isfinite(after).all()
+        assert after[0, word] <= before[0, word]
+        np.testing.assert_array_equal(after[1], before[1])
+
+
+def test_words_without_any_chance_of_a_link_are_null_and_those_with_a_sure_one_are_not():
+    odds = compute_null_logits(np.array([[[0.0, 0.0], [1.0, 0.0], [0.5, 0.0]]]), 2)
+    assert odds[0, 0] > 15
+    assert odds[0, 1] < -15
+    assert odds[0, 2] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_a_pair_may_be_without_links_only_where_links_are_probabilities():
+    batch = make_batch()
+    distant = make_transport_head(gamma=np.full(2, -90.0, np.float32))
+    for found in extract_links(make_scorer(LEARNED, distant).score(batch), batch, 0.5):
+        assert found.links == ()
+    for found in extract_links(make_scorer(PLAIN.replace(problem=Partial(1.0))).score(batch), batch, 0.5):
+        assert found.links
+
+
+def test_the_level_is_that_of_the_settings():
+    batch, head = make_batch(), make_transport_head()
+    for level in ("sure", "possible"):
+        found = make_scorer(LEARNED.replace(links=level), head).score(batch)
+        for one, other in zip(found[:3], LearnedScorer(head, level).score(batch)[:3], strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_torch_gives_the_same_probabilities():
+    torch = pytest.importorskip("torch")
+    from tests.scoring.random_heads import to_torch
+
+    batch, head = make_batch(), make_transport_head()
+    lent = LearnedScorer(head, "sure").to_device(torch.tensor(batch.X)).score(to_torch(batch))
+    for one, other in zip(lent[:3], LearnedScorer(head, "sure").score(batch)[:3], strict=True):
+        np.testing.assert_allclose(one.numpy(), other, atol=1e-5)
