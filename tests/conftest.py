@@ -20,7 +20,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (STUBS, os.environ.get("
 sys.path.insert(0, STUBS)
 
 # The machine's speed is nobody's bug, and a failure must come again when the test is run again.
-settings.register_profile("otalign", deadline=None, derandomize=True)
+settings.register_profile("otalign", deadline=None, derandomize=True, max_examples=50)
 settings.load_profile("otalign")
 # For `make fuzz`: --hypothesis-profile=fuzz. Failing examples are kept in .hypothesis and are tried first.
 settings.register_profile(

@@ -123,10 +123,11 @@ def test_two_actors_one_of_them_and_the_reader_killed_lose_and_double_nothing(cl
     assert bytes_of(tmp_path / "out") == expected
     assert reports[-1] == ("aligning", len(ITEMS), None)
 
-    for number in (2, 7):
-        work.folder.part(number).unlink()
-    ray.align(items, work, {}, size=SIZE, processes=2, resume=True)
-    assert bytes_of(tmp_path / "out") == expected
+    if form == "parquet":  # `test_failures` resumes the other
+        for number in (2, 7):
+            work.folder.part(number).unlink()
+        ray.align(items, work, {}, size=SIZE, resume=True)
+        assert bytes_of(tmp_path / "out") == expected
 
 
 @pytest.mark.parametrize("centring", [True, None])
