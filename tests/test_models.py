@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -95,13 +94,13 @@ def test_what_its_training_has_decided_cannot_be_asked_of_it():
         Aligner.load(distortion=0.5)
 
 
-def test_the_command_line_uses_it(tmp_path):
+def test_the_command_line_uses_it(command_server, tmp_path):
     """Without torch, and without anything that was said in the environment."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("OTALIGN")}
 
     def printed(*arguments: str) -> str:
         command = [sys.executable, "-m", "otalign", *arguments]
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        done = command_server.run(command, cwd=tmp_path, env=environment, text=True)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
