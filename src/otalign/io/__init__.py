@@ -10,6 +10,7 @@ Example:
     '1-1 2p3\n'
 """
 
+from otalign.gold import WordlessLinks
 from otalign.io.corpora import CORPORA, Corpus, load
 from otalign.io.formats import FORMATS, Format, Reading, read, write
 from otalign.io.items import Item, LineTally, TextPair, Unaligned, WordPair
@@ -30,6 +31,7 @@ __all__ = [
     "TextPair",
     "Unaligned",
     "WordPair",
+    "WordlessLinks",
     "load",
     "read",
     "write",

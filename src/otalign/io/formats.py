@@ -19,14 +19,21 @@ class Format:
     """A file format: how files are split into records, how a record is parsed, and how it is written.
 
     Attributes:
-        about: Description in one line.
-        records: Function from an iterator of lines for each file to the records.
-        parse: Function from a record, and a tally of lines that give a link twice, to an item.
-        write: Function for each file from an item, and its number from 1, to text.
+        description: Description in a few words, for the help of commands.
+        records: Function from an iterator of lines for each file to the records: one record per pair, a list
+            of its lines, or of the lines of each file. It must not raise `BadLine`, so a bad line affects
+            its own pair only; lines that fit nowhere go to a record that `parse` rejects.
+        parse: Function from a record, and a tally of lines that give a link twice, to an item. It raises
+            `BadLine`.
+        write: Function for each file from an item, and its number from 1, to lines with their ends. It raises
+            ValueError if the format cannot hold the item, or if `parse` would read another one.
         wordless: Whether files hold links without words, which must come from elsewhere.
-        most_files: Maximum number of files.
+        max_files: Maximum number of files.
         sparse: Whether pairs without links may be missing at the end.
         holds_alignments: Whether `otalign align` can write it: one file, with the links of any alignment.
+        extra_columns: Whether `otalign align` can add columns of weights and of nulls.
+        complete: Whether it holds weights and nulls in any case.
+        shard_suffix: Suffix of the files of a large corpus, if it can be aligned in shards.
 
     Example:
         >>> from otalign.io import FORMATS
@@ -34,94 +41,98 @@ class Format:
         (True, False)
     """
 
-    about: str
+    description: str
     records: Callable[..., Iterator[Any]]
     parse: Callable[[Any, LineTally], Item]
     write: tuple[Callable[[Item, int], str], ...]
     wordless: bool = False
-    most_files: int = 1
+    max_files: int = 1
     sparse: bool = False
     holds_alignments: bool = False
+    extra_columns: bool = False
+    complete: bool = False
+    shard_suffix: str | None = None
 
 
 FORMATS = {
     "pharaoh": Format(
-        "0-0 1-2 2p3: links from 0, p or ? possible, a line a pair",
-        links.each_line,
-        links.reader(links.PHARAOH),
-        (links.writer(first=0),),
+        "links such as 0-0 1p2, counted from 0",
+        links.split_lines,
+        links.make_parser(links.PHARAOH),
+        (links.make_formatter(first=0),),
         wordless=True,
         holds_alignments=True,
+        extra_columns=True,
+        shard_suffix=".txt",
     ),
     "talp": Format(
-        "1-1 2-3 3p4: links from 1, p possible, a line a pair",
-        links.each_line,
-        links.reader(links.TALP),
-        (links.writer(first=1),),
+        "links such as 1-1 2p3, counted from 1",
+        links.split_lines,
+        links.make_parser(links.TALP),
+        (links.make_formatter(first=1),),
         wordless=True,
         holds_alignments=True,
     ),
     "naacl": Format(
-        "1 2 3 S: sentence, source, target from 1 (0 = null), S or P, a line a link",
-        links.by_sentence,
-        links.naacl_links,
-        (links.naacl_lines,),
+        "one line per link, such as 1 2 3 S",
+        links.group_by_number,
+        links.parse_naacl,
+        (links.format_naacl,),
         wordless=True,
         sparse=True,
         holds_alignments=True,
     ),
     "a3": Format(
-        "GIZA's A3: three lines a pair",
+        "A3 of GIZA++",
         brackets.split_at_headers,
-        brackets.a3,
-        (brackets.a3_lines,),
+        brackets.parse_a3,
+        (brackets.format_a3,),
         holds_alignments=True,
     ),
     "multimwa": Format(
-        "MultiMWA's table: sentences in columns 1 and 3, sure and possible links in 7 and 8, from 0",
-        links.each_line,
-        tables.multimwa,
-        (tables.multimwa_line,),
+        "table of MultiMWA", links.split_lines, tables.parse_multimwa, (tables.format_multimwa,)
     ),
     "columns": Format(
-        "source, target, 0-0 1-2, and perhaps weights and nulls, between tabs",
-        links.each_line,
-        tables.columns,
-        (tables.columns_line,),
+        "source, target and links, with tabs",
+        links.split_lines,
+        tables.parse_columns,
+        (tables.format_columns,),
         holds_alignments=True,
+        extra_columns=True,
+        shard_suffix=".tsv",
     ),
     "msr-rte": Format(
-        "MSR-RTE as published: three lines a pair, a file for each annotator, the majority counts",
-        brackets.by_annotator,
-        brackets.msr_rte,
-        (brackets.msr_rte_lines,),
-        most_files=9,
+        "MSR-RTE, one file per annotator",
+        brackets.group_by_annotator,
+        brackets.parse_msr_rte,
+        (brackets.format_msr_rte,),
+        max_files=9,
     ),
-    "ists": Format("SemEval iSTS .wa: chunks", ists.by_sentence, ists.ists, (ists.ists_lines,)),
-    "bars": Format("source ||| target", links.each_line, tables.parse_bars, (tables.barred_line,)),
+    "ists": Format("chunks of iSTS", ists.split_at_sentences, ists.parse_ists, (ists.format_ists,)),
+    "bars": Format("source ||| target", links.split_lines, tables.parse_bars, (tables.format_bars,)),
     "parallel": Format(
-        "two files, a sentence a line",
-        tables.side_by_side,
-        tables.parallel,
-        (tables.source_line, tables.target_line),
-        most_files=2,
+        "two files, one sentence per line",
+        tables.zip_lines,
+        tables.parse_parallel,
+        (tables.format_source, tables.format_target),
+        max_files=2,
     ),
-    "tsv": Format(
-        "source, target, between tabs", links.each_line, tables.two_columns, (tables.two_columns_line,)
-    ),
+    "tsv": Format("source and target, with a tab", links.split_lines, tables.parse_tsv, (tables.format_tsv,)),
     "jsonl": Format(
-        "a JSON object a line, with all that an alignment holds, or texts or words alone",
-        links.each_line,
-        tables.json_object,
-        (tables.json_line,),
+        "one JSON object per line, with everything",
+        links.split_lines,
+        tables.parse_jsonl,
+        (tables.format_jsonl,),
         holds_alignments=True,
+        complete=True,
+        shard_suffix=".jsonl",
     ),
 }
 
 
 @dataclass
 class Reading:
-    r"""The items of a file. Each iteration reads the file again, and counts its bad and repeated lines anew.
+    r"""The items of a file. Each iteration reads the file again, and counts its bad and repeated lines again.
 
     Attributes:
         paths: The files.
@@ -223,7 +234,7 @@ def read(
         raise ValueError(f"words must be left out for {format!r}, which has its own")
     if isinstance(words, Reading) and words.skip_bad:
         raise ValueError("words must be read without skip_bad: a line left out would shift the others")
-    files = _paths(paths, format, len(form.write), form.most_files)
+    files = _paths(paths, format, len(form.write), form.max_files)
     return Reading(files, form, words, skip_bad, limits, pretokenized)
 
 
@@ -266,7 +277,7 @@ def write(items: Iterable[Item], paths: Path | Sequence[Path], format: str) -> i
                 try:
                     texts = [text(item, number).encode() for text in form.write]
                 except ValueError as error:
-                    raise ValueError(f"item {number} cannot be written as {format}: {error}") from error
+                    raise ValueError(f"pair {number} cannot be written as {format}: {error}") from error
                 for file, text in zip(packed, texts, strict=True):
                     file.write(text)
         for file in files:  # a full disk is noticed here, before the first of them is replaced
