@@ -17,6 +17,7 @@ from otalign.cli.options import (
     AsJson,
     DataFolder,
     FormatName,
+    FormerFormat,
     GoldFormat,
     GoldLevel,
     Split,
@@ -55,15 +56,20 @@ def evaluate(
     level: GoldLevel = "sure",
     format: Annotated[
         FormatName,
+        FormerFormat,
         typer.Option(
-            metavar="FORMAT", help="Format of the predictions. " + FORMAT_HELP, rich_help_panel=INPUT
+            "--from",
+            metavar="FORMAT",
+            help="Format of the predictions. " + FORMAT_HELP,
+            rich_help_panel=INPUT,
         ),
     ] = "pharaoh",
+    former_format: FormerFormat = None,
     gold_format: GoldFormat = "multimwa",
     split: Split = "test",
     by: Annotated[
         Grouping | None,
-        typer.Option(help="Property of pairs by which to break F1 down.", rich_help_panel=SCORING),
+        typer.Option(help="Break F1 down by this property of the pairs.", rich_help_panel=SCORING),
     ] = None,
     bins: Annotated[
         int, typer.Option(metavar="N", help="Number of bins for --by.", rich_help_panel=SCORING)
@@ -94,7 +100,7 @@ def evaluate(
     Examples:
         otalign evaluate links.txt gold.tsv
         otalign evaluate mine.txt theirs.txt mtref --level possible --data corpora/
-        otalign evaluate links.jsonl gold.tsv --format jsonl --json
+        otalign evaluate links.jsonl gold.tsv --from jsonl --json
     """
     if len(files) < 2:
         raise ValueError(f"give at least one prediction and the gold, got {', '.join(files)}")
@@ -102,7 +108,8 @@ def evaluate(
     golds = read_golds(gold, gold_format, split, data, limits)
     resampling = Resampling(trials, seed)
     counted = {
-        name: count(read_predictions(name, format, golds, limits), golds, level) for name in predictions
+        name: count(read_predictions(name, former_format or format, golds, limits), golds, level)
+        for name in predictions
     }
     more = {"gold": f"{gold}/{split}" if gold in CORPORA else Path(gold).name}
     report: dict[str, Any] = {
