@@ -27,6 +27,7 @@ from otalign.cli.predictions import read_predictions
 from otalign.cli.terminal import make_console
 from otalign.io import CORPORA, ReaderLimits
 from otalign.metrics import (
+    MEASURES,
     Counts,
     Grouping,
     Resampling,
@@ -39,8 +40,8 @@ from otalign.metrics import (
     signature,
 )
 
-MAIN = ("precision", "recall", "f1")
-OTHERS = ("exact_match", "micro_f1", "aer")
+TABLE_MEASURES = ("precision", "recall", "f1")  # of links and nulls together, and of each alone
+SUMMARY_MEASURES = ("exact_match", "micro_f1", "aer")  # below the table
 
 
 @with_limits
@@ -133,7 +134,12 @@ def _score_system(counts: Counts, resampling: Resampling, by: Grouping | None, b
     found["f1_interval"] = asdict(intervals(counts, ["f1"], resampling)["f1"])
     if by:
         found["bins"] = [
-            {"low": part.low, "high": part.high, "pairs": len(part.counts), **scores(part.counts, MAIN)}
+            {
+                "low": part.low,
+                "high": part.high,
+                "pairs": len(part.counts),
+                **scores(part.counts, TABLE_MEASURES),
+            }
             for part in breakdown(counts, by, bins)
         ]
     return found
@@ -155,13 +161,13 @@ def _show(report: dict[str, Any], by: str | None) -> None:
     for name, found in report["systems"].items():
         table = Table(title=name, title_justify="left", box=None, header_style="bold", pad_edge=False)
         table.add_column("")
-        for column in ("precision", "recall", "F1"):
-            table.add_column(column, justify="right")
+        for key in TABLE_MEASURES:
+            table.add_column(MEASURES[key].label, justify="right")
         for label, prefix in (("links and nulls", ""), ("links", "links_"), ("nulls", "nulls_")):
-            table.add_row(label, *(_format_percent(found[prefix + key]) for key in MAIN))
+            table.add_row(label, *(_format_percent(found[prefix + key]) for key in TABLE_MEASURES))
         screen.print(table)
         low, high = found["f1_interval"].values()
-        rest = "   ".join(f"{key.replace('_', ' ')} {_format_percent(found[key])}" for key in OTHERS)
+        rest = "   ".join(f"{MEASURES[key].label} {_format_percent(found[key])}" for key in SUMMARY_MEASURES)
         screen.print(f"F1 between {_format_percent(low)} and {_format_percent(high)}   {rest}")
         for part in found.get("bins", ()):
             span = f"{by} {part['low']:.3g} to {part['high']:.3g}"
