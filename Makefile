@@ -4,12 +4,12 @@
 # make fuzz   look for inputs that break it, for MINUTES (default 5), with new seeds each time
 # make wheel  build the wheel, and that of otalign-base if its weights are here; install them in a clean environment,
 #             align with them outside the repository, and write them with their bills of materials (CycloneDX) to dist/
-# make lint   check style, types, the workflow and the licences          make format   mend the style
+# make lint   check style, types, the workflow and the licences          make format   fix the style
 # make lock   pin every package of every extra: versions in constraints.txt, hashes in requirements.lock
 # make docs   build the documentation site into docs/_build/html
 # make examples   run the examples of the documentation and write their output into the pages
-# make licences   write docs/licences.md anew
-# make screenshots   take those of the documents anew, in Chromium
+# make licences   regenerate docs/licences.md
+# make screenshots   take those of the documents again, in Chromium
 # make clean  remove the environments
 
 PYTHON ?= python3
@@ -115,7 +115,7 @@ screenshots: $(DEV)/ready
 clean:
 	rm -rf $(DEV) $(DEMO) $(DOCS) docs/_build
 
-# Each environment is made anew when what it installs has changed.
+# Each environment is made again when what it installs has changed.
 $(DEV)/ready: EXTRAS := [dev]
 $(DEMO)/ready: EXTRAS :=
 $(DOCS)/ready: EXTRAS := [docs]

@@ -48,7 +48,7 @@ highlight_language = "text"
 default_role = "code"
 autodoc_mock_imports = ["accelerate", "fastapi", "matplotlib", "onnx", "onnxscript", "ot", "pyarrow"]
 autodoc_mock_imports += ["pydantic", "ray", "spacy", "torch", "transformers", "uvicorn"]
-for operator in ("__or__", "__ror__"):  # a mocked type may stand in `Tensor | None`
+for operator in ("__or__", "__ror__"):  # a mocked type may be in `Tensor | None`
     setattr(_MockObject, operator, lambda self, other: Any)
 autodoc_default_options = {"members": True, "member-order": "groupwise", "no-value": True}
 autodoc_typehints = "signature"

@@ -2,6 +2,7 @@
 
     python -m tests.docs_examples            # run them all and say what differs
     python -m tests.docs_examples --write    # write what they print into the pages
+    python -m tests.docs_examples --write docs/align.md    # only those of one page
 
 Blocks of code in README.md and docs/*.md:
 

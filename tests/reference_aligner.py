@@ -28,11 +28,14 @@ def compute_cosine(x, y) -> float:
 
 def compute_similarities(X, Y, settings: Settings) -> list[list[float]]:
     n, m = len(X), len(Y)
-    if settings.cost == "cosine":
-        S = [[(compute_cosine(x, y) + 1) / 2 for y in Y] for x in X]
-    else:
-        apart = [[compute_norm([a - b for a, b in zip(x, y, strict=True)]) for y in Y] for x in X]
-        S = min_max_scale([[-distance for distance in row] for row in apart])
+    match settings.cost:
+        case "cosine":
+            S = [[(compute_cosine(x, y) + 1) / 2 for y in Y] for x in X]
+        case "euclidean":
+            apart = [[compute_norm([a - b for a, b in zip(x, y, strict=True)]) for y in Y] for x in X]
+            S = min_max_scale([[-distance for distance in row] for row in apart])
+        case other:
+            raise NotImplementedError(f"the reference has no cost {other!r}; add it")
     likeness = [row[:] for row in S]
     for i in range(n):
         for j in range(m):

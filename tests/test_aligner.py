@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields
 from functools import cache
 from itertools import count, islice, product
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from otalign.encoders import load
 from otalign.encoders import prefetch as ahead
 from otalign.encoders import whitening as centring
 from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced
-from otalign.settings import Settings
+from otalign.settings import Cost, Fertility, Settings
 from otalign.text.words import Sentence, split, tokenize
 from tests import reference_aligner
 from tests.encoders import tiny
@@ -68,6 +69,7 @@ def close(found: Alignment, expected: Alignment):
         assert getattr(found, side) == pytest.approx(getattr(expected, side), abs=2e-3)
 
 
+COSTS, FERTILITIES = get_args(Cost), get_args(Fertility)
 PROBLEMS = {"bot": Balanced(), "pot": Partial(0.7), "uot": Unbalanced(0.5), "none": None}
 SOLVERS = {"entropic": Entropic(), "exact": Exact()}
 
@@ -84,7 +86,7 @@ def test_links_are_those_of_the_plain_implementation(bert, problem, solver, pair
     near = 1e-2 if (problem, solver) == ("uot", "exact") else 2e-4
     embedded = encoder.embed(pairs, pairing)
     centre = embedded.vectors.astype(float).mean(axis=0) if centring else 0.0
-    for cost, fertility in product(["cosine", "euclidean"], ["uniform", "norm"]):
+    for cost, fertility in product(COSTS, FERTILITIES):
         settings = Settings(
             encoder="tiny",
             layer=2,
@@ -255,8 +257,8 @@ def test_a_pair_with_an_empty_side_is_all_nulls(bert, problem):
     assert aligner.align([], ["", ""]).target_nulls == (0, 1)
 
 
-@pytest.mark.parametrize("fertility", ["uniform", "norm"])
-@pytest.mark.parametrize("cost", ["cosine", "euclidean"])
+@pytest.mark.parametrize("fertility", FERTILITIES)
+@pytest.mark.parametrize("cost", COSTS)
 @pytest.mark.parametrize("problem", [Balanced(), Partial(0.9), Partial(1), Unbalanced(0.8), None], ids=repr)
 def test_a_pair_of_single_words_is_linked(bert, problem, cost, fertility):
     aligner = Aligner.load(bert, device="cpu", problem=problem, cost=cost, fertility=fertility)
@@ -276,7 +278,7 @@ def test_one_word_that_must_take_all_is_linked_to_all(bert, m):
         assert aligner.align(many, one).pairs == {(j, 0) for j in range(m)}
 
 
-@pytest.mark.parametrize("cost", ["cosine", "euclidean"])
+@pytest.mark.parametrize("cost", COSTS)
 def test_words_that_are_all_the_same_are_linked_in_order(tiny_model, cost):
     """T5 knows no places at layer 0: all words have one vector, and only the distortion tells them apart."""
     for size in (2, 3, 9, 17):
@@ -337,7 +339,7 @@ def test_zero_vectors_are_aligned_like_any_others(bert, monkeypatch):
     embedded = encoder.embed([(split("car"), split("the house"))], "joint")
     embedded.vectors[0] = 0
     monkeypatch.setattr(encoder, "embed", lambda pairs, pairing: embedded)
-    for problem, solver, cost in product(PROBLEMS.values(), SOLVERS.values(), ["cosine", "euclidean"]):
+    for problem, solver, cost in product(PROBLEMS.values(), SOLVERS.values(), COSTS):
         settings = Settings(
             encoder="", layer=2, centring=False, fertility="norm", problem=problem, solver=solver, cost=cost
         )
@@ -345,7 +347,7 @@ def test_zero_vectors_are_aligned_like_any_others(bert, monkeypatch):
         assert alignment.shape == (1, 2)
 
 
-@pytest.mark.parametrize("cost", ["cosine", "euclidean"])
+@pytest.mark.parametrize("cost", COSTS)
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_embeddings_in_torch_are_aligned_as_those_in_numpy(bert, problem, cost):
     """As an encoder on a GPU gives them."""

@@ -1,4 +1,4 @@
-"""The examples of the documents run, and print what stands below them; `tests/docs_examples.py` says how."""
+"""The examples of the documents run, and print what is below them; `tests/docs_examples.py` says how."""
 
 import re
 from importlib import import_module

@@ -187,7 +187,7 @@ def restore(folder: Path, files: dict[str, bytes]) -> Path:
     return folder
 
 
-def test_damaged_shards_are_made_anew_and_it_is_said(shards, expected, tmp_path):
+def test_damaged_shards_are_made_again_and_it_is_said(shards, expected, tmp_path):
     folder = restore(tmp_path / "out", expected)
     damage(folder)
     (folder / ".shards.jsonl").write_bytes(b'{"name": "part-000003.jsonl", "by')  # a power cut
@@ -215,7 +215,7 @@ def test_a_shard_that_is_not_of_the_run_is_named_and_left_alone(shards, expected
     assert bytes_of(folder) == expected
 
 
-def test_a_run_from_before_there_were_records_is_made_anew(shards, expected, tmp_path):
+def test_a_run_from_before_there_were_records_is_made_again(shards, expected, tmp_path):
     folder = restore(tmp_path / "out", expected)
     data = json.loads(expected["run.json"])
     del data["files"]

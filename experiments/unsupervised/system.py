@@ -7,7 +7,7 @@ from typing import Any, Protocol
 from experiments.study_data import StudyData
 from otalign.alignment import Alignment, Level, Link, Pairs
 from otalign.gold import Gold
-from otalign.metrics.counts import harmonic_mean
+from otalign.metrics.counts import compute_f1
 from otalign.tuning import EncoderChoice
 
 
@@ -21,7 +21,7 @@ class Figures:
 
     @property
     def f1(self) -> float:
-        return float(harmonic_mean(self.precision, self.recall))
+        return float(compute_f1(self.precision, self.recall))
 
     def to_dict(self) -> dict[str, Any]:
         return {"f1": self.f1, "precision": self.precision, "recall": self.recall, "pairs": self.pairs}

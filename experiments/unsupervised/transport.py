@@ -1,4 +1,4 @@
-"""Rows of transport, or of a threshold on the costs: tuned by `tuning.tune`, coarsely and then finely.
+"""Rows of transport, or of a threshold on the similarity: tuned by `tuning.tune`, coarsely and then finely.
 
 The coarse search tries the distortions and the parameters (tau or fraction) of the row. The fine search tries
 the parameters around the best, in steps of 0.02 as in the paper. Both try all thresholds.

@@ -1,7 +1,7 @@
 """The registry of transport problems: names, parameters with ranges and defaults, and a description of each.
 
-Python, the command line, tuning, the server and its page all read it. To add a problem, add its class to
-`otalign.ot` and an entry here.
+Python, the command line, tuning and the server read it. To add a problem, add its class to `otalign.ot`, an
+entry here, and its title, explanation and slider to the server's page (`server/page.js`).
 """
 
 import dataclasses
@@ -27,7 +27,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class ProblemSpec:
-    """A transport problem as Python, the command line, tuning, the server and its page offer it."""
+    """A transport problem as Python, the command line, tuning and the server offer it."""
 
     name: ProblemName
     type: type

@@ -60,9 +60,9 @@ class Settings:
         layer: Encoder layer; 0 is the embedding layer.
         pairing: Whether the two sentences are encoded together (`joint`) or each alone (`separate`).
         centring: Whether the mean embedding is subtracted.
-        whitening: How far the variances of all directions are made equal, from 0 to 1. The default is 0
-            without centring.
-        cost: Distance of two word vectors.
+        whitening: Degree of whitening, from 0 (none) to 1 (equal variances). The default is 0 without
+            centring.
+        cost: Distance of two word vectors: `cosine` or `euclidean`.
         smoothing: Weight of the similarity of neighbouring words, from 0 to 1.
         distortion: Penalty for words at different relative positions, from 0 to 1.
         fertility: Mass of a word: uniform, or the norm of its vector.

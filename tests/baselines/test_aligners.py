@@ -96,6 +96,12 @@ def test_of_an_aligners_folder_simalign_takes_encoder_layer_and_mean(tiny_model,
     assert apart.centre is None, "the mean is that of words encoded together"
 
 
+def test_of_a_trained_aligner_simalign_takes_the_encoder():
+    aligner = SimAligner.load("small")
+    assert (aligner.pairing, aligner.centring, aligner.centre) == ("separate", False, None)
+    assert aligner.align("It rains", "It rains").pharaoh() == "0-0 1-1"
+
+
 @pytest.mark.parametrize("how", ["intersection", "union", "grow-diag", "grow-diag-final-and"])
 def test_fast_align_links_what_it_learns_from_the_same_pairs(how):
     pairs, more = PAIRS * 3, words(PAIRS[::-1]) * 2

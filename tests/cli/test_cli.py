@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from otalign.gold import Gold
-from otalign.io import read, write
+from otalign.io import FORMATS, read, write
 
 GOLD = [
     Gold(("he", "bought", "cars"), ("he", "purchased", "cars", "yesterday"), {(0, 0), (1, 1)}, {(2, 2)}),
@@ -65,7 +65,7 @@ def test_a_bad_line_stops_the_conversion_and_leaves_no_file(run, tmp_path):
     [
         (
             ("convert", "gold.tsv", "--from", "multimwa", "x", "--to", "nope"),
-            "--to must be one of pharaoh, talp, ",
+            f"--to must be one of {', '.join(FORMATS)}, ",
         ),
         (
             ("convert", "gold.tsv", "--from", "multimwa", "--to", "jsonl"),
@@ -85,7 +85,7 @@ def test_a_bad_line_stops_the_conversion_and_leaves_no_file(run, tmp_path):
         ),
         (("evaluate", "gold.tsv"), "give at least one prediction and the gold"),
         (
-            ("evaluate", "gold.tsv", "gold.tsv", "--by", "mood", "--format", "multimwa"),
+            ("evaluate", "gold.tsv", "gold.tsv", "--by", "mood", "--from", "multimwa"),
             "--by must be one of null_rate",
         ),
         (("evaluate", "short.txt", "gold.tsv"), "short.txt, line 2: found the end of the file"),
@@ -128,6 +128,13 @@ def test_evaluate_scores_and_compares(run, tmp_path):
     assert (
         "level:sure|pairs:2|trials:10000|seed:0|confidence:0.95|gold:gold.tsv|version:" in found["signature"]
     )
+
+
+def test_the_input_format_may_be_given_by_its_former_option(run):
+    for command in (("show", "gold.tsv"), ("evaluate", "gold.tsv", "gold.tsv", "--json")):
+        results = [run(*command, option, "multimwa").stdout for option in ("--from", "--format")]
+        assert results[0] == results[1]
+        assert "--format" not in run(command[0], "--help").stdout.partition("Examples:")[0]
 
 
 def test_the_program_explains_itself(run):

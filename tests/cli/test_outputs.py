@@ -61,7 +61,7 @@ def start(command_server, tmp_path):
         (("convert", "file", "link", "--from", "tsv", "--to", "bars"), PAIR),
         (("project", "-", "-o", "file"), LABELLED),
         (("show", "-", "--html", "file"), LABELLED),
-        (("show", "file", "--format", "jsonl", "--picture", "link.svg"), LABELLED),
+        (("show", "file", "--from", "jsonl", "--picture", "link.svg"), LABELLED),
         (("diff", "-", "pairs.tsv", "--html", "file"), PAIR),
     ],
 )

@@ -93,7 +93,7 @@ def test_gold_alone_is_drawn_at_its_level(run):
 
 
 def test_beside_gold_scores_and_mistakes_are_said(run):
-    for arguments in (("links.txt",), ("out.jsonl.gz",), ("out.jsonl.gz", "--format", "jsonl")):
+    for arguments in (("links.txt",), ("out.jsonl.gz",), ("out.jsonl.gz", "--from", "jsonl")):
         said = run(*arguments, "--gold", "gold.tsv").stdout.splitlines()
         assert said[0] == "pair 1   F1 66.7   3 right, 1 wrong, 2 missed"
         assert said[4:6] == ["wrong: cars – cars", "missed: cars ∅, cars ∅"]
@@ -138,8 +138,8 @@ def test_the_document_says_what_is_printed(run, arguments, printed):
     [
         (("none.tsv",), "'none.tsv'"),
         (("out.jsonl.gz", "--pair", "3"), "--pair must be one of the pairs of out.jsonl.gz, counted from 1"),
-        (("links.txt", "--format", "pharaoh"), "links.txt has links without words (pharaoh); give --gold"),
-        (("texts.tsv", "--format", "tsv"), "texts.tsv holds sentences without links; align them first"),
+        (("links.txt", "--from", "pharaoh"), "links.txt has links without words (pharaoh); give --gold"),
+        (("texts.tsv", "--from", "tsv"), "texts.tsv holds sentences without links; align them first"),
         (("out.jsonl.gz", "--picture", "x.gif"), "a picture's name must end in .svg, .png, .pdf, got x.gif"),
         (("out.jsonl.gz", "--picture", "x.svg", "--kind", "pie"), "--kind must be one of arcs, matrix"),
         (("out.jsonl.gz", "--kind", "matrix"), "--kind applies only to --picture; remove it or"),

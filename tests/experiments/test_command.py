@@ -141,7 +141,7 @@ def test_a_killed_run_goes_on_and_comes_to_the_same(results, model, corpora, cap
             assert one | {"seconds": 0} == other | {"seconds": 0}
 
 
-def test_a_changed_setting_is_made_anew_and_the_old_cell_stays(model, corpora, capsys, tmp_path):
+def test_a_changed_setting_is_computed_again_and_the_old_cell_stays(model, corpora, capsys, tmp_path):
     some = (*options(model, corpora), "-o", tmp_path, "--pairing", "joint", "--rows", "threshold-cosine")
     run(capsys, *some, "--layer", 1)
     before = files(tmp_path / "cells")

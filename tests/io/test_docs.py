@@ -4,11 +4,18 @@ import json
 import re
 from pathlib import Path
 
+import pytest
+
+import otalign
+from otalign import io
 from otalign.alignment import Alignment
 from otalign.gold import Gold
 from otalign.io import FORMATS, read, write
+from otalign.io.writing import ALIGNMENT_FORMATS, SHARD_SUFFIXES
+from tests.io.examples import BLANK_LINES, get_item_types
 
-PAGE = (Path(__file__).parents[2] / "docs" / "formats.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "formats.md").read_text(encoding="utf-8")
 
 
 def test_the_json_examples_are_read_and_written_as_they_stand(tmp_path):
@@ -19,5 +26,30 @@ def test_the_json_examples_are_read_and_written_as_they_stand(tmp_path):
     assert list(read(tmp_path / "file", "jsonl")) == items
 
 
-def test_every_format_has_its_row():
-    assert re.findall(r"^\| `([a-z0-9-]+)` \| `", PAGE, re.MULTILINE) == list(FORMATS)
+def test_every_format_has_its_row_with_the_types_of_its_items():
+    rows = re.findall(r"^\| `([a-z0-9-]+)` \| (`[^|]*`) \|", PAGE, re.MULTILINE)
+    documented = {name: set(re.findall(r"\w+", types)) for name, types in rows}
+    assert documented == {name: {type_.__name__ for type_ in get_item_types(name)} for name in FORMATS}
+    assert all(hasattr(io, name) or hasattr(otalign, name) for names in documented.values() for name in names)
+
+
+def test_the_table_says_what_a_blank_line_is_in_every_format():
+    outcomes = {"a pair without links": "empty pair", "bad": "bad", "ignored": "ignored"}
+    documented = {}
+    for names, outcome in re.findall(r"^\| a blank line (.*?) \| ([\w ]*\w)", PAGE, re.MULTILINE):
+        documented |= dict.fromkeys(re.findall("`(.*?)`", names), outcomes[outcome])
+    assert documented == BLANK_LINES
+
+
+@pytest.mark.parametrize(
+    ("page", "passage", "formats"),
+    [
+        ("align.md", r"\| `--format` \|.*?\n\n", {*ALIGNMENT_FORMATS, "terminal"}),
+        ("scale.md", r"`--format` is .*?\.\n", set(SHARD_SUFFIXES)),
+    ],
+)
+def test_the_guide_names_formats_that_the_command_has(page, passage, formats):
+    (text,) = re.findall(passage, (DOCS / page).read_text(encoding="utf-8"), re.DOTALL)
+    named = re.findall(r"^\| `([a-z0-9.]+)`", text, re.MULTILINE) or re.findall("`([a-z0-9.]+)`", text)
+    assert named
+    assert set(named) <= formats

@@ -5,7 +5,7 @@ import pytest
 from otalign.alignment import Alignment, Link
 from otalign.io import FORMATS, read
 from otalign.io.parquet import Rows
-from otalign.io.writing import OUTPUT_FORMATS, SUFFIXES, WITH_COLUMNS, OutputFormat
+from otalign.io.writing import OUTPUT_FORMATS, SHARD_SUFFIXES, WITH_COLUMNS, OutputFormat
 
 ALIGNMENTS = [
     Alignment(("he", "sold", "cars"), ("cars", "sold"), (Link(1, 1, 0.5), Link(2, 0, 1e-5))),
@@ -16,7 +16,7 @@ ALIGNMENTS = [
 
 
 def written_as(form: OutputFormat, folder, alignments=ALIGNMENTS):
-    path = folder / f"links{SUFFIXES.get(form.name, '')}"
+    path = folder / f"links{SHARD_SUFFIXES.get(form.name, '')}"
     with path.open("wb") as file:
         form.write(alignments, file)
     return path
@@ -58,11 +58,17 @@ def test_a_blank_inside_a_word_does_not_divide_it(tmp_path):
     assert item.pairs == alignment.pairs
 
 
+def test_a_pair_that_a_format_cannot_hold_is_named(tmp_path):
+    alignments = [*ALIGNMENTS, Alignment(("New York",), ("wins",), ())]
+    with pytest.raises(ValueError, match="pair 5 cannot be written as a3: the word 'New York' is empty or"):
+        written_as(OutputFormat("a3"), tmp_path, alignments)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("tsv",), "format must be one of pharaoh, .*, got 'tsv'"),
-        (("talp", True), "weights and nulls can be written as pharaoh, columns, .*, not as talp"),
+        (("tsv",), "format must be one of .*pharaoh.*, got 'tsv'"),
+        (("talp", True), "weights and nulls can be written as .*pharaoh.*, not as talp"),
     ],
 )
 def test_what_cannot_be_written_is_refused(options, message):

@@ -38,9 +38,13 @@ def test_scores_are_between_0_and_1(pairs):
     assert all(0 <= value <= 1 for value in scores(count_pairs(pairs)).values())
 
 
+RATES = [name for name in MEASURES if name.split("_")[-1] in ("precision", "recall", "f1")]
+
+
 @given(corpora)
-def test_swapping_prediction_and_gold_swaps_precision_and_recall(pairs):
-    there, back = scores(count_pairs(pairs)), scores(count_pairs([(g, p, n, m) for p, g, n, m in pairs]))
+def test_swapping_prediction_and_gold_swaps_precision_and_recall_and_keeps_f1(pairs):
+    swapped = [(gold, predicted, n, m) for predicted, gold, n, m in pairs]
+    there, back = scores(count_pairs(pairs), RATES), scores(count_pairs(swapped), RATES)
     swap = {"precision": "recall", "recall": "precision"}
     renamed = {"_".join(swap.get(word, word) for word in name.split("_")): v for name, v in back.items()}
     close(there, renamed)
@@ -142,7 +146,7 @@ def test_bins_of_distinct_values_differ_by_one_pair_at_most(pairs, bins):
     assert max(sizes) - min(sizes) <= 1
 
 
-def test_every_measure_is_a_function_of_as_many_means_as_it_says():
+def test_every_measure_has_as_many_terms_for_any_number_of_pairs():
     counts = count_pair({(0, 0)}, {(0, 0)}, 2, 2)
     for measure in MEASURES.values():
         assert measure.terms(counts).shape == (1, measure.width)

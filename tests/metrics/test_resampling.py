@@ -11,7 +11,7 @@ from tests.metrics.random_counts import count_pairs, two_systems
 FEW = Resampling(trials=200, seed=3)
 
 
-def test_a_resample_is_scored_as_if_its_pairs_were_counted_anew():
+def test_a_resample_is_scored_as_if_its_pairs_were_counted_again():
     counts, _ = two_systems(30, seed=0)
     draws = np.random.default_rng(FEW.seed).integers(30, size=(FEW.trials, 30))
     found = intervals(counts, MEASURES, FEW)

@@ -8,16 +8,19 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partialmethod
+from importlib import resources
 
 import numpy as np
 import pytest
 
 from otalign import Aligner, Alignment, Balanced, Entropic, Partial, Settings, Unbalanced
+from otalign.problems import PARAMETERS, PROBLEMS
 from otalign.server import batching
 from otalign.server.app import make_app
 from otalign.server.limits import Limits
 from otalign.server.metrics import SIZE, Metrics
 from otalign.server.work import AlignmentWorker
+from otalign.settings import LEARNED
 from tests.server.local_server import run_server
 
 PAIRS = [
@@ -265,6 +268,18 @@ def test_it_says_what_it_is_and_that_it_is_well(server, trained):
     for problem, settings in about["settings"].items():
         answer = server.align(ASKED[0] | {"settings": {"problem": problem}}).json
         assert answer["settings"] == settings
+
+
+def test_the_page_explains_every_problem_and_has_a_slider_for_every_parameter():
+    script = (resources.files("otalign.server") / "page.js").read_text(encoding="utf-8")
+    explained = re.search(r"const PROBLEMS = \{(.*?)^\};", script, re.MULTILINE | re.DOTALL)[1]
+    assert re.findall(r"^  (\w+): \[", explained, re.MULTILINE) == [LEARNED, *PROBLEMS]
+    sliders = {
+        name: (float(low), float(high))
+        for name, low, high in re.findall(r'name: "(\w+)".* from: ([\d.]+), to: ([\d.]+)', script)
+    }
+    for name, spec in PARAMETERS.items():
+        assert spec.parameter.minimum <= sliders[name][0] < sliders[name][1] <= spec.parameter.maximum
 
 
 def test_a_failure_is_told_as_one_and_the_server_goes_on(trained, monkeypatch):

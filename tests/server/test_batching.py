@@ -10,7 +10,7 @@ from otalign import Entropic, Settings
 from otalign.server import batching
 from otalign.server.batching import RequestQueue
 from otalign.server.choices import ServedChoice
-from otalign.server.problems import RequestError
+from otalign.server.errors import RequestError
 from otalign.server.work import PairRequest
 
 SETTINGS = Settings(encoder="none", layer=0)

@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -13,7 +14,9 @@ pytest.importorskip("torch")
 
 from otalign import Aligner, cli, encoders
 from otalign.metrics import count, scores
+from otalign.problems import PROBLEMS
 from otalign.scoring.heads import ProjectionHead
+from otalign.settings import Cost
 from otalign.text.words import join_words
 from otalign.tuning import EmbeddingStore, EncoderChoice
 from otalign.tuning.sweep import DevCorpus
@@ -149,10 +152,13 @@ def test_a_threshold_on_costs_alone_can_be_tuned(run, model, tmp_path):
         (("dev.tsv", "-o", "x", "--layers", "9"), "layer must be from 0 to 3"),
         (("dev.tsv", "-o", "x", "--layers", "-1,2"), "--layers must be all, or numbers"),
         (
-            ("dev.tsv", "-o", "x", "--costs", "cosine,l1"),
-            "--costs must be cosine or euclidean, with commas between them, got 'l1'",
+            ("dev.tsv", "-o", "x", "--costs", "cosine,xyz"),
+            f"--costs must be among {', '.join(get_args(Cost))}, with commas between, got 'xyz'",
         ),
-        (("dev.tsv", "-o", "x", "--problem", "ot"), "problem must be one of bot, pot, uot, none, got 'ot'"),
+        (
+            ("dev.tsv", "-o", "x", "--problem", "xyz"),
+            f"problem must be one of {', '.join(PROBLEMS)}, got 'xyz'",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_said_in_words(run, model, tmp_path, arguments, message):

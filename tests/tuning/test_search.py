@@ -1,12 +1,13 @@
 """The search finds the best settings, with the same result in one run or in several."""
 
 from itertools import product
+from typing import get_args
 
 import pytest
 
 from otalign.encoders.whitening import Centre
 from otalign.ot import Balanced, Entropic, Partial, Unbalanced
-from otalign.settings import Settings
+from otalign.settings import Cost, Settings
 from otalign.tuning import EncoderChoice, Journal, SearchGrid, tune
 from otalign.tuning.sweep import DevCorpus, sweep_thresholds
 from tests.tuning.random_embeddings import make_embeddings, make_golds
@@ -165,7 +166,7 @@ def test_what_cannot_be_tuned_is_said(change, message):
         ({"thresholds": ()}, "thresholds must be one or more in ascending order"),
         ({"thresholds": (0.5, 0.4)}, "thresholds must be one or more in ascending order"),
         ({"thresholds": (1.5,)}, "thresholds must be from 0 to 1, got 1.5"),
-        ({"costs": ("cos",)}, "costs must be among cosine, euclidean, got 'cos'"),
+        ({"costs": ("xyz",)}, f"costs must be among {', '.join(get_args(Cost))}, got 'xyz'"),
     ],
 )
 def test_a_grid_checks_itself(given, message):

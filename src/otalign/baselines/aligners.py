@@ -74,7 +74,8 @@ class SimAligner(Method):
         """Load the encoder.
 
         Args:
-            model: As for `Aligner.load`; the folder of an aligner gives its encoder, layer and centre.
+            model: As for `Aligner.load`; an aligner gives its encoder and layer, and its centre if that was
+                fitted with the same pairing.
             options: Matching, distortion and threshold.
             layer: Encoder layer; None for the default.
             pairing: Whether sentences are encoded separately or jointly.
@@ -86,16 +87,9 @@ class SimAligner(Method):
         Returns:
             The aligner.
         """
-        aligner = Aligner.load(
-            model,
-            layer=layer,
-            pairing=pairing,
-            centring=centring,
-            device=device,
-            threads=threads,
-            batch_size=batch_size,
-        )
-        return cls(aligner.encoder, options, pairing, centring, aligner.centre)
+        aligner = Aligner.load(model, layer=layer, device=device, threads=threads, batch_size=batch_size)
+        same = centring and aligner.settings.pairing == pairing
+        return cls(aligner.encoder, options, pairing, centring, aligner.centre if same else None)
 
     @property
     def signature(self) -> str:

@@ -4,7 +4,7 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import typer
 
@@ -13,7 +13,17 @@ from otalign.alignment import Alignment
 from otalign.cli.aligner_options import AlignerOptions, with_aligner_options
 from otalign.cli.input import InputFormat, Pairs, read_pairs
 from otalign.cli.methods import check_method, load_method, read_training_pairs
-from otalign.cli.options import HARDWARE, INPUT, LARGE, OUTPUT, DataFolder, Matrix, Split, with_limits
+from otalign.cli.options import (
+    HARDWARE,
+    INPUT,
+    LARGE,
+    OUTPUT,
+    DataFolder,
+    Matrix,
+    Split,
+    describe_formats,
+    with_limits,
+)
 from otalign.cli.output import (
     AlignmentFormat,
     choose_format,
@@ -26,6 +36,7 @@ from otalign.cli.terminal import bars, with_progress
 from otalign.engines import Folder, OutputFormat
 from otalign.engines.work import SIZE
 from otalign.io import ReaderLimits
+from otalign.io.writing import ALIGNMENT_FORMATS, SHARD_SUFFIXES
 from otalign.method import Method
 
 
@@ -48,8 +59,8 @@ def align(
         typer.Option(
             "--from",
             metavar="FORMAT",
-            help="Format of the input file: tsv (source, tab, target), jsonl, parquet, or another that "
-            "docs/formats.md lists.",
+            help=f"Format of the input: {', '.join(get_args(InputFormat))}; otalign convert --help "
+            "describes them.",
             show_default="by its name: tsv, jsonl or parquet",
             rich_help_panel=INPUT,
         ),
@@ -75,9 +86,8 @@ def align(
         AlignmentFormat | None,
         typer.Option(
             metavar="FORMAT",
-            help="Format of the output: terminal (a drawing), pharaoh (0-0 1-2), columns (source, target, "
-            "links), jsonl (everything), talp, naacl or a3; for a folder jsonl, jsonl.gz, parquet, pharaoh "
-            "or columns.",
+            help=f"Format of the output: terminal (a drawing), {describe_formats(ALIGNMENT_FORMATS)}; for a "
+            f"folder one of {', '.join(SHARD_SUFFIXES)}.",
             show_default="terminal on a terminal, else pharaoh; jsonl for a folder",
             rich_help_panel=OUTPUT,
         ),

@@ -132,7 +132,7 @@ class AlignerOptions:
         float | None,
         typer.Option(
             metavar="SHARE",
-            help="How far the variances of all directions of the embeddings are made equal, 0–1.",
+            help="Degree of whitening of the embeddings, from 0 (none) to 1 (equal variances).",
             show_default=f"{WHITENING:g}",
             rich_help_panel=MODEL,
         ),
@@ -150,7 +150,7 @@ class AlignerOptions:
     fertility: Annotated[
         Fertility | None,
         typer.Option(
-            help="How much each word can be linked: equally, or by the length of its embedding.",
+            help="Mass of each word: the same for all, or the norm of its embedding.",
             show_default="uniform",
             rich_help_panel=TRANSPORT,
         ),

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from otalign.alignment import Level
-from otalign.cli.options import FORMAT_HELP, INPUT, OUTPUT, FormatName, with_limits
+from otalign.cli.options import INPUT, OUTPUT, FormatName, describe_formats, with_limits
 from otalign.cli.output import check_output
 from otalign.cli.terminal import report_bad_lines
 from otalign.gold import Gold
@@ -26,7 +26,7 @@ def convert(
         typer.Option(
             "--from",
             metavar="FORMAT",
-            help="Format of the files to read. " + FORMAT_HELP,
+            help=f"Format of the files to read: {describe_formats(FORMATS)}.",
             rich_help_panel=INPUT,
         ),
     ],

@@ -17,6 +17,7 @@ from otalign.cli.options import (
     AsJson,
     DataFolder,
     FormatName,
+    FormerFormat,
     GoldFormat,
     GoldLevel,
     Split,
@@ -26,6 +27,7 @@ from otalign.cli.predictions import read_predictions
 from otalign.cli.terminal import make_console
 from otalign.io import CORPORA, ReaderLimits
 from otalign.metrics import (
+    MEASURES,
     Counts,
     Grouping,
     Resampling,
@@ -38,8 +40,8 @@ from otalign.metrics import (
     signature,
 )
 
-MAIN = ("precision", "recall", "f1")
-OTHERS = ("exact_match", "micro_f1", "aer")
+TABLE_MEASURES = ("precision", "recall", "f1")  # of links and nulls together, and of each alone
+SUMMARY_MEASURES = ("exact_match", "micro_f1", "aer")  # below the table
 
 
 @with_limits
@@ -55,15 +57,20 @@ def evaluate(
     level: GoldLevel = "sure",
     format: Annotated[
         FormatName,
+        FormerFormat,
         typer.Option(
-            metavar="FORMAT", help="Format of the predictions. " + FORMAT_HELP, rich_help_panel=INPUT
+            "--from",
+            metavar="FORMAT",
+            help="Format of the predictions. " + FORMAT_HELP,
+            rich_help_panel=INPUT,
         ),
     ] = "pharaoh",
+    former_format: FormerFormat = None,
     gold_format: GoldFormat = "multimwa",
     split: Split = "test",
     by: Annotated[
         Grouping | None,
-        typer.Option(help="Property of pairs by which to break F1 down.", rich_help_panel=SCORING),
+        typer.Option(help="Break F1 down by this property of the pairs.", rich_help_panel=SCORING),
     ] = None,
     bins: Annotated[
         int, typer.Option(metavar="N", help="Number of bins for --by.", rich_help_panel=SCORING)
@@ -94,7 +101,7 @@ def evaluate(
     Examples:
         otalign evaluate links.txt gold.tsv
         otalign evaluate mine.txt theirs.txt mtref --level possible --data corpora/
-        otalign evaluate links.jsonl gold.tsv --format jsonl --json
+        otalign evaluate links.jsonl gold.tsv --from jsonl --json
     """
     if len(files) < 2:
         raise ValueError(f"give at least one prediction and the gold, got {', '.join(files)}")
@@ -102,7 +109,8 @@ def evaluate(
     golds = read_golds(gold, gold_format, split, data, limits)
     resampling = Resampling(trials, seed)
     counted = {
-        name: count(read_predictions(name, format, golds, limits), golds, level) for name in predictions
+        name: count(read_predictions(name, former_format or format, golds, limits), golds, level)
+        for name in predictions
     }
     more = {"gold": f"{gold}/{split}" if gold in CORPORA else Path(gold).name}
     report: dict[str, Any] = {
@@ -126,7 +134,12 @@ def _score_system(counts: Counts, resampling: Resampling, by: Grouping | None, b
     found["f1_interval"] = asdict(intervals(counts, ["f1"], resampling)["f1"])
     if by:
         found["bins"] = [
-            {"low": part.low, "high": part.high, "pairs": len(part.counts), **scores(part.counts, MAIN)}
+            {
+                "low": part.low,
+                "high": part.high,
+                "pairs": len(part.counts),
+                **scores(part.counts, TABLE_MEASURES),
+            }
             for part in breakdown(counts, by, bins)
         ]
     return found
@@ -148,13 +161,13 @@ def _show(report: dict[str, Any], by: str | None) -> None:
     for name, found in report["systems"].items():
         table = Table(title=name, title_justify="left", box=None, header_style="bold", pad_edge=False)
         table.add_column("")
-        for column in ("precision", "recall", "F1"):
-            table.add_column(column, justify="right")
+        for key in TABLE_MEASURES:
+            table.add_column(MEASURES[key].label, justify="right")
         for label, prefix in (("links and nulls", ""), ("links", "links_"), ("nulls", "nulls_")):
-            table.add_row(label, *(_format_percent(found[prefix + key]) for key in MAIN))
+            table.add_row(label, *(_format_percent(found[prefix + key]) for key in TABLE_MEASURES))
         screen.print(table)
         low, high = found["f1_interval"].values()
-        rest = "   ".join(f"{key.replace('_', ' ')} {_format_percent(found[key])}" for key in OTHERS)
+        rest = "   ".join(f"{MEASURES[key].label} {_format_percent(found[key])}" for key in SUMMARY_MEASURES)
         screen.print(f"F1 between {_format_percent(low)} and {_format_percent(high)}   {rest}")
         for part in found.get("bins", ()):
             span = f"{by} {part['low']:.3g} to {part['high']:.3g}"

@@ -76,7 +76,7 @@ def read_pairs(
     Args:
         inputs: Two sentences, two files, one file or the name of a corpus; none is standard input.
         format: Format of a file, or None to guess it from the name.
-        pretokenized: Whether the words of a text are what stands between blanks.
+        pretokenized: Whether the words of a text are separated by blanks.
         split: Split of a corpus.
         data: Folder of the corpora.
         limits: The largest line and the largest sentence to accept.

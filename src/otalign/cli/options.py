@@ -1,7 +1,7 @@
-"""Options that several commands share, and the panels of the help that they stand in."""
+"""Options that several commands share, and the panels of the help that show them."""
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import StrEnum
 from functools import wraps
 from pathlib import Path
@@ -26,7 +26,18 @@ else:
     FormatName = Literal[tuple(FORMATS)]
     CorpusName = StrEnum("CorpusName", {name: name for name in CORPORA})  # Typer has no lists of literals
 SplitName = Literal["train", "dev", "test"]
-FORMAT_HELP = "One of " + ", ".join(FORMATS) + "."
+FORMAT_HELP = "One of " + ", ".join(FORMATS) + "; otalign convert --help describes them."
+
+
+def describe_formats(names: Iterable[str]) -> str:
+    """Return the names of formats with their descriptions, for the help of a command."""
+    return ", ".join(f"{name} ({FORMATS[name].description})" for name in names)
+
+
+FormerFormat = Annotated[
+    FormatName | None,
+    typer.Option("--format", hidden=True, help="Former name of --from.", rich_help_panel=INPUT),
+]
 
 DataFolder = Annotated[
     Path | None,

@@ -19,7 +19,7 @@ from otalign.alignment import Alignment
 from otalign.atomic import open_atomic
 from otalign.io.lines import STDIN, compress
 from otalign.io.parquet import import_pyarrow
-from otalign.io.writing import ALIGNMENT_FORMATS, OUTPUT_FORMATS, SUFFIXES, OutputFormat
+from otalign.io.writing import ALIGNMENT_FORMATS, OUTPUT_FORMATS, SHARD_SUFFIXES, OutputFormat
 from otalign.render.matrix import matrix as grid
 from otalign.render.terminal import draw
 
@@ -48,8 +48,8 @@ def choose_shard_format(format: str | None, weights: bool, nulls: bool, matrix: 
     """Return the format of the files in a folder; jsonl, which holds everything, unless another is given."""
     if matrix:
         raise ValueError("--matrix is drawn on the terminal; remove --output")
-    if format is not None and format not in SUFFIXES:
-        raise ValueError(f"--format must be one of {', '.join(SUFFIXES)} for a folder, got {format!r}")
+    if format is not None and format not in SHARD_SUFFIXES:
+        raise ValueError(f"--format must be one of {', '.join(SHARD_SUFFIXES)} for a folder, got {format!r}")
     if format == "parquet":
         import_pyarrow()  # without pyarrow it fails, and should before the work
     return OutputFormat(format or "jsonl", weights, nulls)

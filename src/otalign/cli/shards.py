@@ -19,9 +19,9 @@ from otalign.engines import Folder, OutputFormat, ShardWork, ray
 from otalign.engines.work import SIZE
 from otalign.io import Item, Reading
 from otalign.io.lines import STDIN
-from otalign.io.links import each_line
+from otalign.io.links import split_lines
 from otalign.io.parquet import Rows
-from otalign.io.tables import side_by_side
+from otalign.io.tables import zip_lines
 from otalign.method import Method
 from otalign.progress import Progress, no_progress
 
@@ -122,7 +122,7 @@ def _name_unit(items: Iterable[Item]) -> str:
     """Return what errors call an item: where each line of a file is one, its number is that of the line."""
     if isinstance(items, Rows):
         return "row"
-    by_line = isinstance(items, Reading) and items.format.records in (each_line, side_by_side)
+    by_line = isinstance(items, Reading) and items.format.records in (split_lines, zip_lines)
     return "line" if by_line else "pair"
 
 

@@ -16,6 +16,7 @@ from otalign.cli.options import (
     OUTPUT,
     DataFolder,
     FormatName,
+    FormerFormat,
     GoldFormat,
     GoldLevel,
     Matrix,
@@ -85,12 +86,14 @@ def show(
     format: Annotated[
         FormatName | None,
         typer.Option(
+            "--from",
             metavar="FORMAT",
             help="Format of the file. " + FORMAT_HELP,
             show_default="jsonl by its name or from a pipe, pharaoh with --gold, else multimwa",
             rich_help_panel=INPUT,
         ),
     ] = None,
+    former_format: FormerFormat = None,
     gold_format: GoldFormat = "multimwa",
     split: Split = "test",
     data: DataFolder = None,
@@ -107,7 +110,7 @@ def show(
         otalign show links.jsonl --picture figure.pdf --kind matrix
     """
     _check_options(html, picture, kind, pair, matrix)
-    form = format or _guess_format(name, gold)
+    form = format or former_format or _guess_format(name, gold)
     golds = read_golds(gold, gold_format, split, data, limits) if gold else None
     alignments = (
         read_predictions(name, form, golds, limits)

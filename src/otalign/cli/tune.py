@@ -81,7 +81,7 @@ def tune(
     costs: Annotated[
         str,
         typer.Option(
-            metavar="cosine,euclidean",
+            metavar=",".join(get_args(Cost)),
             help="Distances of embeddings to try, with commas.",
             rich_help_panel=SEARCH,
         ),
@@ -89,7 +89,9 @@ def tune(
     fertilities: Annotated[
         str,
         typer.Option(
-            metavar="uniform,norm", help="Masses of words to try, with commas.", rich_help_panel=SEARCH
+            metavar=",".join(get_args(Fertility)),
+            help="Masses of words to try, with commas.",
+            rich_help_panel=SEARCH,
         ),
     ] = "uniform",
     epsilon: Epsilon = None,
@@ -208,7 +210,7 @@ def _parse_list(name: str, given: str, type_: Any) -> tuple[Any, ...]:
     for value in values:
         if value not in get_args(type_):
             raise ValueError(
-                f"--{name} must be {' or '.join(get_args(type_))}, with commas between them, got {value!r}"
+                f"--{name} must be among {', '.join(get_args(type_))}, with commas between, got {value!r}"
             )
     return tuple(dict.fromkeys(values))
 

@@ -10,8 +10,10 @@ Example:
     '1-1 2p3\n'
 """
 
+from otalign.gold import WordlessLinks
 from otalign.io.corpora import CORPORA, Corpus, load
-from otalign.io.formats import FORMATS, Format, Reading, read, write
+from otalign.io.files import Reading, read, write
+from otalign.io.formats import FORMATS, Format
 from otalign.io.items import Item, LineTally, TextPair, Unaligned, WordPair
 from otalign.io.limits import ReaderLimits
 from otalign.io.lines import BadLine, Line
@@ -30,6 +32,7 @@ __all__ = [
     "TextPair",
     "Unaligned",
     "WordPair",
+    "WordlessLinks",
     "load",
     "read",
     "write",

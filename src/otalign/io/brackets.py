@@ -46,20 +46,20 @@ def split_at_headers(lines: Iterator[Line]) -> Iterator[list[Line]]:
         yield group
 
 
-def by_annotator(*files: Iterator[Line]) -> Iterator[tuple[list[Line], ...]]:
+def group_by_annotator(*files: Iterator[Line]) -> Iterator[tuple[list[Line], ...]]:
     """Group the lines of each pair by annotator. MSR-RTE has byte order marks anywhere; they are dropped."""
     clean = ((line._replace(raw=line.raw.replace(BOM, b"")) for line in file) for file in files)
     return zip_longest(*map(split_at_headers, clean), fillvalue=[])
 
 
-def a3(record: list[Line], merged: LineTally) -> Alignment:
+def parse_a3(record: list[Line], merged: LineTally) -> Alignment:
     """Parse a pair in GIZA's A3 format."""
     target, words, positions = _parse_record(record, A3_WORD, "NULL ({ 2 }) word ({ 1 3 }) …")
     pairs = [(i, int(j) - 1) for i, tokens in enumerate(positions) for j in tokens]
     return make_alignment(record[2], (words, target), pairs, merged)
 
 
-def a3_lines(item: Item, number: int) -> str:
+def format_a3(item: Item, number: int) -> str:
     """Format a pair in GIZA's A3 format."""
     (source, target), links = get_words(item), get_links(item)
     linked = {j for _, j in links}
@@ -70,7 +70,7 @@ def a3_lines(item: Item, number: int) -> str:
     return _format_record(f"{header} alignment score : 1", target, source, marked)
 
 
-def msr_rte(record: Sequence[list[Line]], merged: LineTally) -> Gold:
+def parse_msr_rte(record: Sequence[list[Line]], merged: LineTally) -> Gold:
     """Merge the annotations of a pair: a link is gold if more than half of the annotators have it.
 
     It is sure if they agree that it is sure, and possible if they agree that it is sure or possible.
@@ -90,7 +90,7 @@ def msr_rte(record: Sequence[list[Line]], merged: LineTally) -> Gold:
     return Gold(annotators[0].source, annotators[0].target, sure, linked)
 
 
-def msr_rte_lines(item: Item, number: int) -> str:
+def format_msr_rte(item: Item, number: int) -> str:
     """Format a pair as one annotator's part of an MSR-RTE file."""
     (source, target), (sure, possible) = get_words(item), get_levels(item)
     marked = [

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from otalign.gold import Gold
-from otalign.io.formats import read
+from otalign.io.files import read
 
 MULTIMWA = "https://github.com/chaojiang06/neural-Jacana"
 PAPER = "https://github.com/yukiar/OTAlign, folder data"

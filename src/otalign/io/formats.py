@@ -1,17 +1,11 @@
-"""Every format by name: `read` a file as a stream of items, `write` items to a file, in constant memory."""
+"""The registry of file formats."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass, field
-from pathlib import Path as FilePath
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from otalign.atomic import open_atomic
-from otalign.gold import Gold, WordlessLinks
 from otalign.io import brackets, ists, links, tables
-from otalign.io.items import Item, LineTally, get_words, make_gold
-from otalign.io.limits import DEFAULT_LIMITS, ReaderLimits
-from otalign.io.lines import BadLine, Line, Path, compress, read_lines
+from otalign.io.items import Item, LineTally
 
 
 @dataclass(frozen=True)
@@ -19,14 +13,21 @@ class Format:
     """A file format: how files are split into records, how a record is parsed, and how it is written.
 
     Attributes:
-        about: Description in one line.
-        records: Function from an iterator of lines for each file to the records.
-        parse: Function from a record, and a tally of lines that give a link twice, to an item.
-        write: Function for each file from an item, and its number from 1, to text.
+        description: Description in a few words, for the help of commands.
+        records: Function from an iterator of lines for each file to the records: one record per pair, a list
+            of its lines, or of the lines of each file. It must not raise `BadLine`, so a bad line affects
+            its own pair only; lines that fit nowhere go to a record that `parse` rejects.
+        parse: Function from a record, and a tally of lines that give a link twice, to an item. It raises
+            `BadLine`.
+        write: Function for each file from an item, and its number from 1, to lines with their ends. It raises
+            ValueError if the format cannot hold the item, or if `parse` would read another one.
         wordless: Whether files hold links without words, which must come from elsewhere.
-        most_files: Maximum number of files.
+        max_files: Maximum number of files.
         sparse: Whether pairs without links may be missing at the end.
         holds_alignments: Whether `otalign align` can write it: one file, with the links of any alignment.
+        extra_columns: Whether `otalign align` can add columns of weights and of nulls.
+        complete: Whether it holds weights and nulls in any case.
+        shard_suffix: Suffix of the files of a large corpus, if it can be aligned in shards.
 
     Example:
         >>> from otalign.io import FORMATS
@@ -34,244 +35,93 @@ class Format:
         (True, False)
     """
 
-    about: str
+    description: str
     records: Callable[..., Iterator[Any]]
     parse: Callable[[Any, LineTally], Item]
     write: tuple[Callable[[Item, int], str], ...]
     wordless: bool = False
-    most_files: int = 1
+    max_files: int = 1
     sparse: bool = False
     holds_alignments: bool = False
+    extra_columns: bool = False
+    complete: bool = False
+    shard_suffix: str | None = None
 
 
 FORMATS = {
     "pharaoh": Format(
-        "0-0 1-2 2p3: links from 0, p or ? possible, a line a pair",
-        links.each_line,
-        links.reader(links.PHARAOH),
-        (links.writer(first=0),),
+        "links such as 0-0 1p2, counted from 0",
+        links.split_lines,
+        links.make_parser(links.PHARAOH),
+        (links.make_formatter(first=0),),
         wordless=True,
         holds_alignments=True,
+        extra_columns=True,
+        shard_suffix=".txt",
     ),
     "talp": Format(
-        "1-1 2-3 3p4: links from 1, p possible, a line a pair",
-        links.each_line,
-        links.reader(links.TALP),
-        (links.writer(first=1),),
+        "links such as 1-1 2p3, counted from 1",
+        links.split_lines,
+        links.make_parser(links.TALP),
+        (links.make_formatter(first=1),),
         wordless=True,
         holds_alignments=True,
     ),
     "naacl": Format(
-        "1 2 3 S: sentence, source, target from 1 (0 = null), S or P, a line a link",
-        links.by_sentence,
-        links.naacl_links,
-        (links.naacl_lines,),
+        "one line per link, such as 1 2 3 S",
+        links.group_by_number,
+        links.parse_naacl,
+        (links.format_naacl,),
         wordless=True,
         sparse=True,
         holds_alignments=True,
     ),
     "a3": Format(
-        "GIZA's A3: three lines a pair",
+        "A3 of GIZA++",
         brackets.split_at_headers,
-        brackets.a3,
-        (brackets.a3_lines,),
+        brackets.parse_a3,
+        (brackets.format_a3,),
         holds_alignments=True,
     ),
     "multimwa": Format(
-        "MultiMWA's table: sentences in columns 1 and 3, sure and possible links in 7 and 8, from 0",
-        links.each_line,
-        tables.multimwa,
-        (tables.multimwa_line,),
+        "table of MultiMWA", links.split_lines, tables.parse_multimwa, (tables.format_multimwa,)
     ),
     "columns": Format(
-        "source, target, 0-0 1-2, and perhaps weights and nulls, between tabs",
-        links.each_line,
-        tables.columns,
-        (tables.columns_line,),
+        "source, target and links, with tabs",
+        links.split_lines,
+        tables.parse_columns,
+        (tables.format_columns,),
         holds_alignments=True,
+        extra_columns=True,
+        shard_suffix=".tsv",
     ),
     "msr-rte": Format(
-        "MSR-RTE as published: three lines a pair, a file for each annotator, the majority counts",
-        brackets.by_annotator,
-        brackets.msr_rte,
-        (brackets.msr_rte_lines,),
-        most_files=9,
+        "MSR-RTE, one file per annotator",
+        brackets.group_by_annotator,
+        brackets.parse_msr_rte,
+        (brackets.format_msr_rte,),
+        max_files=9,
     ),
-    "ists": Format("SemEval iSTS .wa: chunks", ists.by_sentence, ists.ists, (ists.ists_lines,)),
-    "bars": Format("source ||| target", links.each_line, tables.parse_bars, (tables.barred_line,)),
+    "ists": Format("chunks of iSTS", ists.split_at_sentences, ists.parse_ists, (ists.format_ists,)),
+    "bars": Format("source ||| target", links.split_lines, tables.parse_bars, (tables.format_bars,)),
     "parallel": Format(
-        "two files, a sentence a line",
-        tables.side_by_side,
-        tables.parallel,
-        (tables.source_line, tables.target_line),
-        most_files=2,
+        "two files, one sentence per line",
+        tables.zip_lines,
+        tables.parse_parallel,
+        (tables.format_source, tables.format_target),
+        max_files=2,
     ),
-    "tsv": Format(
-        "source, target, between tabs", links.each_line, tables.two_columns, (tables.two_columns_line,)
-    ),
+    "tsv": Format("source and target, with a tab", links.split_lines, tables.parse_tsv, (tables.format_tsv,)),
     "jsonl": Format(
-        "a JSON object a line, with all that an alignment holds, or texts or words alone",
-        links.each_line,
-        tables.json_object,
-        (tables.json_line,),
+        "one JSON object per line, with everything",
+        links.split_lines,
+        tables.parse_jsonl,
+        (tables.format_jsonl,),
         holds_alignments=True,
+        complete=True,
+        shard_suffix=".jsonl",
     ),
 }
-
-
-@dataclass
-class Reading:
-    r"""The items of a file. Each iteration reads the file again, and counts its bad and repeated lines anew.
-
-    Attributes:
-        paths: The files.
-        format: Their format.
-        words: Items whose words belong to the links, for a format without words.
-        skip_bad: Whether bad lines are skipped and counted instead of raised.
-        limits: The largest line and sentence to accept.
-        pretokenized: Whether the words of a text are separated by blanks.
-        skipped: Bad lines of the last iteration.
-        merged: Lines of the last iteration that give a link twice.
-
-    Example:
-        >>> from pathlib import Path
-        >>> from otalign.io import read
-        >>> _ = Path("links.txt").write_text("0-0 0-0\nbad\n")
-        >>> reading = read("links.txt", "pharaoh", skip_bad=True)
-        >>> len(list(reading)), reading.skipped.count, reading.merged.count
-        (1, 1, 1)
-    """
-
-    paths: tuple[Path, ...]
-    format: Format
-    words: Iterable[Item] | None
-    skip_bad: bool
-    limits: ReaderLimits = DEFAULT_LIMITS
-    pretokenized: bool = False  # texts, whose words are counted
-    skipped: LineTally = field(default_factory=LineTally, init=False)  # bad lines
-    merged: LineTally = field(default_factory=LineTally, init=False)  # lines that gave a link twice
-
-    def __iter__(self) -> Iterator[Any]:
-        self.skipped, self.merged = LineTally(), LineTally()
-        words = None if self.words is None else iter(self.words)
-        count = 0
-        for record in self.format.records(
-            *(read_lines(path, self.limits.max_line_bytes) for path in self.paths)
-        ):
-            count += 1
-            # Taken before the record is parsed: a bad line must not shift the words.
-            beside = None if words is None else _beside(record[0], words)
-            try:
-                item = self.format.parse(record, self.merged)
-                if beside is not None and isinstance(item, WordlessLinks):
-                    item = make_gold(record[0], get_words(beside), item)
-                if excess := self.limits.find_excess(item, self.pretokenized):
-                    raise BadLine(_first_line(record), *excess)
-            except BadLine as bad:
-                if not self.skip_bad:
-                    raise
-                self.skipped.note(str(bad))
-            else:
-                yield item
-        if words is not None:
-            yield from self._rest(words, count + 1)
-
-    def _rest(self, words: Iterator[Item], number: int) -> Iterator[Gold]:
-        """Yield pairs after the last line, without links; an error unless the format omits such pairs."""
-        for beside in words:
-            if not self.format.sparse:
-                end = Line(str(self.paths[0]), number, b"")
-                raise BadLine(end, "the end of the file", "a line for each pair of words")
-            yield Gold(*get_words(beside), frozenset())
-
-
-def read(
-    paths: Path | Sequence[Path],
-    format: str,
-    *,
-    words: Iterable[Item] | None = None,
-    skip_bad: bool = False,
-    limits: ReaderLimits = DEFAULT_LIMITS,
-    pretokenized: bool = False,
-) -> Reading:
-    """Read the items of a file, or of several that belong together.
-
-    Args:
-        paths: The file; a tuple or list for a format of several files.
-        format: One of `FORMATS`.
-        words: Items with words, for a format without words: the items are then `Gold`, and links are checked
-            against the lengths of the sentences.
-        skip_bad: Whether to skip and count bad lines instead of raising `BadLine`.
-        limits: The largest line and sentence to accept; a larger one is a bad line.
-        pretokenized: Whether the words of a text are separated by blanks, which matters for `limits` alone.
-
-    Returns:
-        The items, read each time they are iterated over.
-
-    Raises:
-        ValueError: If the format is unknown, does not suit the number of files, or has words of its own.
-
-    Example:
-        >>> from pathlib import Path
-        >>> from otalign.io import read
-        >>> _ = Path("pairs.txt").write_text("a small house ||| ein kleines Haus")
-        >>> list(read("pairs.txt", "bars"))
-        [TextPair(source='a small house', target='ein kleines Haus')]
-    """
-    form = get_format(format)
-    if words is not None and not form.wordless:
-        raise ValueError(f"words must be left out for {format!r}, which has its own")
-    if isinstance(words, Reading) and words.skip_bad:
-        raise ValueError("words must be read without skip_bad: a line left out would shift the others")
-    files = _paths(paths, format, len(form.write), form.most_files)
-    return Reading(files, form, words, skip_bad, limits, pretokenized)
-
-
-def write(items: Iterable[Item], paths: Path | Sequence[Path], format: str) -> int:
-    r"""Write items to a file.
-
-    An existing file is replaced once all items are written; an error leaves it as it was.
-
-    Args:
-        items: The items. Weights are lost where a format has none.
-        paths: The file, compressed if its suffix is .gz or .zst; a tuple or list for several files.
-        format: One of `FORMATS`.
-
-    Returns:
-        The number of items.
-
-    Raises:
-        ValueError: If an item holds something that the format cannot represent.
-        OSError: If a file cannot be written.
-
-    Example:
-        >>> from pathlib import Path
-        >>> from otalign import Alignment, Link
-        >>> from otalign.io import write
-        >>> item = Alignment(("a", "house"), ("ein", "Haus"), (Link(0, 0), Link(1, 1)))
-        >>> write([item], "links.txt", "pharaoh"), Path("links.txt").read_text()
-        (1, '0-0 1-1\n')
-    """
-    form, number = get_format(format), 0
-    count = len(form.write)
-    places = [FilePath(path) for path in _paths(paths, format, count, count)]
-    with ExitStack() as opened:
-        files = [opened.enter_context(open_atomic(place)) for place in places]
-        with ExitStack() as packing:
-            packed = [
-                packing.enter_context(compress(file, place.name))
-                for file, place in zip(files, places, strict=True)
-            ]
-            for number, item in enumerate(items, 1):
-                try:
-                    texts = [text(item, number).encode() for text in form.write]
-                except ValueError as error:
-                    raise ValueError(f"item {number} cannot be written as {format}: {error}") from error
-                for file, text in zip(packed, texts, strict=True):
-                    file.write(text)
-        for file in files:  # a full disk is noticed here, before the first of them is replaced
-            file.flush()
-    return number
 
 
 def get_format(format: str) -> Format:
@@ -279,22 +129,3 @@ def get_format(format: str) -> Format:
     if format not in FORMATS:
         raise ValueError(f"format must be one of {', '.join(FORMATS)}, got {format!r}")
     return FORMATS[format]
-
-
-def _paths(paths: Path | Sequence[Path], format: str, least: int, most: int) -> tuple[Path, ...]:
-    several = tuple(paths) if isinstance(paths, tuple | list) else (paths,)
-    if not least <= len(several) <= most:
-        wanted = str(least) if least == most else f"{least} to {most}"
-        raise ValueError(f"{format} takes {wanted} file(s), got {len(several)}")
-    return several  # pyright: ignore[reportReturnType]: a sequence of paths or one
-
-
-def _beside(line: Line, words: Iterator[Item]) -> Item:
-    try:
-        return next(words)
-    except StopIteration:
-        raise BadLine(line, "a line more than there are pairs of words", "as many lines as pairs") from None
-
-
-def _first_line(record: Any) -> Line:
-    return record if isinstance(record, Line) else _first_line(record[0])

@@ -28,7 +28,7 @@ MAX_LINKS = 1_000_000  # per pair: two short lists of words stand for all links 
 SECTIONS = ("source", "translation", "alignment")
 
 
-def by_sentence(lines: Iterator[Line]) -> Iterator[list[Line]]:
+def split_at_sentences(lines: Iterator[Line]) -> Iterator[list[Line]]:
     """Group the lines from each <sentence …> to the next, without blank lines."""
     group = FileSection()
     for line in lines:
@@ -41,7 +41,7 @@ def by_sentence(lines: Iterator[Line]) -> Iterator[list[Line]]:
         yield group
 
 
-def ists(record: list[Line], merged: LineTally) -> Alignment:
+def parse_ists(record: list[Line], merged: LineTally) -> Alignment:
     """Parse a pair."""
     sections = _split_sections(record)
     source, target = (_parse_words(sections[name]) for name in SECTIONS[:2])
@@ -59,7 +59,7 @@ def ists(record: list[Line], merged: LineTally) -> Alignment:
     return make_alignment(record[0], (source, target), pairs, merged)
 
 
-def ists_lines(item: Item, number: int) -> str:
+def format_ists(item: Item, number: int) -> str:
     """Format a pair."""
     (source, target), text = get_words(item), get_texts(item)
     links = tuple(Link(*pair) for pair in get_links(item))

@@ -15,8 +15,8 @@ NAACL_LINE = re.compile(
 )
 
 
-class Tokens(dict[str, Pair]):
-    """A cache of the pairs that tokens such as `3-4` denote; a lookup is ten times as fast as parsing."""
+class LinkParser(dict[str, Pair]):
+    """A parser of tokens such as `3-4`, with a cache: a lookup is ten times as fast as parsing."""
 
     def __init__(self, marks: str, first: int = 0) -> None:
         self.pattern = re.compile(f"([0-9]{{1,9}})[{re.escape(marks)}]([0-9]{{1,9}})")
@@ -42,28 +42,28 @@ class Tokens(dict[str, Pair]):
             raise BadLine(line, repr(error.args[0]), self.expected) from None
 
 
-PLAIN, PHARAOH, TALP = Tokens("-"), Tokens("-p?"), Tokens("-p", first=1)
+SURE_ONLY, PHARAOH, TALP = LinkParser("-"), LinkParser("-p?"), LinkParser("-p", first=1)
 
 
-def each_line(lines: Iterator[Line]) -> Iterator[list[Line]]:
+def split_lines(lines: Iterator[Line]) -> Iterator[list[Line]]:
     """Make each line a record."""
     return ([line] for line in lines)
 
 
-def reader(meaning: Tokens) -> Callable[[list[Line], LineTally], WordlessLinks]:
+def make_parser(parser: LinkParser) -> Callable[[list[Line], LineTally], WordlessLinks]:
     """Return a function that parses a line of links."""
 
-    def links(record: list[Line], merged: LineTally) -> WordlessLinks:
+    def parse(record: list[Line], merged: LineTally) -> WordlessLinks:
         (line,) = record
         text = _drop_numbers(line.text)
         tokens = text.split()
         if text.count("-") == len(tokens):
-            return make_links(line, meaning.parse(line, tokens), [], merged)
-        sure = meaning.parse(line, [token for token in tokens if "-" in token])
-        possible = meaning.parse(line, [token for token in tokens if "-" not in token])
+            return make_links(line, parser.parse(line, tokens), [], merged)
+        sure = parser.parse(line, [token for token in tokens if "-" in token])
+        possible = parser.parse(line, [token for token in tokens if "-" not in token])
         return make_links(line, sure, possible, merged)
 
-    return links
+    return parse
 
 
 def _drop_numbers(text: str) -> str:
@@ -72,20 +72,20 @@ def _drop_numbers(text: str) -> str:
     return links if tab and all(map(NUMBER.fullmatch, rest.split())) else text
 
 
-def writer(first: int) -> Callable[[Item, int], str]:
+def make_formatter(first: int) -> Callable[[Item, int], str]:
     """Return a function that formats links on a line, counted from `first`."""
 
-    def line(item: Item, number: int) -> str:
+    def format(item: Item, number: int) -> str:
         sure, possible = get_levels(item)
         if not possible:  # the usual case, twice as fast
             return " ".join([f"{i + first}-{j + first}" for i, j in sorted(sure)]) + "\n"
         marks = {**dict.fromkeys(possible, "p"), **dict.fromkeys(sure, "-")}
         return " ".join(f"{i + first}{mark}{j + first}" for (i, j), mark in sorted(marks.items())) + "\n"
 
-    return line
+    return format
 
 
-def by_sentence(lines: Iterator[Line]) -> Iterator[list[Line]]:
+def group_by_number(lines: Iterator[Line]) -> Iterator[list[Line]]:
     """Group lines by sentence number, from 1; a sentence without lines gets a blank one.
 
     Lines without a number, or with one that is too low or too high, stay with the sentence before, where they
@@ -107,7 +107,7 @@ def by_sentence(lines: Iterator[Line]) -> Iterator[list[Line]]:
         yield group
 
 
-def naacl_links(record: list[Line], merged: LineTally) -> WordlessLinks:
+def parse_naacl(record: list[Line], merged: LineTally) -> WordlessLinks:
     """Parse the lines of a sentence."""
     levels, numbers = {"S": [], "P": []}, set()
     for line in record:
@@ -126,7 +126,7 @@ def naacl_links(record: list[Line], merged: LineTally) -> WordlessLinks:
     return make_links(record[0], levels["S"], levels["P"], merged)
 
 
-def naacl_lines(item: Item, number: int) -> str:
+def format_naacl(item: Item, number: int) -> str:
     """Format a link per line; a pair without links gets a null link, which keeps its place."""
     sure, possible = get_levels(item)
     links = (

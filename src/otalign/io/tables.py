@@ -22,34 +22,34 @@ from otalign.io.items import (
     record_duplicate,
 )
 from otalign.io.lines import BadLine, Line, split_words
-from otalign.io.links import PLAIN
+from otalign.io.links import SURE_ONLY
 from otalign.text.words import check_unicode
 
 BARS = "|||"
 OBJECT = 'an object with "source" and "target", and "links", "sure" and "possible" or none of them'
 
 
-def multimwa(record: list[Line], merged: LineTally) -> Gold:
+def parse_multimwa(record: list[Line], merged: LineTally) -> Gold:
     """Parse a row of MultiMWA's table."""
     (line,) = record
     cells = line.text.split("\t")
     if len(cells) < 9:
         expected = "sentences in columns 1 and 3, sure and possible links in 7 and 8, counted from 0"
         raise BadLine(line, _describe_columns(cells), expected)
-    sure, possible = (PLAIN.parse(line, cell.split()) for cell in cells[7:9])
+    sure, possible = (SURE_ONLY.parse(line, cell.split()) for cell in cells[7:9])
     return make_gold(
         line, (split_words(cells[1]), split_words(cells[3])), make_links(line, sure, possible, merged)
     )
 
 
-def multimwa_line(item: Item, number: int) -> str:
+def format_multimwa(item: Item, number: int) -> str:
     """Format a row of MultiMWA's table."""
     (source, target), (sure, possible) = get_texts(item), map(_format_links, get_levels(item))
     cells = (f"{number - 1}:0", source, "N/A", target, "N/A", "1", "1", sure, possible, "")
     return "\t".join(cells) + "\n"
 
 
-def columns(record: list[Line], merged: LineTally) -> Alignment:
+def parse_columns(record: list[Line], merged: LineTally) -> Alignment:
     """Parse source, target, links, and weights if there are 4 or 6 columns; nulls follow from the links."""
     (line,) = record
     cells = line.text.split("\t")
@@ -57,7 +57,7 @@ def columns(record: list[Line], merged: LineTally) -> Alignment:
         raise BadLine(
             line, _describe_columns(cells), "three: source, target, links; with a tab before no links too"
         )
-    pairs = PLAIN.parse(line, cells[2].split())
+    pairs = SURE_ONLY.parse(line, cells[2].split())
     weights = _parse_weights(line, cells[3], len(pairs)) if len(cells) in (4, 6) else None
     return make_alignment(line, (split_words(cells[0]), split_words(cells[1])), pairs, merged, weights)
 
@@ -72,12 +72,12 @@ def _parse_weights(line: Line, cell: str, count: int) -> list[float]:
     return weights
 
 
-def columns_line(item: Item, number: int) -> str:
+def format_columns(item: Item, number: int) -> str:
     """Format `source TAB target TAB links`."""
     return "\t".join((*get_texts(item), _format_links(get_links(item)))) + "\n"
 
 
-def two_columns(record: list[Line], merged: LineTally) -> TextPair:
+def parse_tsv(record: list[Line], merged: LineTally) -> TextPair:
     """Parse `source TAB target`; a blank line is an empty pair, so that line numbers stay pair numbers."""
     (line,) = record
     cells = line.text.split("\t") if line.raw else ["", ""]
@@ -86,7 +86,7 @@ def two_columns(record: list[Line], merged: LineTally) -> TextPair:
     return TextPair(*cells)
 
 
-def two_columns_line(item: Item, number: int) -> str:
+def format_tsv(item: Item, number: int) -> str:
     """Format `source TAB target`."""
     pair = get_texts(item)
     for text in pair:
@@ -95,7 +95,7 @@ def two_columns_line(item: Item, number: int) -> str:
     return f"{pair.source}\t{pair.target}\n"
 
 
-def json_object(record: list[Line], merged: LineTally) -> Alignment | Gold | Unaligned:
+def parse_jsonl(record: list[Line], merged: LineTally) -> Alignment | Gold | Unaligned:
     """Parse a JSON object: gold, an alignment, or a pair without links."""
     (line,) = record
     try:
@@ -158,7 +158,7 @@ def _parse_pair(source: Any, target: Any) -> Unaligned:
     raise TypeError("source and target must be two texts, or two lists of words")
 
 
-def json_line(item: Item, number: int) -> str:
+def format_jsonl(item: Item, number: int) -> str:
     """Format an item as a JSON object."""
     if isinstance(item, WordlessLinks):
         raise ValueError("jsonl holds sentences, but these links have no words; pass words= to read")
@@ -175,7 +175,7 @@ def parse_bars(record: list[Line], merged: LineTally) -> TextPair:
     return TextPair(*(part.strip(" \t") for part in parts))
 
 
-def barred_line(item: Item, number: int) -> str:
+def format_bars(item: Item, number: int) -> str:
     """Format `source ||| target`."""
     pair = get_texts(item)
     for text in pair:
@@ -184,12 +184,12 @@ def barred_line(item: Item, number: int) -> str:
     return f"{pair.source} {BARS} {pair.target}\n"
 
 
-def side_by_side(source: Iterator[Line], target: Iterator[Line]) -> Iterator[list[Line | None]]:
+def zip_lines(source: Iterator[Line], target: Iterator[Line]) -> Iterator[list[Line | None]]:
     """Combine the lines of two files into records."""
     return (list(pair) for pair in zip_longest(source, target))
 
 
-def parallel(record: list[Line | None], merged: LineTally) -> TextPair:
+def parse_parallel(record: list[Line | None], merged: LineTally) -> TextPair:
     """Parse a line of each of two parallel files."""
     source, target = record
     line = source or target
@@ -199,12 +199,12 @@ def parallel(record: list[Line | None], merged: LineTally) -> TextPair:
     return TextPair(source.text, target.text)
 
 
-def source_line(item: Item, number: int) -> str:
+def format_source(item: Item, number: int) -> str:
     """Format the source of a pair."""
     return get_texts(item).source + "\n"
 
 
-def target_line(item: Item, number: int) -> str:
+def format_target(item: Item, number: int) -> str:
     """Format the target of a pair."""
     return get_texts(item).target + "\n"
 

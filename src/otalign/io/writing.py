@@ -12,16 +12,13 @@ from otalign.alignment import Alignment
 from otalign.io.formats import FORMATS
 
 ALIGNMENT_FORMATS = tuple(name for name, form in FORMATS.items() if form.holds_alignments)
-SUFFIXES = {  # of the files of a large corpus
-    "jsonl": ".jsonl",
+SHARD_SUFFIXES = {name: form.shard_suffix for name, form in FORMATS.items() if form.shard_suffix} | {
     "jsonl.gz": ".jsonl.gz",
     "parquet": ".parquet",
-    "pharaoh": ".txt",
-    "columns": ".tsv",
 }
-OUTPUT_FORMATS = tuple(dict.fromkeys((*ALIGNMENT_FORMATS, *SUFFIXES)))
-WITH_COLUMNS = ("pharaoh", "columns")  # may have columns of weights and of nulls after the links
-COMPLETE = ("jsonl", "jsonl.gz", "parquet")  # hold weights and nulls in any case
+OUTPUT_FORMATS = tuple(dict.fromkeys((*ALIGNMENT_FORMATS, *SHARD_SUFFIXES)))
+WITH_COLUMNS = tuple(name for name, form in FORMATS.items() if form.extra_columns)
+COMPLETE = (*(name for name, form in FORMATS.items() if form.complete), "jsonl.gz", "parquet")
 
 # A blank inside a word, which only words from jsonl and Parquet can have, must not divide it.
 NO_BREAK = str.maketrans(dict.fromkeys(" \t\n\r", "\u00a0"))
@@ -61,7 +58,7 @@ class OutputFormat:
     @property
     def suffix(self) -> str:
         """End of the names of its files, for a large corpus."""
-        return SUFFIXES[self.name]
+        return SHARD_SUFFIXES[self.name]
 
     def format_alignment(self, alignment: Alignment, number: int) -> str:
         """Return an alignment, counted from 1, as lines with their ends.
@@ -69,11 +66,17 @@ class OutputFormat:
         Args:
             alignment: The alignment.
             number: Its number in the file.
+
+        Raises:
+            ValueError: If a word cannot be written in this format.
         """
         if self.name in WITH_COLUMNS:
             return "\t".join(self._cells(alignment)) + "\n"
         (write,) = FORMATS[self.name.removesuffix(".gz")].write
-        return write(alignment, number)
+        try:
+            return write(alignment, number)
+        except ValueError as error:
+            raise ValueError(f"pair {number} cannot be written as {self.name}: {error}") from error
 
     def write(self, alignments: Iterable[Alignment], file: BinaryIO) -> None:
         """Write a whole file. The same alignments give the same bytes.
@@ -97,7 +100,7 @@ class OutputFormat:
             file.write(self.format_alignment(alignment, number).encode())
 
     def _cells(self, alignment: Alignment) -> Iterator[str]:
-        if self.name == "columns":
+        if not FORMATS[self.name].wordless:
             for side in (alignment.source, alignment.target):
                 yield " ".join(word.translate(NO_BREAK) for word in side)
         yield alignment.pharaoh()

@@ -62,16 +62,16 @@ class Tally:
     @property
     def f1(self) -> Any:
         """Harmonic mean of precision and recall, (…)."""
-        return harmonic_mean(self.precision, self.recall)
+        return compute_f1(self.precision, self.recall)
 
     def __add__(self, other: "Tally") -> "Tally":
         return Tally(self.correct + other.correct, self.predicted + other.predicted, self.gold + other.gold)
 
 
-def harmonic_mean(x: Any, y: Any) -> Any:
-    """Compute 2xy / (x + y), or 0 where both are 0, (…)."""
-    total = np.add(x, y)
-    return 2 * np.multiply(x, y) / np.where(total > 0, total, 1)
+def compute_f1(precision: Any, recall: Any) -> Any:
+    """Compute the harmonic mean of precision and recall, or 0 where both are 0, (…)."""
+    total = np.add(precision, recall)
+    return 2 * np.multiply(precision, recall) / np.where(total > 0, total, 1)
 
 
 def _divide(part: Any, whole: Any, other_whole: Any) -> Any:

@@ -7,14 +7,14 @@ from otalign.gold import Gold
 from otalign.metrics.counting import count
 from otalign.metrics.measures import scores
 
-MEASURES_SHOWN = ("precision", "recall", "f1", "aer")
+DEFAULT_MEASURES = ("precision", "recall", "f1", "aer")
 
 
 def evaluate(
     predictions: Iterable[Alignment],
     gold: Iterable[Alignment | Gold],
     level: Level = "sure",
-    measures: Iterable[str] = MEASURES_SHOWN,
+    measures: Iterable[str] = DEFAULT_MEASURES,
 ) -> dict[str, float]:
     """Score predicted alignments against gold.
 

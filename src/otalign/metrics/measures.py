@@ -12,9 +12,10 @@ from typing import Literal
 
 import numpy as np
 
-from otalign.metrics.counts import Counted, Counts, Tally, harmonic_mean
+from otalign.metrics.counts import COLUMNS, Counted, Counts, Tally, compute_f1
 
 Average = Literal["macro", "micro"]
+NO_PAIRS = Counts(np.zeros((0, len(COLUMNS)), dtype=int))
 
 
 @dataclass(frozen=True)
@@ -23,11 +24,13 @@ class Measure:
 
     Attributes:
         name: Its name.
+        label: Its name as it is printed.
         average: Whether pairs are averaged (macro) or pooled (micro).
         counted: What is counted: links, nulls or both.
-        width: Number K of terms.
-        terms: Function from counts to the terms of each pair, (N, K).
+        terms: Function from counts to the K terms of each pair, (N, K).
         value: Function from means of terms to scores, (…, K) → (…).
+        per_pair: Whether `per_pair` returns it. For a single pair micro and macro scores are the same, so
+            only one of them is returned.
 
     Example:
         >>> from otalign.metrics import MEASURES, count_pair
@@ -36,18 +39,22 @@ class Measure:
     """
 
     name: str
+    label: str
     average: Average
     counted: Counted
-    width: int
     terms: Callable[[Counts], np.ndarray]
     value: Callable[[np.ndarray], np.ndarray]
+    per_pair: bool = True
+
+    @property
+    def width(self) -> int:
+        """Number K of terms."""
+        return self.terms(NO_PAIRS).shape[1]
 
     def __call__(self, counts: Counts) -> float:
         """Compute the score of a corpus."""
         if not len(counts):
-            raise ValueError(
-                "counts must hold at least one pair, got none; a score of nothing is not defined"
-            )
+            raise ValueError("counts must hold at least one pair, got none; there is nothing to score")
         return float(self.value(self.terms(counts).mean(axis=0)))
 
     def each(self, counts: Counts) -> np.ndarray:
@@ -88,15 +95,22 @@ def _compute_micro_rates(means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _make_rate_measures(average: Average, counted: Counted) -> list[Measure]:
-    width, terms, rates = {
-        "macro": (2, _make_macro_terms(counted), _compute_macro_rates),
-        "micro": (3, _make_micro_terms(counted), _compute_micro_rates),
+    terms, rates = {
+        "macro": (_make_macro_terms(counted), _compute_macro_rates),
+        "micro": (_make_micro_terms(counted), _compute_micro_rates),
     }[average]
     prefix = ("micro_" if average == "micro" else "") + ("" if counted == "links+nulls" else f"{counted}_")
+
+    def make(name: str, label: str, value: Callable[[np.ndarray], np.ndarray]) -> Measure:
+        words = prefix.replace("_", " ")
+        return Measure(
+            prefix + name, words + label, average, counted, terms, value, per_pair=average == "macro"
+        )
+
     return [
-        Measure(prefix + "precision", average, counted, width, terms, lambda means: rates(means)[0]),
-        Measure(prefix + "recall", average, counted, width, terms, lambda means: rates(means)[1]),
-        Measure(prefix + "f1", average, counted, width, terms, lambda means: harmonic_mean(*rates(means))),
+        make("precision", "precision", lambda means: rates(means)[0]),
+        make("recall", "recall", lambda means: rates(means)[1]),
+        make("f1", "F1", lambda means: compute_f1(*rates(means))),
     ]
 
 
@@ -125,16 +139,16 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             *_make_rate_measures("macro", "nulls"),
             Measure(
                 "exact_match",
+                "exact match",
                 "macro",
                 "links+nulls",
-                1,
                 _compute_exact_match_terms,
                 lambda means: means[..., 0],
             ),
             *_make_rate_measures("micro", "links+nulls"),
             *_make_rate_measures("micro", "links"),
             *_make_rate_measures("micro", "nulls"),
-            Measure("aer", "micro", "links", 2, _compute_aer_terms, _compute_aer),
+            Measure("aer", "AER", "micro", "links", _compute_aer_terms, _compute_aer),
         ]
     }
 )
@@ -184,9 +198,7 @@ def per_pair(counts: Counts) -> dict[str, np.ndarray]:
         >>> per_pair(count_pair([(0, 0)], [(0, 0)], n=1, m=3))["null_rate"]
         array([0.5])
     """
-    # For a single pair micro and macro are the same.
-    measures = [m for m in MEASURES.values() if m.average == "macro" or m.name == "aer"]
-    values = {measure.name: measure.each(counts) for measure in measures}
+    values = {name: measure.each(counts) for name, measure in MEASURES.items() if measure.per_pair}
     return values | {
         "null_rate": counts.null_rate,
         "length": counts.length,

@@ -3,7 +3,7 @@
 Each problem is a module of its own (`balanced`, `partial`, `unbalanced`) with everything that is particular
 to it: its parameters, its updates in the scaling loop, its reduction to POT's exact solvers, its penalty and
 its gradient. The solvers treat all problems alike. A new problem is a new module, a line in `otalign.ot` and
-an entry in the registry of `otalign.settings`.
+an entry in the registry `otalign.problems`.
 """
 
 from abc import ABC, abstractmethod

@@ -42,7 +42,7 @@ function tell(word, pair) {
 // Links: curves over the words' places, drawn again whenever these change.
 
 function link(figures) {
-  // First all places are read, then all curves written: in turns, each reading would lay out the page anew.
+  // First all places are read, then all curves written: in turns, each reading would lay out the page again.
   const measured = figures.map((figure) => ({
     figure,
     origin: box(figure),

@@ -1,7 +1,7 @@
 """An alignment as a standalone SVG picture, for papers, pages and notebooks.
 
 Two rows of words, a curve for each link, the fainter the lighter it is, and ∅ with a broken line at each word
-without a counterpart. Sentences too long for the width stand in two columns instead, a word a line, so that
+without a counterpart. Sentences too long for the width are in two columns instead, one word per line, so that
 a page never scrolls sideways. The picture brings its own background, light or dark as the reader prefers,
 needs nothing from outside, and says in its description what it shows. Any words make well-formed XML.
 """
@@ -16,7 +16,7 @@ from otalign.render.words import join_words, shown, strengths
 FAINTEST = 0.25  # the opacity of a link of weight 0, which must still be seen
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'Noto Sans', 'DejaVu Sans', Helvetica, Arial, sans-serif"
-# Part: property, its colour on light and on dark. The light one stands in the elements themselves, for
+# Part: property, its colour on light and on dark. The light one is in the elements themselves, for
 # programs that know no style sheets. Words have a contrast of at least 4.5 to their background.
 COLOURS = {
     "back": ("fill", "#ffffff", "#15191f"),

@@ -34,11 +34,14 @@ def compute_cosine_similarity(xp: Any, batch: PairBatch) -> Array:
 
 def compute_euclidean_similarity(xp: Any, batch: PairBatch) -> Array:
     """Compute 1 − the Euclidean distance of all word pairs, scaled to [0, 1] over each pair, (B, N, M)."""
+    # In float64 from the start: the distance of similar vectors is a small difference of large squares.
     X, Y = (xp.astype(vectors, xp.float64) for vectors in (batch.X, batch.Y))
-    return min_max_scale(-_compute_distances(xp, X, Y), batch.cells)
+    return min_max_scale(-_compute_euclidean_distances(xp, X, Y), batch.cells)
 
 
-# To add a cost, add a function here and its name to `otalign.settings.Cost`.
+# To add a cost, add a function here and its name to `otalign.settings.Cost`. A function returns similarities
+# (B, N, M) in float64, from 0 to 1 where there are words, since distortion multiplies them; padding may hold
+# anything. It may make a few arrays (B, N, M), but none (B, N, M, D), which would not fit into memory.
 SIMILARITIES: dict[Cost, Callable[[Any, PairBatch], Array]] = {
     "cosine": compute_cosine_similarity,
     "euclidean": compute_euclidean_similarity,
@@ -48,8 +51,8 @@ SIMILARITIES: dict[Cost, Callable[[Any, PairBatch], Array]] = {
 def min_max_scale(A: Array, cells: Array) -> Array:
     """Scale A (B, N, M) so that over the cells of each pair the minimum is 0 and the maximum 1.
 
-    If all cells of a pair are equal but for rounding, all become 1: a balanced plan of one row is its masses,
-    and noise must not select links.
+    If the cells of a pair are equal except for rounding errors, as in a balanced plan of a single row, all
+    become 1, so that rounding errors do not decide which links are kept.
     """
     xp = array_namespace(A)
     least = xp.min(xp.where(cells, A, xp.inf), axis=(-2, -1), keepdims=True)
@@ -81,14 +84,14 @@ def _compute_divisors(xp: Any, X: Array) -> Array:
     return xp.where(length > 0, length, xp.ones_like(length))
 
 
-def _compute_distances(xp: Any, X: Array, Y: Array) -> Array:
+def _compute_euclidean_distances(xp: Any, X: Array, Y: Array) -> Array:
     squares = compute_norms(xp, X)[:, :, None] ** 2 + compute_norms(xp, Y)[:, None, :] ** 2
     square = squares - 2 * (X @ xp.matrix_transpose(Y))
     return xp.sqrt(xp.where(square > 0, square, xp.zeros_like(square)))  # rounding may go below zero
 
 
 def _average_neighbours(xp: Any, S: Array, cells: Array) -> Array:
-    """Average the cells before and after each along the diagonal, as far as they exist; else 0."""
+    """Compute the mean of the cells (i−1, j−1) and (i+1, j+1) that exist, for each cell; 0 if none does."""
     there = xp.astype(cells, S.dtype)
     sums = [_shift(xp, A, 1) + _shift(xp, A, -1) for A in (S * there, there)]
     return sums[0] / xp.where(sums[1] > 0, sums[1], xp.ones_like(sums[1]))

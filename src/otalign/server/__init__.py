@@ -2,6 +2,6 @@
 
 `messages` defines requests and answers, `choices` the settings that a request may change, `work` aligns
 pairs, `batching` queues the pairs of all clients and aligns them in batches, `guards` checks requests,
-`access` says who may send them, `problems` formats errors, `metrics` counts, `page` serves the page, and
+`access` says who may send them, `errors` formats errors, `metrics` counts, `page` serves the page, and
 `app` puts these together. `connections` limits connections, `running` runs a process, and `workers` several.
 """

@@ -13,7 +13,7 @@ from fastapi.responses import PlainTextResponse
 
 import otalign
 from otalign.aligner import Aligner
-from otalign.server import messages, page, problems
+from otalign.server import errors, messages, page
 from otalign.server.batching import RequestQueue
 from otalign.server.choices import Choices
 from otalign.server.guards import Guard
@@ -59,9 +59,9 @@ def make_app(
         lifespan=_make_lifespan(state, choices),
         docs_url=None,  # these pages would load scripts from other servers
         redoc_url=None,
-        responses=problems.RESPONSES,
+        responses=errors.RESPONSES,
     )
-    problems.add_handlers(app)
+    errors.add_handlers(app)
     app.add_middleware(Guard, limits=limits, metrics=metrics, hosts=hosts, token=token)
     if origins:  # outermost, so that allowed pages can read errors as well
         _allow_origins(app, origins)
@@ -144,7 +144,7 @@ def _add_status_routes(app: FastAPI, about: messages.About, state: "State", metr
     async def health() -> messages.Health:
         """Return whether the server is alive; if not, it must be restarted."""
         if not batches.alive:
-            raise problems.RequestError(503, "the alignment thread has ended")
+            raise errors.RequestError(503, "the alignment thread has ended")
         return messages.Health(version=otalign.__version__)
 
     @app.get("/readyz")
@@ -173,22 +173,22 @@ class State:
     def check(self) -> None:
         """Raise RequestError if the server is not ready."""
         if not self.batches.alive:
-            raise problems.RequestError(503, "the alignment thread has ended")
+            raise errors.RequestError(503, "the alignment thread has ended")
         if not self._first.done():
-            raise problems.make_busy_problem("the aligner is warming up", after=1)
+            raise errors.make_busy_problem("the aligner is warming up", after=1)
         if self._first.exception() is not None:
-            raise problems.RequestError(
+            raise errors.RequestError(
                 503, "the aligner failed to align its first pair; the log has the reason"
             )
         if self.batches.full:
-            raise problems.make_busy_problem(f"{self.batches.waiting:,} pairs are waiting already", after=1)
+            raise errors.make_busy_problem(f"{self.batches.waiting:,} pairs are waiting already", after=1)
 
 
 async def _check_content_type(request: Request) -> None:
     content_type = request.headers.get("content-type", "")
     if content_type.partition(";")[0].strip().lower() != "application/json":
         got = f"got {content_type[:100]!r}" if content_type else "but there is none"
-        raise problems.RequestError(415, f"the content type must be application/json, {got}")
+        raise errors.RequestError(415, f"the content type must be application/json, {got}")
 
 
 async def _wait_for_answer(request: Request, answer: asyncio.Future[T]) -> T | None:

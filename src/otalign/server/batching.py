@@ -12,7 +12,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 
-from otalign.server.problems import RequestError, make_busy_problem, make_failure
+from otalign.server.errors import RequestError, make_busy_problem, make_failure
 from otalign.server.work import Answer, PairRequest
 
 BATCH = 24_576  # work per batch: enough to use the encoder well, but soon finished

@@ -11,9 +11,9 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
+from otalign.server.errors import RequestError, make_response
 from otalign.server.guards import HEADERS
 from otalign.server.limits import Limits
-from otalign.server.problems import RequestError, make_response
 
 PIPELINED = 16  # requests that may be sent ahead of the answers on one connection
 FRAMING = 8  # bytes received per byte of a body, if single bytes are sent as chunks

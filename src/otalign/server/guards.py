@@ -14,9 +14,9 @@ from datetime import UTC, datetime
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from otalign.server.errors import RequestError, make_failure, make_response
 from otalign.server.limits import Limits
 from otalign.server.metrics import Metrics
-from otalign.server.problems import RequestError, make_failure, make_response
 
 log = logging.getLogger("otalign.server")
 access_log = logging.getLogger("otalign.server.access")

@@ -2,6 +2,7 @@
 
 const field = (id) => document.getElementById(id);
 
+// Titles and explanations; problems and their parameters are registered in problems.py.
 const PROBLEMS = {
   learned: ["Trained", "Learned from sentences that people linked. The weights are probabilities, and a pair may have no link at all. Choose how sure a link must be."],
   bot: ["Balanced", "Each sentence weighs 1, shared evenly by its words, and all of it must be moved. Every word has to give its weight to some word, also one that has no counterpart."],
@@ -14,7 +15,7 @@ const SLIDERS = [
   { name: "tau", title: "τ, the price of leaving words out", from: 0.02, to: 5, logarithmic: true },
   { name: "fraction", title: "Fraction that is moved", from: 0.05, to: 1 },
   { name: "epsilon", title: "ε, how soft the plan is", from: 0.01, to: 1, logarithmic: true },
-  { name: "distortion", title: "κ, how much a moved word is held against it", from: 0, to: 1 },
+  { name: "distortion", title: "κ, penalty for words at different positions", from: 0, to: 1 },
   { name: "threshold", title: "Threshold, above which a weight is a link", from: 0, to: 1 },
 ];
 

@@ -64,7 +64,7 @@ function lay(figure) {
 
 const sizes = new ResizeObserver((entries) => entries.forEach(({ target }) => target.isConnected && lay(target)));
 
-// The matrix: a table, whose cells are filled anew as long as the words are the same.
+// The matrix: a table, whose cells are updated in place as long as the words are the same.
 
 function showMatrix(region, answer) {
   const { source, target, matrix, links } = answer;

@@ -17,7 +17,7 @@ from otalign.encoders.chunks import EmbeddedPairs
 from otalign.encoders.embeddings import to_numpy
 from otalign.scoring.extraction import DIGITS
 from otalign.server.choices import ServedChoice
-from otalign.server.problems import RequestError
+from otalign.server.errors import RequestError
 from otalign.text.words import Pair, to_sentence
 
 CACHED_PAIRS = 64  # pairs with cached embeddings

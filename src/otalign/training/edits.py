@@ -179,7 +179,7 @@ def join_pairs(example: Example, random: Random, draw: Draw) -> Example | None:
 def repeat_clause(example: Example, random: Random, draw: Draw) -> Example | None:
     """Join a pair with a copy of it in which one to three linked words are replaced on both sides.
 
-    Then most words stand twice in both sentences, and only their context tells which belong together.
+    Then most words are twice in both sentences, and only their context tells which belong together.
     """
     if max(example.shape) > CLAUSE_WORDS:
         return None

@@ -15,7 +15,7 @@ import otalign
 from otalign.alignment import Level
 from otalign.atomic import write_atomic
 from otalign.gold import Gold
-from otalign.metrics.counts import harmonic_mean
+from otalign.metrics.counts import compute_f1
 from otalign.settings import Settings
 
 
@@ -30,7 +30,7 @@ class ThresholdScore:
     @property
     def f1(self) -> float:
         """Harmonic mean of precision and recall."""
-        return float(harmonic_mean(self.precision, self.recall))
+        return float(compute_f1(self.precision, self.recall))
 
 
 Scores = dict[Level, ThresholdScore]

@@ -17,7 +17,7 @@ from otalign.encoders import Embeddings
 from otalign.encoders.embeddings import to_numpy
 from otalign.gold import Gold
 from otalign.metrics import Tally
-from otalign.metrics.counts import harmonic_mean
+from otalign.metrics.counts import compute_f1
 from otalign.ot import Problem, Solver
 from otalign.scoring.batches import PairBatch, split_into_batches
 from otalign.scoring.transport import BUDGET, TransportInputs, compute_inputs, scale_plan, solve_batch
@@ -51,7 +51,7 @@ class Curve:
     @property
     def f1(self) -> np.ndarray:
         """F1 at each threshold, (T,)."""
-        return harmonic_mean(self.precision, self.recall)
+        return compute_f1(self.precision, self.recall)
 
     @property
     def best(self) -> int:
