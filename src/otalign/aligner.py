@@ -7,8 +7,9 @@ hub is enough.
 """
 
 import json
+import warnings
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, Unpack
@@ -23,6 +24,7 @@ from otalign.atomic import open_atomic, write_atomic
 from otalign.encoders import Embeddings, Encoder, Precision
 from otalign.encoders.chunks import EmbeddedPairs, embed_pairs
 from otalign.encoders.whitening import Centre, centre_stream
+from otalign.languages import LanguageCheck, LanguageWarning
 from otalign.method import format_signature
 from otalign.models import SETTINGS
 from otalign.scoring import (
@@ -64,6 +66,7 @@ class Aligner:
         centre: Mean that embeddings are centred on. Without one, and with centring, each call centres on the
             pairs that it is given.
         head: Trained layers, if the aligner was trained.
+        languages: Languages that it was trained for, as its model card names them; empty if it has none.
 
     Example:
         >>> aligner = Aligner.load()
@@ -75,6 +78,7 @@ class Aligner:
     settings: AnySettings
     centre: Centre | None = None
     head: Head | None = None
+    languages: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _ = self.scorer  # raises an error if settings and head do not belong together
@@ -83,6 +87,11 @@ class Aligner:
     def scorer(self) -> Scorer:
         """Scorer of links and nulls."""
         return make_scorer(self.settings, self.head)
+
+    @property
+    def language_check(self) -> LanguageCheck:
+        """Check for text that the aligner does not know."""
+        return LanguageCheck(self.encoder, self.languages)
 
     @classmethod
     def load(
@@ -133,7 +142,8 @@ class Aligner:
             getattr(saved, name) == getattr(settings, name) for name in CENTRE_SETTINGS
         )
         centre = _load_centre(folder, encoder.size) if same_centre else None
-        return cls(encoder, settings, centre, load_head(folder, encoder.size))
+        languages = models.read_languages(folder) if saved else ()
+        return cls(encoder, settings, centre, load_head(folder, encoder.size), languages)
 
     def save(self, folder: str | Path) -> None:
         """Write the aligner to a folder that `load` reads.
@@ -170,7 +180,7 @@ class Aligner:
         """
         stream = embed_pairs(pairs, self.encoder, self.settings.pairing)
         parts = (embeddings for _, embeddings in stream)
-        return Aligner(self.encoder, self.settings, Centre.fit(parts, self.settings.whitening), self.head)
+        return replace(self, centre=Centre.fit(parts, self.settings.whitening))
 
     def align(self, source: Text, target: Text) -> Alignment:
         """Align two sentences.
@@ -188,6 +198,9 @@ class Aligner:
     def align_many(self, pairs: Iterable[tuple[Text, Text]], *, workers: int = 0) -> Iterator[Alignment]:
         """Align any number of sentence pairs, with little memory.
 
+        If the first pairs seem to be in a language that the aligner does not know, it issues a
+        `LanguageWarning`.
+
         Args:
             pairs: Source and target of each pair. They are read as alignments are asked for.
             workers: Processes that tokenize ahead of a GPU. On a CPU they do not help.
@@ -195,7 +208,9 @@ class Aligner:
         Yields:
             The alignments, in the order of the pairs.
         """
-        for chunk in self.embed(pairs, workers):
+        for number, chunk in enumerate(self.embed(pairs, workers)):
+            if number == 0 and (warning := self.language_check.check_pairs(chunk.pairs)):
+                warnings.warn(warning, LanguageWarning, stacklevel=1)
             yield from self.align_chunk(chunk)
 
     def embed(self, pairs: Iterable[tuple[Text, Text]], workers: int = 0) -> Iterator[EmbeddedPairs]:
