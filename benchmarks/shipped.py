@@ -6,9 +6,9 @@ python benchmarks/shipped.py speed --data corpora/ [--model FOLDER]
 
 Quality is F1 of the sure links at the level S and of the possible links at S+P, with the aligner's own
 thresholds; `--write` writes it into the folder: into `measured.json`, with the digests of its files, and into
-its card. Calibration is the expected calibration error of the probabilities of links, of at least 0.01, and of
-nulls. Speed is the time of the command line for two sentences with warm caches, pairs a second on MTRef's
-dev set, and peak memory.
+its card. Calibration is the expected calibration error of the probabilities of links that are at least 0.01,
+and of nulls. Speed is the time of the command line for two sentences with warm caches, pairs a second on
+MTRef's dev set, and peak memory.
 """
 
 import resource
