@@ -24,6 +24,7 @@ class Format:
         parse: Function from a record, and a tally of lines that give a link twice, to an item.
         write: Function for each file from an item, and its number from 1, to text.
         wordless: Whether files hold links without words, which must come from elsewhere.
+        first: Number of the first word of a sentence in files without words.
         most_files: Maximum number of files.
         sparse: Whether pairs without links may be missing at the end.
         holds_alignments: Whether `otalign align` can write it: one file, with the links of any alignment.
@@ -39,6 +40,7 @@ class Format:
     parse: Callable[[Any, LineTally], Item]
     write: tuple[Callable[[Item, int], str], ...]
     wordless: bool = False
+    first: int = 0
     most_files: int = 1
     sparse: bool = False
     holds_alignments: bool = False
@@ -59,6 +61,7 @@ FORMATS = {
         links.reader(links.TALP),
         (links.writer(first=1),),
         wordless=True,
+        first=1,
         holds_alignments=True,
     ),
     "naacl": Format(
@@ -67,6 +70,7 @@ FORMATS = {
         links.naacl_links,
         (links.naacl_lines,),
         wordless=True,
+        first=1,
         sparse=True,
         holds_alignments=True,
     ),
@@ -164,7 +168,7 @@ class Reading:
             try:
                 item = self.format.parse(record, self.merged)
                 if beside is not None and isinstance(item, WordlessLinks):
-                    item = make_gold(record[0], get_words(beside), item)
+                    item = make_gold(record[0], get_words(beside), item, self.format.first)
                 if excess := self.limits.find_excess(item, self.pretokenized):
                     raise BadLine(_first_line(record), *excess)
             except BadLine as bad:
