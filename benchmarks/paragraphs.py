@@ -1,12 +1,13 @@
-"""Paragraphs, aligned at once and sentence by sentence: python benchmarks/paragraphs.py --data corpora/
+"""Paragraphs, beside the sentences they consist of: python benchmarks/paragraphs.py --data corpora/
 
-Paragraphs are 2, 4 and 7 pairs of a dev set, joined; in half of them two target sentences are exchanged. Their
-links are compared with those of the pairs, aligned one by one: the share that is found again, and the share of
-the paragraph's links that are among them. A long text is then aligned with itself: the share of its words
-that are linked to themselves only.
+Paragraphs are 2, 4 and 7 pairs of a dev set, joined; in a second run two target sentences are exchanged.
+Their links are compared with those of the pairs, aligned one by one: the share that is found again, and the
+share of the paragraph's links that are among them. A long text is then aligned with itself: the share of its
+words that are linked to themselves only. With `--at-once`, sentences are not matched first.
 """
 
 import random
+import sys
 from argparse import ArgumentParser
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
@@ -15,6 +16,7 @@ from pathlib import Path
 from otalign import Aligner
 from otalign.alignment import Alignment, Pairs
 from otalign.io import load
+from otalign.scoring import paragraphs
 
 CORPORA = ("mtref", "wiki", "edinburgh++")
 SIZES = (2, 4, 7)  # sentences of a paragraph
@@ -39,9 +41,7 @@ def join(alignments: Sequence[Alignment], order: Sequence[int]) -> tuple[Words, 
     lengths = accumulate((len(alignments[k].target) for k in order), initial=0)
     target_starts = dict(zip(order, lengths, strict=False))
     links = frozenset(
-        (source_starts[k] + i, target_starts[k] + j)
-        for k, one in enumerate(alignments)
-        for i, j in one.pairs
+        (source_starts[k] + i, target_starts[k] + j) for k, one in enumerate(alignments) for i, j in one.pairs
     )
     return tuple(source), tuple(target), links
 
@@ -57,7 +57,7 @@ def make_paragraphs(
 
 
 def compare(aligner: Aligner, paragraphs: Sequence[tuple[Words, Words, Pairs]]) -> tuple[float, float]:
-    """The share of the pairs' links that are found in the paragraphs, and the share of those that are theirs."""
+    """The share of the pairs' links that are found in the paragraphs, and the precision of the latter."""
     found = [one.pairs for one in aligner.align_many((source, target) for source, target, _ in paragraphs)]
     both = sum(len(pairs & links) for pairs, (_, _, links) in zip(found, paragraphs, strict=True))
     return both / sum(len(links) for _, _, links in paragraphs), both / sum(map(len, found))
@@ -65,7 +65,7 @@ def compare(aligner: Aligner, paragraphs: Sequence[tuple[Words, Words, Pairs]]) 
 
 def measure_identity(aligner: Aligner, words: Sequence[str], length: int) -> float:
     """The share of words linked to themselves only, in texts of so many words."""
-    texts = [words[start : start + length] for start in range(0, len(words) - length + 1, length)][:10]
+    texts = [words[start : start + length] for start in range(0, len(words) - length + 1, length)]
     right = 0
     for alignment in aligner.align_many((text, text) for text in texts):
         right += sum(
@@ -81,12 +81,16 @@ def main() -> None:
     parser = ArgumentParser(description=__doc__)
     parser.add_argument("--model", help="a trained aligner; the default is the one that is shipped")
     parser.add_argument("--data", type=Path)
+    parser.add_argument("--pairs", type=int, default=280, help="of each dev set")
+    parser.add_argument("--at-once", action="store_true", help="align all words of a paragraph at once")
     options = parser.parse_args()
+    if options.at_once:
+        paragraphs.MIN_WORDS = sys.maxsize
     aligner = Aligner.load(options.model)
     print(f"{'':14}{'sentences':>10}{'found':>10}{'precision':>11}{'exchanged: found':>19}{'precision':>11}")
     sources = {}
     for corpus in CORPORA:
-        golds = load(corpus, "dev", options.data)
+        golds = load(corpus, "dev", options.data)[: options.pairs]
         sources[corpus] = [word for gold in golds for word in gold.source]
         alignments = list(aligner.align_many((gold.source, gold.target) for gold in golds))
         for size in SIZES:
