@@ -16,7 +16,7 @@ from pathlib import Path
 from otalign import Aligner
 from otalign.alignment import Alignment, Pairs
 from otalign.io import load
-from otalign.scoring import paragraphs
+from otalign.scoring import paragraphs as splitting
 
 CORPORA = ("mtref", "wiki", "edinburgh++")
 SIZES = (2, 4, 7)  # sentences of a paragraph
@@ -85,7 +85,7 @@ def main() -> None:
     parser.add_argument("--at-once", action="store_true", help="align all words of a paragraph at once")
     options = parser.parse_args()
     if options.at_once:
-        paragraphs.MIN_WORDS = sys.maxsize
+        splitting.MIN_WORDS = sys.maxsize
     aligner = Aligner.load(options.model)
     print(f"{'':14}{'sentences':>10}{'found':>10}{'precision':>11}{'exchanged: found':>19}{'precision':>11}")
     sources = {}
