@@ -8,7 +8,7 @@ hub is enough.
 
 import json
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,11 +18,12 @@ import numpy as np
 
 import otalign
 from otalign import encoders, models
-from otalign.alignment import Alignment
+from otalign.alignment import Alignment, Phrase
 from otalign.arrays import Array
 from otalign.atomic import open_atomic, write_atomic
 from otalign.encoders import Embeddings, Encoder, Precision
 from otalign.encoders.chunks import EmbeddedPairs, embed_pairs
+from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.whitening import Centre, centre_stream
 from otalign.languages import LanguageCheck, LanguageWarning
 from otalign.method import format_signature
@@ -40,6 +41,7 @@ from otalign.scoring import (
     split_into_batches,
 )
 from otalign.scoring.heads import HEAD_FILE
+from otalign.scoring.paragraphs import group_sentences, join_groups, make_group_pair
 from otalign.settings import AnySettings, Settings, SettingsOptions, read_settings
 from otalign.text.words import Pair, Text
 from otalign.untrusted import read_array, read_json
@@ -54,6 +56,12 @@ class ScoredAlignment(NamedTuple):
     alignment: Alignment
     scores: Array  # (n, m)
     converged: bool | None  # whether the transport problem converged; None without one
+
+
+class _ScoredLinks(NamedTuple):
+    links: PairLinks
+    scores: Array  # (n, m)
+    converged: bool | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +191,7 @@ class Aligner:
         return replace(self, centre=Centre.fit(parts, self.settings.whitening))
 
     def align(self, source: Text, target: Text) -> Alignment:
-        """Align two sentences.
+        """Align two sentences, or two texts of several sentences.
 
         Args:
             source: A text, its words, or a `Sentence`.
@@ -246,7 +254,10 @@ class Aligner:
             for row, k in enumerate(indices):
                 found[k] = links, row
         for pair, shape, place in zip(chunk.pairs, shapes, found, strict=True):
-            yield _make_alignment(pair, place[0].get(place[1]) if place else PairLinks.empty(*shape))
+            links = place[0].get(place[1]) if place else PairLinks.empty(*shape)
+            if groups := self._group_sentences(pair, links):
+                links = join_groups(links, groups, (part.links for part in self._score_groups(pair, groups)))
+            yield _make_alignment(pair, links)
 
     def align_with_scores(self, chunk: EmbeddedPairs) -> Iterator[ScoredAlignment]:
         """Yield the alignments of the pairs of a chunk, with the scores of all word pairs.
@@ -254,18 +265,33 @@ class Aligner:
         Args:
             chunk: Pairs with their embeddings, centred if they are to be.
         """
+        for pair, (links, scores, converged) in zip(chunk.pairs, self._score_pairs(chunk), strict=True):
+            if groups := self._group_sentences(pair, links):
+                parts = self._score_groups(pair, groups)
+                links = join_groups(links, groups, (part.links for part in parts))
+                scores = np.zeros(scores.shape)
+                for group, part in zip(groups, parts, strict=True):
+                    scores[np.ix_(*group)] = to_numpy(part.scores)
+            yield ScoredAlignment(_make_alignment(pair, links), scores, converged)
+
+    def _score_pairs(self, chunk: EmbeddedPairs) -> Iterator[_ScoredLinks]:
+        """Yield the links of the pairs of a chunk, with the scores of all word pairs."""
         shapes = chunk.embeddings.shapes.tolist()
-        found: list[tuple[PairLinks, Array, bool | None]] = [
-            (PairLinks.empty(*shape), np.zeros(shape), None) for shape in shapes
-        ]
+        found = [_ScoredLinks(PairLinks.empty(*shape), np.zeros(shape), None) for shape in shapes]
         for indices, batch, scores in self.score_embeddings(chunk.embeddings):
             links = extract_links(scores, batch, self.settings.threshold)
             converged = [None] * len(indices) if scores.converged is None else scores.converged.tolist()
             for k, pair_links, cells, solved in zip(indices, links, scores.links, converged, strict=True):
                 n, m = shapes[k]
-                found[k] = pair_links, cells[:n, :m], solved
-        for pair, (links, cells, converged) in zip(chunk.pairs, found, strict=True):
-            yield ScoredAlignment(_make_alignment(pair, links), cells, converged)
+                found[k] = _ScoredLinks(pair_links, cells[:n, :m], solved)
+        yield from found
+
+    def _group_sentences(self, pair: Pair, found: PairLinks) -> list[Phrase]:
+        return group_sentences(pair, found.links) if self.scorer.splits_paragraphs else []
+
+    def _score_groups(self, pair: Pair, groups: Sequence[Phrase]) -> list[_ScoredLinks]:
+        chunks = self.embed(make_group_pair(pair, group) for group in groups)
+        return [scored for chunk in chunks for scored in self._score_pairs(chunk)]
 
     def score_embeddings(self, embeddings: Embeddings) -> Iterator[tuple[list[int], PairBatch, LinkScores]]:
         """Yield batches of pairs, with their indices and scores; a pair with an empty side is in none.

@@ -59,7 +59,6 @@ def evaluate(
     level: GoldLevel = "sure",
     format: Annotated[
         FormatName,
-        FormerFormat,
         typer.Option(
             "--from",
             metavar="FORMAT",

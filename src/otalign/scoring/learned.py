@@ -21,6 +21,7 @@ class LearnedScorer:
     head: TransportHead
     level: Level
     budget: BatchBudget = BUDGET
+    splits_paragraphs: bool = True
 
     @property
     def reads_spelling(self) -> bool:

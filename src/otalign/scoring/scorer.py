@@ -28,6 +28,11 @@ class Scorer(Protocol):
         """True if word vectors must be followed by the vectors of their spelling."""
         ...
 
+    @property
+    def splits_paragraphs(self) -> bool:
+        """True if the sentences of long pairs are matched first, and then scored match by match."""
+        ...
+
     def to_device(self, vectors: Array) -> Self:
         """Return the scorer with its arrays in the library, and on the device, of the vectors."""
         ...
