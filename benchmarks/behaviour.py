@@ -29,7 +29,7 @@ SIMALIGN_MODULES = ("otalign.baselines", "otalign.peers")  # where SimAligner ma
 
 @dataclass(frozen=True)
 class Column:
-    """One aligner of the table, under a name."""
+    """An aligner of the table, with its name."""
 
     name: str
     load: Callable[[], Any]
@@ -37,7 +37,7 @@ class Column:
 
 @dataclass
 class Result:
-    """What one aligner made of the cases of a capability."""
+    """The result of one aligner on the cases of a capability."""
 
     capability: Capability
     passed: int = 0
@@ -129,7 +129,7 @@ def load_simalign(encoder: str, layer: int) -> Any:
 
 
 def load_unsupervised(encoder: str, layer: int, half: Half) -> Aligner:
-    """Transport with default settings, centred on the sentences of the suite."""
+    """Load transport with default settings, centred on the sentences of the suite."""
     pairs = [(case.source, case.target) for one in load_capabilities() for case in one.cases(half)]
     return Aligner.load(encoder, layer=layer).fit_centre(pairs)
 
@@ -157,7 +157,7 @@ def average(results: Sequence[Result]) -> float:
 
 
 def list_rows(results: dict[str, list[Result]]) -> Iterator[tuple[Capability, list[float]]]:
-    """Each capability with the rates of all columns."""
+    """Return each capability with the rates of all columns."""
     for row in zip(*results.values(), strict=True):
         yield row[0].capability, [result.rate for result in row]
 
@@ -167,7 +167,7 @@ def name_row(capability: Capability) -> str:
 
 
 def format_table(results: dict[str, list[Result]], half: Half) -> str:
-    """Plain text, group by group."""
+    """Format the table as plain text, group by group."""
     lines, group = [f"{half:46}" + "".join(f"{name[:18]:>19}" for name in results)], None
     for capability, rates in list_rows(results):
         if capability.group != group:
@@ -201,7 +201,7 @@ def _join_cells(cells: Sequence[str]) -> str:
 
 
 def format_json(results: dict[str, list[Result]], half: Half) -> str:
-    """All figures with expectations, sources and failed cases."""
+    """Format all figures as JSON, with expectations, sources and failed cases."""
     data = {
         "half": half,
         "models": {

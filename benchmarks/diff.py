@@ -1,8 +1,8 @@
-"""How long a diff of a long document takes, how much memory, and how many sentences find their partner.
+"""Measure time, memory and accuracy of the diff of a long document.
 
-python benchmarks/diff.py MODEL                        2,000 made-up sentences, of which a third changed
-python benchmarks/diff.py MODEL --changed 1            the worst case: not one sentence stayed the same
-python benchmarks/diff.py MODEL --corpus newsela       pairs of a corpus, with a part of either side left out
+python benchmarks/diff.py MODEL                        2,000 generated sentences, a third of them changed
+python benchmarks/diff.py MODEL --changed 1            the worst case: all sentences changed
+python benchmarks/diff.py MODEL --corpus newsela       pairs of a corpus, with some sentences left out
 python benchmarks/diff.py MODEL --corpus wiki --split dev
 """
 
@@ -51,25 +51,25 @@ WHEN = ("on Monday", "before the storm", "after the wedding", "in the spring", "
 WHEN += ("during the strike", "late in the evening", "at the end of the war", "without telling anyone")
 
 
-def sentence(draw: Random) -> list[str]:
+def make_sentence(draw: Random) -> list[str]:
     return [draw.choice(part) for part in (WHO, DID, WHAT, WHERE, WHEN)]
 
 
-def written(parts: list[str]) -> str:
+def write_sentence(parts: list[str]) -> str:
     text = " ".join(parts)
     return text[0].upper() + text[1:] + "."
 
 
 def edit_words(parts: list[str], draw: Random) -> list[str]:
-    """Another verb, and with luck another order or a part less."""
+    """Replace the verb, and sometimes change the order or drop a part."""
     who, did, what, where, when = parts
     changed = [who, OTHERWISE[did], what, where, when]
     return draw.choice([changed, [f"{when},", *changed[:4]], [who, OTHERWISE[did], what, when]])
 
 
-def versions(count: int, changed: float, draw: Random) -> tuple[str, str, list[tuple[int, int]]]:
-    """Two texts, and which sentences of theirs belong together."""
-    old = [sentence(draw) for _ in range(count)]
+def make_versions(count: int, changed: float, draw: Random) -> tuple[str, str, list[tuple[int, int]]]:
+    """Return two texts, and the pairs of sentences that correspond."""
+    old = [make_sentence(draw) for _ in range(count)]
     order = list(range(count))
     order[count // 2 : count // 2 + 20], order[count // 4 : count // 4 + 20] = (  # a passage that moved
         order[count // 4 : count // 4 + 20],
@@ -82,14 +82,14 @@ def versions(count: int, changed: float, draw: Random) -> tuple[str, str, list[t
         if fate < 0.1:
             continue
         pairs.append((i, len(new)))
-        new.append(written(edit_words(old[i], draw) if fate < 1 else old[i]))
+        new.append(write_sentence(edit_words(old[i], draw) if fate < 1 else old[i]))
         if fate < 0.2:
             new.append(f"Chapter {len(new)} of the report is about {draw.choice(WHAT)} and its price.")
-    return " ".join(map(written, old)), " ".join(new), pairs
+    return " ".join(map(write_sentence, old)), " ".join(new), pairs
 
 
-def of_corpus(name: str, split: str, draw: Random) -> tuple[Document, Document, list[tuple[int, int]]]:
-    """The sentences of a corpus as two documents; of every seventh or so one side is left out."""
+def read_versions(name: str, split: str, draw: Random) -> tuple[Document, Document, list[tuple[int, int]]]:
+    """Return the sentences of a corpus as two documents, from which each leaves out about one in seven."""
     old: list[str] = []
     new: list[str] = []
     pairs: list[tuple[int, int]] = []
@@ -109,17 +109,17 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("model", help="an aligner's or encoder's folder, or a name")
+    parser.add_argument("model", help="folder of an aligner or encoder, or a name")
     parser.add_argument("--sentences", type=int, default=2000)
-    parser.add_argument("--changed", type=float, default=1 / 3, help="the share that changes")
-    parser.add_argument("--corpus", help="of this corpus instead of made-up sentences")
+    parser.add_argument("--changed", type=float, default=1 / 3, help="share of changed sentences")
+    parser.add_argument("--corpus", help="corpus, instead of generated sentences")
     parser.add_argument("--split", default="test")
     parser.add_argument("--threads", type=int)
     options = parser.parse_args()
     if options.corpus:
-        before, after, partners = of_corpus(options.corpus, options.split, Random(0))
+        before, after, partners = read_versions(options.corpus, options.split, Random(0))
     else:
-        before, after, partners = versions(options.sentences, options.changed, Random(0))
+        before, after, partners = make_versions(options.sentences, options.changed, Random(0))
     aligner = Aligner.load(options.model, threads=options.threads)
     start = time.perf_counter()
     found = difference(before, after, aligner)

@@ -1,6 +1,7 @@
-"""Lines a second, read and written, and the memory that it takes: python benchmarks/formats.py
+"""Measure the speed and memory of readers and writers: python benchmarks/formats.py
 
-Pairs of 5 to 30 words with about one link a word; then a long Pharaoh file, the aim 100,000 a second.
+Pairs have 5 to 30 words with about one link a word. Then a long Pharaoh file is read; the goal is 100,000
+lines a second.
 """
 
 import argparse
@@ -15,7 +16,7 @@ from otalign.gold import Gold
 from otalign.io import FORMATS, read, write
 
 
-def drawn_pairs(count: int) -> Iterator[Gold]:
+def make_pairs(count: int) -> Iterator[Gold]:
     rng = random.Random(0)
     for _ in range(count):
         n, m = rng.randint(5, 30), rng.randint(5, 30)
@@ -28,7 +29,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=20_000)
     parser.add_argument("--long", type=int, default=1_000_000, help="lines of the long Pharaoh file")
     options = parser.parse_args()
-    pairs = list(drawn_pairs(options.count))
+    pairs = list(make_pairs(options.count))
     print(f"{'format':12}{'written/s':>12}{'read/s':>12}")
     with tempfile.TemporaryDirectory() as folder:
         for name, format in FORMATS.items():

@@ -1,15 +1,16 @@
-"""Pairs a second on a GPU, stage by stage: python benchmarks/gpu.py --model ENCODER ALIGNER … --data corpora/
+"""Measure the speed on a GPU, by stage: python benchmarks/gpu.py --model ENCODER ALIGNER … --data corpora/
 
-Every model is an encoder's folder, aligned with as the defaults say, or the folder of a trained aligner. The
-pairs are those of MTRef, repeated. For each model it prints, in one run,
+A model is the folder of an encoder, which is used with the default settings, or of a trained aligner. The
+pairs are those of MTRef, repeated. For each model the script prints pairs a second
 
-- from pre-tokenised pairs to links, all on the device, and which part of the time each stage takes;
-- the encoder alone: the same batches through the model and nothing after it;
-- from text to links on the device, and to `Alignment`s, worker processes tokenising ahead;
-- a plain loop beside it: transformers for a pair at a time, then scaling as POT has it, in torch;
-- F1 of sure links on MTRef test, so that a precision is not chosen by its speed alone.
+- from tokenized pairs to links, all on the device, with the share of each stage;
+- of the encoder alone, on the same batches;
+- from text to links on the device, and to `Alignment`s, with worker processes that tokenize ahead;
+- of a plain loop: transformers for a pair at a time, then POT's scaling in torch;
 
-It needs torch, transformers and the library. With `--device cpu --pairs 200 --workers 0` it runs anywhere.
+and F1 of sure links on MTRef test, so that a precision is not chosen by its speed alone.
+
+It needs torch and transformers. With `--device cpu --pairs 200 --workers 0` it runs anywhere.
 """
 
 import time
@@ -38,11 +39,11 @@ from otalign.scoring.extraction import select_cells
 
 STAGES: tuple[str, ...] = ("encoder", "words and centring", "batches", "scorer", "links")
 ROUNDS = 3
-CENTRED_ON = 2000  # pairs
+CENTRE_PAIRS = 2000  # pairs from which the centre is computed
 
 
 class Clock:
-    """Seconds by stage, of the device: what is queued there is timed there."""
+    """A clock that measures the seconds of each stage, on the device."""
 
     def __init__(self, device: str):
         self.on_gpu = device.startswith("cuda")
@@ -65,7 +66,7 @@ class Clock:
 
 
 def ignore_time(stage: str) -> None:
-    """A clock that takes no time."""
+    """Do nothing, in place of a clock."""
 
 
 def finish(on_gpu: bool) -> None:
@@ -73,8 +74,8 @@ def finish(on_gpu: bool) -> None:
         torch.cuda.synchronize()
 
 
-def best_rate(work: Callable[[], object], pairs: int, on_gpu: bool, rounds: int = ROUNDS) -> float:
-    """Pairs a second, of the best round."""
+def measure_rate(work: Callable[[], object], pairs: int, on_gpu: bool, rounds: int = ROUNDS) -> float:
+    """Return the pairs a second of the best round."""
     taken = []
     for _ in range(rounds):
         finish(on_gpu)
@@ -85,8 +86,8 @@ def best_rate(work: Callable[[], object], pairs: int, on_gpu: bool, rounds: int 
     return pairs / min(taken)
 
 
-def ready(aligner: Aligner, pairs: Iterable, workers: int) -> Iterator[PreparedPairs]:
-    """The pairs pre-tokenised, in chunks as the library makes them."""
+def prepare(aligner: Aligner, pairs: Iterable, workers: int) -> Iterator[PreparedPairs]:
+    """Yield tokenized pairs, in the chunks of the library."""
     encoder, pairing = aligner.encoder, aligner.settings.pairing
     if workers:
         at_once = encoder.words_at_once or 1 << 16
@@ -100,8 +101,8 @@ def ready(aligner: Aligner, pairs: Iterable, workers: int) -> Iterator[PreparedP
         yield prepared
 
 
-def links(aligner: Aligner, prepared: PreparedPairs, clock: Callable[[str], None]) -> list:
-    """The links of a chunk, left on the device, as `Aligner.align_many` finds them."""
+def find_links(aligner: Aligner, prepared: PreparedPairs, clock: Callable[[str], None]) -> list:
+    """Find the links of a chunk like `Aligner.align_many`, but leave them on the device."""
     embeddings = aligner.encoder.embed_batches(prepared)
     clock("encoder")
     if aligner.settings.centring and aligner.centre:
@@ -118,8 +119,8 @@ def links(aligner: Aligner, prepared: PreparedPairs, clock: Callable[[str], None
     return found
 
 
-def plain_links(aligner: Aligner, tokenizer: Any, source: list[str], target: list[str]) -> torch.Tensor:
-    """One pair as a script would do it: encode, mean of subwords, cosine, entropic partial transport."""
+def align_plainly(aligner: Aligner, tokenizer: Any, source: list[str], target: list[str]) -> torch.Tensor:
+    """Align a pair as a short script would: encode, mean of subwords, cosine, entropic partial transport."""
     encoder: Any = aligner.encoder
     read = tokenizer([source], [target], is_split_into_words=True, return_tensors="pt").to(encoder.device)
     owners = list(zip(read.word_ids(0), read.sequence_ids(0), strict=True))
@@ -127,16 +128,16 @@ def plain_links(aligner: Aligner, tokenizer: Any, source: list[str], target: lis
         vectors = states(encoder.model, {name: read[name] for name in encoder.inputs})[0].float()
     sides = []
     for side, words in enumerate((source, target)):
-        of = [[k for k, owner in enumerate(owners) if owner == (i, side)] for i in range(len(words))]
-        sides.append(torch.stack([vectors[places].mean(0) if places else vectors[0] for places in of]))
+        subwords = [[k for k, owner in enumerate(owners) if owner == (i, side)] for i in range(len(words))]
+        sides.append(torch.stack([vectors[word].mean(0) if word else vectors[0] for word in subwords]))
     X, Y = (torch.nn.functional.normalize(side - vectors.mean(0), dim=-1) for side in sides)
     C = (1 - X @ Y.T) / 2
-    P = partial_plan((C - C.min()) / (C.max() - C.min() + 1e-9), min(len(source), len(target)))
+    P = solve_partial((C - C.min()) / (C.max() - C.min() + 1e-9), min(len(source), len(target)))
     return (P / P.max() > aligner.settings.threshold).nonzero().cpu()
 
 
-def partial_plan(C: torch.Tensor, mass: float, eps: float = 0.1, tol: float = 1e-4, most: int = 1000):
-    """Entropic partial transport of `mass` where each word has mass 1, by Dykstra's projections."""
+def solve_partial(C: torch.Tensor, mass: float, eps: float = 0.1, tol: float = 1e-4, most: int = 1000):
+    """Solve entropic partial transport of `mass`, with word masses of 1, by Dykstra's projections."""
     K = torch.exp(-C / eps)
     K = K * mass / K.sum()
     q1, q2, q3 = (torch.ones_like(K) for _ in range(3))
@@ -157,31 +158,31 @@ def partial_plan(C: torch.Tensor, mass: float, eps: float = 0.1, tol: float = 1e
 def measure(model: str, options: Any, golds: Mapping[str, Sequence[Gold]]) -> None:
     on_gpu = options.device.startswith("cuda")
     aligner = Aligner.load(model, layer=options.layer, device=options.device, precision=options.precision)
-    given = [(gold.source, gold.target) for split in golds.values() for gold in split]
+    corpus = [(gold.source, gold.target) for split in golds.values() for gold in split]
     if aligner.settings.centring and not aligner.centre:
-        aligner = aligner.fit_centre(given[:CENTRED_ON])
+        aligner = aligner.fit_centre(corpus[:CENTRE_PAIRS])
     print(f"\n{aligner.signature}\n{options.pairs:,} pairs, {options.precision}, best of {ROUNDS} rounds")
-    pairs = list(islice(cycle(given), options.pairs))
-    chunked = list(ready(aligner, pairs, options.workers))
+    pairs = list(islice(cycle(corpus), options.pairs))
+    chunked = list(prepare(aligner, pairs, options.workers))
     print_batches(chunked, len(pairs))
-    links(aligner, chunked[0], ignore_time)  # to be warm
-    whole = from_pre_tokenised(aligner, chunked, len(pairs), options.device)
+    find_links(aligner, chunked[0], ignore_time)  # warm-up
+    rate = measure_stages(aligner, chunked, len(pairs), options.device)
     texts = [(" ".join(source), " ".join(target)) for source, target in pairs]
 
     def to_links() -> None:
-        for prepared in ready(aligner, texts, options.workers):
-            links(aligner, prepared, ignore_time)
+        for prepared in prepare(aligner, texts, options.workers):
+            find_links(aligner, prepared, ignore_time)
 
     def to_alignments() -> None:
         for _ in aligner.align_many(texts, workers=options.workers):
             pass
 
     for name, work in (("links on the device", to_links), ("Alignments", to_alignments)):
-        rate = best_rate(work, len(pairs), on_gpu, 1)
-        line(f"text to {name}, {options.workers} workers", rate, ", with the start of the workers")
+        text_rate = measure_rate(work, len(pairs), on_gpu, 1)
+        print_rate(f"text to {name}, {options.workers} workers", text_rate, ", with the start of the workers")
     if isinstance(aligner.encoder, Transformers) and aligner.encoder.mix is None:
-        loop = plain_loop(aligner, given[: options.loop], on_gpu)
-        line("a plain loop, a pair at a time", loop, f"; ours {whole / loop:,.0f} times")
+        loop = measure_plain_loop(aligner, corpus[: options.loop], on_gpu)
+        print_rate("a plain loop, a pair at a time", loop, f"; ours {rate / loop:,.0f} times")
     if on_gpu:
         print(f"most memory taken: {torch.cuda.max_memory_allocated() / 2**30:.1f} GiB")
         torch.cuda.reset_peak_memory_stats()
@@ -195,48 +196,48 @@ def measure(model: str, options: Any, golds: Mapping[str, Sequence[Gold]]) -> No
 
 
 def print_batches(chunked: Sequence[PreparedPairs], pairs: int) -> None:
-    """Report how full the batches are."""
+    """Print the number of batches and their padding."""
     masks = [batch.mask for prepared in chunked for batch in prepared.batches]
     subwords, cells = sum(int(mask.sum()) for mask in masks), sum(mask.size for mask in masks)
     print(f"{len(chunked)} chunks of {len(masks)} batches, {subwords / pairs:.1f} subwords a pair", end=", ")
     print(f"{cells / subwords - 1:.1%} padding")
 
 
-def line(what: str, rate: float, more: str = "") -> None:
-    print(f"{what:42}{rate:12,.0f} pairs a second{more}", flush=True)
+def print_rate(name: str, rate: float, more: str = "") -> None:
+    print(f"{name:42}{rate:12,.0f} pairs a second{more}", flush=True)
 
 
-def from_pre_tokenised(aligner: Aligner, chunked: Sequence[PreparedPairs], pairs: int, device: str) -> float:
-    """Pairs a second to links on the device, and where the time goes."""
+def measure_stages(aligner: Aligner, chunked: Sequence[PreparedPairs], pairs: int, device: str) -> float:
+    """Print and return the pairs a second to links on the device; print the time of each stage."""
     on_gpu = device.startswith("cuda")
 
-    def all_of_it(clock: Callable[[str], None] = ignore_time) -> None:
+    def align(clock: Callable[[str], None] = ignore_time) -> None:
         for prepared in chunked:
-            links(aligner, prepared, clock)
+            find_links(aligner, prepared, clock)
 
     def hidden(batch: EncoderBatch) -> None:
         aligner.encoder.hidden(batch.ids, batch.mask, batch.types)
 
-    def encoder_alone() -> None:
+    def encode() -> None:
         with ThreadPoolExecutor(aligner.encoder.at_once) as threads:  # as many as the library runs at once
             for prepared in chunked:
                 deque(threads.map(hidden, prepared.batches), maxlen=0)
 
-    whole, alone = (best_rate(work, pairs, on_gpu) for work in (all_of_it, encoder_alone))
-    line("pre-tokenised to links on the device", whole)
-    line("encoder alone", alone, f"; the whole path is {whole / alone:.0%} of it")
+    rate, alone = (measure_rate(work, pairs, on_gpu) for work in (align, encode))
+    print_rate("tokenized to links on the device", rate)
+    print_rate("encoder alone", alone, f"; the path to links is {rate / alone:.0%} of it")
     clock = Clock(device)
-    all_of_it(clock)
+    align(clock)
     spent = clock.seconds()
-    total, after = sum(spent.values()), spent["costs"] + spent["solver"] + spent["links"]
+    total, after = sum(spent.values()), spent["scorer"] + spent["links"]
     for stage, seconds in spent.items():
         print(f"  {stage:40}{1e6 * seconds / pairs:12.2f} µs a pair, {seconds / total:.1%}")
-    line("costs, solver and links alone", pairs / after, f", {after / total:.1%} of the time")
-    return whole
+    print_rate("scorer and links alone", pairs / after, f", {after / total:.1%} of the time")
+    return rate
 
 
-def plain_loop(aligner: Aligner, pairs: Sequence[tuple], on_gpu: bool) -> float:
-    """Pairs a second."""
+def measure_plain_loop(aligner: Aligner, pairs: Sequence[tuple], on_gpu: bool) -> float:
+    """Return the pairs a second of a plain loop."""
     from transformers import AutoTokenizer
 
     folder = aligner.encoder.origin  # pyright: ignore[reportAttributeAccessIssue]
@@ -244,15 +245,15 @@ def plain_loop(aligner: Aligner, pairs: Sequence[tuple], on_gpu: bool) -> float:
 
     def loop() -> None:
         for source, target in pairs:
-            plain_links(aligner, tokenizer, list(source), list(target))
+            align_plainly(aligner, tokenizer, list(source), list(target))
 
-    return best_rate(loop, len(pairs), on_gpu, 2)
+    return measure_rate(loop, len(pairs), on_gpu, 2)
 
 
 if __name__ == "__main__":
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("--model", nargs="+", required=True, help="folders of encoders and trained aligners")
-    parser.add_argument("--layer", type=int, help="of encoders; else what they are best at")
+    parser.add_argument("--layer", type=int, help="layer of encoders; the default depends on the encoder")
     parser.add_argument("--data", type=Path)
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--precision", default="bfloat16", choices=("float32", "bfloat16"))

@@ -1,9 +1,8 @@
-"""Time and memory by length: python benchmarks/lengths.py --encoder FOLDER --figure FILE.svg
+"""Measure time and memory by length: python benchmarks/lengths.py --encoder FOLDER --figure FILE.svg
 
-Pairs of 10 to 3,000 words a side, made up, aligned by the aligner that comes with the package and, with
-`--encoder`, by the unsupervised defaults over an encoder. Each length has a process of its own, so that its
-memory is its own: the most that was held, less what was held before the pair was read. The time is that of
-the best of a few rounds.
+Generated pairs of 10 to 3,000 words a side are aligned by the aligner of the package and, with `--encoder`,
+by the unsupervised defaults with an encoder. Each length has a process of its own. Its memory is the peak,
+less the memory before the pair was read; its time is that of the best of a few rounds.
 """
 
 import json
@@ -20,7 +19,7 @@ import numpy as np
 from otalign import Aligner
 
 LENGTHS = (10, 30, 100, 300, 1000, 3000)
-ROUNDS, ENOUGH = 3, 5.0  # rounds, unless one takes more than so many seconds
+ROUNDS, MAX_SECONDS = 3, 5.0  # rounds, and seconds after which no further round starts
 VOCABULARY = [
     "harbour",
     "boats",
@@ -86,8 +85,8 @@ class Cost(NamedTuple):
     mebibytes: float
 
 
-def pair(words: int) -> tuple[list[str], list[str]]:
-    """A sentence of so many words, and the same with one in five replaced and near ones swapped."""
+def make_pair(words: int) -> tuple[list[str], list[str]]:
+    """Return a random sentence, and the same with one word in five replaced and near words swapped."""
     draw = np.random.default_rng(words)
     source = [VOCABULARY[k] for k in draw.integers(len(VOCABULARY), size=words)]
     moved = np.argsort(np.arange(words) + draw.normal(0, 1.5, words))
@@ -96,21 +95,21 @@ def pair(words: int) -> tuple[list[str], list[str]]:
     return source, target
 
 
-def cost(model: str, words: int) -> Cost:
+def measure_cost(model: str, words: int) -> Cost:
     """Measure one length in this process."""
     aligner = Aligner.load(model, threads=2)
-    aligner.align(*pair(5))  # to be warm
+    aligner.align(*make_pair(5))  # warm-up
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     taken = []
-    while len(taken) < ROUNDS and sum(taken) < ENOUGH:
+    while len(taken) < ROUNDS and sum(taken) < MAX_SECONDS:
         start = time.perf_counter()
-        aligner.align(*pair(words))
+        aligner.align(*make_pair(words))
         taken.append(time.perf_counter() - start)
     held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     return Cost(words, min(taken), held / 1024)
 
 
-def costs(model: str) -> list[Cost]:
+def measure_costs(model: str) -> list[Cost]:
     """Measure all lengths, each in a process of its own."""
     found = []
     for words in LENGTHS:
@@ -129,7 +128,7 @@ def costs(model: str) -> list[Cost]:
 
 
 def draw_figure(by_model: dict[str, list[Cost]], path: Path) -> None:
-    """Time and memory over the words, with a line that grows as n · m."""
+    """Draw time and memory by length, with a line that grows as n · m."""
     from otalign.render.canvas import FAINT, blank, write
 
     figure, axes = blank(7.0, 2.8, 2)
@@ -154,19 +153,21 @@ def draw_figure(by_model: dict[str, list[Cost]], path: Path) -> None:
 
 def main() -> None:
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
-    parser.add_argument("--model", default="small", help="a trained aligner; else the one that is shipped")
+    parser.add_argument(
+        "--model", default="small", help="a trained aligner; the default is that of the package"
+    )
     parser.add_argument("--encoder", help="a folder, for the unsupervised defaults")
     parser.add_argument("--figure", type=Path)
     parser.add_argument("--one", type=int, help="words: measure in this process, print JSON")
     options = parser.parse_args()
     if options.one:
-        print(json.dumps(cost(options.model, options.one)))
+        print(json.dumps(measure_cost(options.model, options.one)))
         return
     by_model = {}
     for name, model in (("trained, small", options.model), ("unsupervised", options.encoder)):
         if model:
             print(f"{name}: words a side, time, memory, exponent of the time's growth (n · m: 2)")
-            by_model[name] = costs(model)
+            by_model[name] = measure_costs(model)
     if options.figure:
         draw_figure(by_model, options.figure)
 

@@ -1,8 +1,8 @@
-"""From vectors to links, beside simalign 0.4 (`pip install simalign==0.4`): python benchmarks/matchings.py
+"""Compare matchings with simalign 0.4 (`pip install simalign==0.4`): python benchmarks/matchings.py
 
-Both get the same vectors, all links are compared, and the time of each is that of one pass over all pairs.
-Vectors are drawn, or with `--encoder FOLDER` those of a Hugging Face encoder for the first test pairs of a
-corpus (OTALIGN_DATA says where it lies).
+Both get the same vectors. All links are compared, and each is timed in one pass over all pairs. Vectors are
+random, or with `--encoder FOLDER` those of a Hugging Face encoder for the first test pairs of a corpus in the
+folder OTALIGN_DATA.
 """
 
 import argparse
@@ -20,16 +20,16 @@ Vectors = list[tuple[np.ndarray, np.ndarray]]
 MATCHINGS = (("inter", ArgMax()), ("itermax", IterMax()), ("mwmf", MaximumMatching()))
 
 
-def peer() -> Any:
-    """simalign's aligner."""
+def load_simalign() -> Any:
+    """Return the class of simalign's aligner."""
     try:
         return importlib.import_module("simalign").SentenceAligner
     except ImportError as error:
         raise SystemExit(f"this runs beside simalign: pip install simalign==0.4 ({error})") from error
 
 
-def drawn_vectors(count: int) -> Vectors:
-    """Sentences that share most of their words, in about the same order, with noise."""
+def make_vectors(count: int) -> Vectors:
+    """Make vectors of sentences that share most words, in about the same order, with noise."""
     rng = np.random.default_rng(0)
     vectors = []
     for n, m in rng.integers(5, 41, size=(count, 2)):
@@ -40,9 +40,9 @@ def drawn_vectors(count: int) -> Vectors:
     return vectors
 
 
-def encoded_vectors(encoder: str, layer: int, corpus: str, count: int) -> Vectors:
-    """Embed as simalign does: each sentence alone, a word as the mean of its subwords."""
-    aligner = peer()(model=encoder, token_type="word", layer=layer)
+def encode_vectors(encoder: str, layer: int, corpus: str, count: int) -> Vectors:
+    """Embed like simalign: each sentence alone, a word as the mean of its subwords."""
+    aligner = load_simalign()(model=encoder, token_type="word", layer=layer)
     vectors = []
     for gold in load(corpus, "test")[:count]:
         sentences = [list(gold.source), list(gold.target)]
@@ -55,8 +55,8 @@ def encoded_vectors(encoder: str, layer: int, corpus: str, count: int) -> Vector
     return vectors
 
 
-class Given:
-    """Stands in for simalign's encoder: one piece a word, and the vectors of the pair at hand."""
+class FixedEncoder:
+    """A replacement for simalign's encoder: one subword for each word, and given vectors."""
 
     def __init__(self):
         self.tokenizer = self
@@ -73,10 +73,10 @@ class Given:
         return torch.nn.utils.rnn.pad_sequence(sides, batch_first=True)
 
 
-def their_links(vectors: Vectors, method: str, distortion: float) -> list[frozenset]:
-    aligner = object.__new__(peer())  # without loading a model
+def align_with_simalign(vectors: Vectors, method: str, distortion: float) -> list[frozenset]:
+    aligner = object.__new__(load_simalign())  # without loading a model
     aligner.token_type, aligner.distortion = "word", distortion
-    aligner.matching_methods, aligner.embed_loader = [method], Given()
+    aligner.matching_methods, aligner.embed_loader = [method], FixedEncoder()
     links = []
     for X, Y in vectors:
         aligner.embed_loader.vectors = X, Y
@@ -84,29 +84,29 @@ def their_links(vectors: Vectors, method: str, distortion: float) -> list[frozen
     return links
 
 
-def our_links(vectors: Vectors, aligner: SimAlign) -> list[frozenset]:
+def align_with_otalign(vectors: Vectors, aligner: SimAlign) -> list[frozenset]:
     return [aligner.links(similarity(X, Y)) for X, Y in vectors]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=300)
-    parser.add_argument("--encoder", help="a Hugging Face folder; by default vectors are drawn")
+    parser.add_argument("--encoder", help="a Hugging Face folder; the default is random vectors")
     parser.add_argument("--layer", type=int, default=4)
     parser.add_argument("--corpus", default="mtref")
     options = parser.parse_args()
-    peer()
+    load_simalign()
     if options.encoder:
-        vectors = encoded_vectors(options.encoder, options.layer, options.corpus, options.count)
+        vectors = encode_vectors(options.encoder, options.layer, options.corpus, options.count)
     else:
-        vectors = drawn_vectors(options.count)
+        vectors = make_vectors(options.count)
     print(f"{'matching':48}{'equal':>10}{'links':>8}{'simalign':>12}{'otalign':>12}{'ratio':>8}")
     for method, matching in MATCHINGS:
         for distortion in (0.0, 0.3):
             times = [time.perf_counter()]
-            theirs = their_links(vectors, method, distortion)
+            theirs = align_with_simalign(vectors, method, distortion)
             times.append(time.perf_counter())
-            ours = our_links(vectors, SimAlign(matching, distortion))
+            ours = align_with_otalign(vectors, SimAlign(matching, distortion))
             times.append(time.perf_counter())
             their_time, our_time = (1000 * (b - a) for a, b in pairwise(times))
             equal = sum(a == b for a, b in zip(theirs, ours, strict=True))

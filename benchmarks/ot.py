@@ -1,8 +1,8 @@
-"""Problems a second, ours beside a loop over POT's functions: python benchmarks/ot.py
+"""Compare the solver with a loop over POT's functions: python benchmarks/ot.py
 
-Costs are those of words: most target words are noisy copies of source words, cosine distances are
-scaled to [0, 1] over the pair. Everything runs in one process, in turns, at the same tolerance, on the
-same threads; of each, the best round counts. With a GPU, also a large batch there, forward and backward.
+Costs resemble those of words: most target words are noisy copies of source words, and cosine distances are
+scaled to [0, 1] over the pair. All solvers alternate in one process, with the same tolerance and threads, and
+the best round of each counts. With a GPU, a large batch is solved there too, forward and backward.
 """
 
 import argparse
@@ -19,12 +19,12 @@ import numpy as np
 
 from otalign.ot import Balanced, Entropic, Partial, Problem, Transport, Unbalanced, solve
 
-sys.path = [place for place in sys.path if place != str(Path(__file__).parent)]  # `import ot` means POT
+sys.path = [folder for folder in sys.path if folder != str(Path(__file__).parent)]  # `import ot` means POT
 
 PROBLEMS: list[Problem] = [Balanced(), Partial(0.9), Unbalanced(0.4)]
 
 
-def word_costs(rng: np.random.Generator, n: int, m: int, dimensions: int = 64) -> np.ndarray:
+def make_costs(rng: np.random.Generator, n: int, m: int, dimensions: int = 64) -> np.ndarray:
     source, target = rng.normal(size=(n, dimensions)), rng.normal(size=(m, dimensions))
     copied = rng.permutation(min(n, m))[: int(0.8 * min(n, m))]
     target[copied] = source[copied] + 0.7 * target[copied]
@@ -34,11 +34,11 @@ def word_costs(rng: np.random.Generator, n: int, m: int, dimensions: int = 64) -
     return (cost - cost.min()) / (cost.max() - cost.min())
 
 
-def masses(problem: Problem, lengths: list[int]) -> list[np.ndarray]:
+def make_masses(problem: Problem, lengths: list[int]) -> list[np.ndarray]:
     return [np.full(n, 1 / n if problem == Balanced() else 1.0) for n in lengths]
 
 
-def pot_plan(C, a, b, problem: Problem, solver: Entropic) -> Any:
+def solve_with_pot(C, a, b, problem: Problem, solver: Entropic) -> Any:
     import ot
 
     stop = {"stopThr": solver.tol, "numItermax": solver.max_iterations}
@@ -53,24 +53,26 @@ def pot_plan(C, a, b, problem: Problem, solver: Entropic) -> Any:
             return ot.unbalanced.sinkhorn_unbalanced(a, b, C, solver.eps, tau, reg_type="entropy", **stop)
 
 
-def seconds(work: Callable[[], Any]) -> float:
+def measure_seconds(work: Callable[[], Any]) -> float:
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
 
 
-def compare_on_the_cpu(count: int, rounds: int, solver: Entropic) -> None:
+def compare_on_cpu(count: int, rounds: int, solver: Entropic) -> None:
     import torch
 
     rng = np.random.default_rng(0)
-    C = [word_costs(rng, *rng.integers(8, 41, 2)) for _ in range(count)]
+    C = [make_costs(rng, *rng.integers(8, 41, 2)) for _ in range(count)]
     print(f"{count} problems of 8 to 40 words, {solver}, torch threads {torch.get_num_threads()}\n")
     head = f"{'problem':24}{'solver':16}{'problems/s':>11}{'× POT':>8}{'difference':>12}"
     print(f"{head}{'iterations':>14}{'converged':>11}")
     for problem in PROBLEMS:
-        a, b = (masses(problem, [x.shape[axis] for x in C]) for axis in (0, 1))
-        expected = pot_plans(C, a, b, problem, solver)
-        loops: dict[str, Callable[[], list]] = {"POT, a loop": partial(pot_plans, C, a, b, problem, solver)}
+        a, b = (make_masses(problem, [x.shape[axis] for x in C]) for axis in (0, 1))
+        expected = solve_all_with_pot(C, a, b, problem, solver)
+        loops: dict[str, Callable[[], list]] = {
+            "POT, a loop": partial(solve_all_with_pot, C, a, b, problem, solver)
+        }
         checks = {"POT, a loop": ""}
         for name, convert in {
             "NumPy float64": np.float64,
@@ -80,29 +82,29 @@ def compare_on_the_cpu(count: int, rounds: int, solver: Entropic) -> None:
         }.items():
             sides = [[convert(x) for x in side] for side in (C, a, b)]
             loops[name] = partial(solve, *sides, problem, solver)
-            checks[name] = check(loops[name](), expected)
+            checks[name] = format_check(loops[name](), expected)
         best = dict.fromkeys(loops, np.inf)
         for _ in range(rounds):
             for name, loop in loops.items():
-                best[name] = min(best[name], seconds(loop))
+                best[name] = min(best[name], measure_seconds(loop))
         for name, taken in best.items():
             ratio = best["POT, a loop"] / taken
             print(f"{problem!r:24}{name:16}{count / taken:11,.0f}{ratio:8.1f}{checks[name]}")
 
 
-def pot_plans(C, a, b, problem: Problem, solver: Entropic) -> list:
-    return [pot_plan(*one, problem, solver) for one in zip(C, a, b, strict=True)]
+def solve_all_with_pot(C, a, b, problem: Problem, solver: Entropic) -> list:
+    return [solve_with_pot(*one, problem, solver) for one in zip(C, a, b, strict=True)]
 
 
-def check(solved: list[Transport], expected: list[np.ndarray]) -> str:
-    """The largest difference of the plans, and how the solver fared."""
+def format_check(solved: list[Transport], expected: list[np.ndarray]) -> str:
+    """Format the largest difference of the plans, the iterations and the share of converged problems."""
     gap = max(float(np.abs(np.asarray(t.plan) - x).max()) for t, x in zip(solved, expected, strict=True))
     iterations = [t.iterations for t in solved]
     spread = f"{np.median(iterations):.0f} to {max(iterations)}"
     return f"{gap:12.1e}{spread:>14}{np.mean([t.converged for t in solved]):11.2%}"
 
 
-def measure_on_the_gpu(batch: int, words: int, solver: Entropic) -> None:
+def measure_on_gpu(batch: int, words: int, solver: Entropic) -> None:
     import torch
 
     print(f"\n{torch.cuda.get_device_name()}, {batch} problems of {words}×{words} in float32, {solver}\n")
@@ -111,7 +113,7 @@ def measure_on_the_gpu(batch: int, words: int, solver: Entropic) -> None:
     rng = np.random.default_rng(0)
     costs = {
         "uniform": rng.random((batch, words, words)),
-        "words": np.stack([word_costs(rng, words, words) for _ in range(batch)]),
+        "words": np.stack([make_costs(rng, words, words) for _ in range(batch)]),
     }
     for problem in PROBLEMS:
         for name, cost in costs.items():
@@ -129,7 +131,9 @@ def measure_on_the_gpu(batch: int, words: int, solver: Entropic) -> None:
                 torch.autograd.grad((plan * plan).sum(), leaves)
                 torch.cuda.synchronize()
 
-            times = [[seconds(work) for _ in range(12)][2:] for work in (forward, forward_and_backward)]
+            times = [
+                [measure_seconds(work) for _ in range(12)][2:] for work in (forward, forward_and_backward)
+            ]
             once, both = (batch / np.median(taken) for taken in times)
             solved = forward()
             spread = f"{int(solved.iterations.median())} to {int(solved.iterations.max())}"
@@ -138,9 +142,9 @@ def measure_on_the_gpu(batch: int, words: int, solver: Entropic) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Problems a second, ours beside POT's.")
-    parser.add_argument("--count", type=int, default=2000, help="problems for the comparison with POT")
-    parser.add_argument("--rounds", type=int, default=3, help="how often each is timed")
+    parser = argparse.ArgumentParser(description="Compare the solver with POT.")
+    parser.add_argument("--count", type=int, default=2000, help="number of problems")
+    parser.add_argument("--rounds", type=int, default=3, help="number of rounds")
     parser.add_argument("--eps", type=float, default=0.1)
     parser.add_argument("--tol", type=float, default=1e-6)
     parser.add_argument("--gpu-only", action="store_true", help="leave POT out")
@@ -149,11 +153,11 @@ def main() -> None:
     warnings.simplefilter("ignore")  # POT warns where it stops early
     gc.disable()  # as timeit does: a collection over all that torch has loaded would hit one at random
     if not options.gpu_only:
-        compare_on_the_cpu(options.count, options.rounds, solver)
+        compare_on_cpu(options.count, options.rounds, solver)
     import torch
 
     if torch.cuda.is_available():
-        measure_on_the_gpu(4096, 32, solver)
+        measure_on_gpu(4096, 32, solver)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
-"""Seconds to score 1,000 sentence pairs: python benchmarks/score.py
+"""Measure the time to score 1,000 sentence pairs: python benchmarks/score.py
 
-Of each step the best of five rounds counts. Sentences have 10 to 40 words, predictions are mostly right.
+Sentences have 10 to 40 words, and most predictions are correct. The best of five rounds counts.
 """
 
 import time
@@ -14,11 +14,11 @@ from otalign.metrics import MEASURES, Counts, compare, count_pair, intervals, sc
 PAIRS = 1000
 
 
-def drawn_links(rng: np.random.Generator, n: int, right: float) -> set[tuple[int, int]]:
+def make_links(rng: np.random.Generator, n: int, right: float) -> set[tuple[int, int]]:
     return {(i, i if rng.random() < right else int(rng.integers(n))) for i in range(n)}
 
 
-def seconds(work: Callable[[], Any]) -> float:
+def measure_seconds(work: Callable[[], Any]) -> float:
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
@@ -27,8 +27,8 @@ def seconds(work: Callable[[], Any]) -> float:
 def main() -> None:
     rng = np.random.default_rng(0)
     lengths = rng.integers(10, 41, size=PAIRS).tolist()
-    gold = [drawn_links(rng, n, 1) - {(n // 2, n // 2)} for n in lengths]
-    guesses = [[drawn_links(rng, n, right) for n in lengths] for right in (0.7, 0.72)]
+    gold = [make_links(rng, n, 1) - {(n // 2, n // 2)} for n in lengths]
+    guesses = [[make_links(rng, n, right) for n in lengths] for right in (0.7, 0.72)]
 
     def counts(guess: list) -> Counts:
         return Counts.concatenate(
@@ -44,7 +44,7 @@ def main() -> None:
         "compare f1, 10,000 trials twice": lambda: compare(one, other),
     }
     for name, step in steps.items():
-        print(f"{name:32}{1000 * min(seconds(step) for _ in range(5)):8.1f} ms")
+        print(f"{name:32}{1000 * min(measure_seconds(step) for _ in range(5)):8.1f} ms")
 
 
 if __name__ == "__main__":

@@ -1,12 +1,12 @@
-"""What serving costs: the pairs a second of many clients at once beside those of the aligner alone.
+"""Compare the speed of the server, with many clients at once, with that of the aligner alone.
 
-python benchmarks/serve.py MODEL                 the served rate in parts of the offline rate, latencies
+python benchmarks/serve.py MODEL                 ratio of the served to the offline speed, and latencies
 python benchmarks/serve.py MODEL --clients 1     one client that waits for each answer
 
-The pairs are those of MTRef dev, each as text and each asked for once by one client. Offline and served
-rounds alternate in one run, each served one between two offline, so that a machine that has other things to
-do tells the truth in the middle of many rounds. The clients run on the same processor cores. Between the
-pairs every client sends requests that must be refused; the links must be those that come without them.
+The pairs are those of MTRef dev, as text; each is requested once by one client. Offline and served rounds
+alternate in one run, each served round between two offline rounds, so that the median is right on a busy
+machine. The clients run on the same cores. Between the pairs, every client sends requests that must be
+refused; they must not change the links.
 """
 
 import argparse
@@ -26,7 +26,7 @@ import numpy as np
 from otalign import Aligner
 from otalign.io import load
 
-BAD = (  # a request that cannot be answered, and how it must be refused
+BAD = (  # invalid requests, and the status of the answer
     (b"{", 400),
     (b'{"source": "one"}', 422),
     (b'{"source": "one", "target": 2}', 422),
@@ -37,13 +37,13 @@ BAD = (  # a request that cannot be answered, and how it must be refused
 
 class Round(NamedTuple):
     seconds: float
-    waits: list[float]  # of each answer, in seconds
-    links: list[list]  # of each pair
+    waits: list[float]  # seconds until each answer
+    links: list[list]  # links of each pair
     errors: list[str]
 
 
 class Client:
-    """One connection that is kept, as light as can be, so that the clients take little from the server."""
+    """A client with one connection, as light as possible, since clients and server share the cores."""
 
     async def __aenter__(self) -> "Client":
         self.reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port)
@@ -66,7 +66,7 @@ class Client:
 
 
 async def measure_server(port: int, bodies: list[bytes], clients: int, bad_every: int) -> Round:
-    """All bodies asked for, by so many clients, each waiting for an answer before it asks again."""
+    """Send all bodies from a number of clients, each of which waits for an answer before the next request."""
     todo = iter(enumerate(bodies))
     answers: dict[int, bytes] = {}
     waits, errors, bad = [], [], cycle(BAD)
@@ -98,23 +98,23 @@ def _run(connection, port: int, bodies: list[bytes], clients: int, bad_every: in
     connection.send(asyncio.run(measure_server(port, bodies, clients, bad_every)))
 
 
-def in_its_own_process(*given) -> Round:
+def run_in_process(*args) -> Round:
     ours, theirs = multiprocessing.Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=_run, args=(theirs, *given))
+    process = multiprocessing.get_context("spawn").Process(target=_run, args=(theirs, *args))
     process.start()
     found = ours.recv()
     process.join()
     return found
 
 
-def offline(aligner: Aligner, pairs: list) -> tuple[float, list[list]]:
+def align_offline(aligner: Aligner, pairs: list) -> tuple[float, list[list]]:
     start = time.perf_counter()
     alignments = list(aligner.align_many(pairs))
     return time.perf_counter() - start, [[[*link] for link in one.links] for one in alignments]
 
 
-def different(some: list[list], others: list[list]) -> float:
-    """The share of links that are only in one of the two."""
+def compute_difference(some: list[list], others: list[list]) -> float:
+    """Return the share of links that are only in one of the two."""
     apart = [
         len({(i, j) for i, j, _ in one} ^ {(i, j) for i, j, _ in other})
         for one, other in zip(some, others, strict=True)
@@ -134,15 +134,15 @@ def main(options: argparse.Namespace) -> None:
     aligner = Aligner.load(options.model)
     print(f"{aligner.signature}\n{len(pairs)} pairs, {options.clients} clients, {os.cpu_count()} cores")
     try:
-        offline(aligner, pairs[:64])  # to be warm
-        # The last: the server keeps some embeddings, and none of them must be asked for soon.
-        in_its_own_process(port, bodies[-64:], options.clients, 0)
+        align_offline(aligner, pairs[:64])  # warm-up
+        # The last pairs, since the server caches some embeddings, which must not be requested soon.
+        run_in_process(port, bodies[-64:], options.clients, 0)
         ratios = []
-        before, found = offline(aligner, pairs)
+        before, found = align_offline(aligner, pairs)
         for _ in range(options.rounds):
-            plain = in_its_own_process(port, bodies, options.clients, 0)
-            mixed = in_its_own_process(port, bodies, options.clients, options.bad_every)
-            after, _ = offline(aligner, pairs)
+            plain = run_in_process(port, bodies, options.clients, 0)
+            mixed = run_in_process(port, bodies, options.clients, options.bad_every)
+            after, _ = align_offline(aligner, pairs)
             alone, before = (before + after) / 2, after
             ratios.append((alone / plain.seconds, alone / mixed.seconds))
             for name, one in (("served", plain), ("with bad requests", mixed)):
@@ -151,7 +151,7 @@ def main(options: argparse.Namespace) -> None:
                     f"{name:>18}: {len(pairs) / one.seconds:.0f} pairs a second, "
                     f"offline {len(pairs) / alone:.0f}, ratio {alone / one.seconds:.2f}; "
                     f"ms p50 {p50:.0f}, p95 {p95:.0f}, p99 {p99:.0f}; errors {len(one.errors)}; "
-                    f"links unlike offline {100 * different(found, one.links):.2f}%",
+                    f"links unlike offline {100 * compute_difference(found, one.links):.2f}%",
                     flush=True,
                 )
                 print("".join(f"{error}\n" for error in one.errors[:3]), end="")
@@ -170,6 +170,8 @@ if __name__ == "__main__":
     parser.add_argument("model", help="an aligner's folder, an encoder's folder or a name")
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--pairs", type=int, help="only the first so many")
-    parser.add_argument("--bad-every", type=int, default=7, help="a bad request for every so many good ones")
+    parser.add_argument("--pairs", type=int, help="maximum number of pairs")
+    parser.add_argument(
+        "--bad-every", type=int, default=7, help="number of valid requests for each invalid one"
+    )
     main(parser.parse_args())

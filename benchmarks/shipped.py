@@ -1,12 +1,12 @@
-"""The aligner that comes with the package, as it is: F1 on the test sets, and what it costs to use.
+"""Measure the aligner of the package: F1 on the test sets, speed and memory.
 
 python benchmarks/shipped.py quality --data corpora/ [--model FOLDER] [--write]
 python benchmarks/shipped.py speed --data corpora/ [--model FOLDER]
 
-Quality is F1 with `sure` links at level S and with `possible` links at S+P, at the aligner's own thresholds.
-`--write` puts it into the folder: into `measured.json`, with the digests of its files, and into its card.
-Speed is that of the command line on two sentences, once its files are in the cache, pairs a second over
-MTRef's dev set, and the most memory taken.
+Quality is F1 of the sure links at the level S and of the possible links at S+P, with the aligner's own
+thresholds; `--write` writes it into the folder: into `measured.json`, with the digests of its files, and into
+its card. Speed is the time of the command line for two sentences with warm caches, pairs a second on MTRef's
+dev set, and peak memory.
 """
 
 import resource
@@ -26,7 +26,7 @@ from otalign.metrics import count, scores
 PAIR = ("He bought a used car.", "He purchased a second-hand car yesterday.")
 
 
-def quality(folder: Path, data: Path | None, write: bool) -> None:
+def measure_quality(folder: Path, data: Path | None, write: bool) -> None:
     aligner, f1 = Aligner.load(folder), {}
     for column in COLUMNS:
         settings = aligner.settings.replace(links=column.level, threshold=None)
@@ -39,7 +39,7 @@ def quality(folder: Path, data: Path | None, write: bool) -> None:
         models.write_measured(folder, f1)
 
 
-def speed(folder: Path, data: Path | None) -> None:
+def measure_speed(folder: Path, data: Path | None) -> None:
     otalign = [sys.executable, "-m", "otalign", "align", "--model", str(folder)]
     starts = []
     for _ in range(3):
@@ -71,6 +71,6 @@ if __name__ == "__main__":
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     if options.what == "quality":
-        quality(options.model, options.data, options.write)
+        measure_quality(options.model, options.data, options.write)
     else:
-        speed(options.model, options.data)
+        measure_speed(options.model, options.data)

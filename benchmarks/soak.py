@@ -1,18 +1,19 @@
-"""A long day of a server in little time: many clients, some of them hostile, slow, or gone before the answer.
+"""Soak test of the server: many clients, some of them hostile, slow, or gone before the answer.
 
-python benchmarks/soak.py                        half an hour with the aligner that comes with the package
-python benchmarks/soak.py --minutes 3            shorter
-python benchmarks/soak.py --url http://127.0.0.1:8000 --pid 1234    a server that runs already
+python benchmarks/soak.py                        half an hour with the aligner of the package
+python benchmarks/soak.py --minutes 3            three minutes
+python benchmarks/soak.py --url http://127.0.0.1:8000 --pid 1234    a running server
 
-Each client asks for one pair of about 15 words, waits for the answer, thinks, and asks again, so that all of
-them ask `--rate` times a second on average. That must be well below what the server can do, since the clients
-take their share of the same processor: 30 a second is about a tenth of two cores. One request in twenty is
-hostile: no JSON, a huge body, wrong types, unknown fields, lone surrogates, deep nesting, endless or slow
-headers. Others hang up on a large request, or read its answer slowly, and some connections never ask.
+Each client requests the links of one pair of about 15 words, waits for the answer, pauses, and repeats, so
+that all clients together send `--rate` requests a second on average. The rate must be well below the capacity
+of the server, since the clients run on the same cores: 30 a second is about a tenth of two cores. One request
+in twenty is hostile: no JSON, a huge body, wrong types, unknown fields, lone surrogates, deep nesting,
+endless or slow headers. Other clients disconnect after a large request or read its answer slowly, and some
+connections stay idle.
 
-The table has a line for each minute, of the good requests. The verdict holds the server to three bounds:
-every good request is answered with 200, 99 of 100 within a second, and the memory after the first fifth of
-the time (in which the allocator and the caches settle) stays within 5 parts of 100 of its median there.
+The table has a line for each minute, about the valid requests. Three bounds must hold: every valid request is
+answered with 200; the 99th percentile of the time is less than a second; and after the first fifth of the
+time, in which the allocator and the caches settle, memory stays within 5% of its median.
 """
 
 import argparse
@@ -31,9 +32,9 @@ from pathlib import Path
 
 import numpy as np
 
-P99, GROWTH = 1.0, 0.05  # bounds: seconds, and the share of memory
-SETTLED = 0.2  # of the time, after which memory is looked at
-HOSTILE = 0.05  # of the requests
+P99, GROWTH = 1.0, 0.05  # bounds: seconds, and growth of memory
+SETTLED = 0.2  # share of the time after which memory is measured
+HOSTILE = 0.05  # share of the requests
 
 SENTENCE = (
     "the old teacher sold a small garden near the river in winter because rain never stopped again and the "
@@ -60,12 +61,12 @@ class Soak:
     host: str
     port: int
     end: float
-    begun: float = field(default_factory=time.monotonic)
+    start: float = field(default_factory=time.monotonic)
     minutes: list[Minute] = field(default_factory=list)
 
     @property
     def now(self) -> Minute:
-        k = int((time.monotonic() - self.begun) // 60)
+        k = int((time.monotonic() - self.start) // 60)
         while len(self.minutes) <= k:
             self.minutes.append(Minute())
         return self.minutes[k]
@@ -85,22 +86,22 @@ class Soak:
                 await writer.wait_closed()
 
 
-def a_sentence(chance: random.Random, words: int = 15) -> str:
+def make_sentence(chance: random.Random, words: int = 15) -> str:
     return " ".join(chance.choices(WORDS, k=words)) + "."
 
 
-def a_request(body: bytes) -> bytes:
+def make_request(body: bytes) -> bytes:
     return HEAD + b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
 
 
-async def answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
+async def read_answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
     head = await reader.readuntil(b"\r\n\r\n")
     length = int(head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0])
     return int(head.split(b" ", 2)[1]), await reader.readexactly(length)
 
 
-async def be_good(soak: Soak, think: float, seed: int) -> None:
-    """Ask for a pair, think, and ask again, now and then on a new connection; be hostile at times."""
+async def send_requests(soak: Soak, think: float, seed: int) -> None:
+    """Send valid requests with pauses, sometimes on a new connection, and hostile requests between them."""
     chance = random.Random(seed)
     await asyncio.sleep(chance.uniform(0, think))
     while not soak.over:
@@ -109,22 +110,22 @@ async def be_good(soak: Soak, think: float, seed: int) -> None:
                 for _ in range(chance.randint(5, 50)):
                     if soak.over or chance.random() < HOSTILE:
                         break
-                    await ask_once(soak, connection, chance)
+                    await send_request(soak, connection, chance)
                     await asyncio.sleep(chance.uniform(0.5, 1.5) * think)
         except (OSError, asyncio.IncompleteReadError, TimeoutError) as error:
             soak.now.errors.append(repr(error))
         if not soak.over:
             soak.now.hostile += 1
             with suppress(OSError, asyncio.IncompleteReadError, TimeoutError):
-                await asyncio.wait_for(be_hostile(soak, chance), 20)
+                await asyncio.wait_for(send_hostile_request(soak, chance), 20)
 
 
-async def ask_once(soak: Soak, connection: Connection, chance: random.Random) -> None:
+async def send_request(soak: Soak, connection: Connection, chance: random.Random) -> None:
     reader, writer = connection
     minute, start = soak.now, time.perf_counter()
-    pair = {"source": a_sentence(chance), "target": a_sentence(chance)}
-    writer.write(a_request(json.dumps(pair).encode()))
-    status, body = await asyncio.wait_for(answer(reader), 30)
+    pair = {"source": make_sentence(chance), "target": make_sentence(chance)}
+    writer.write(make_request(json.dumps(pair).encode()))
+    status, body = await asyncio.wait_for(read_answer(reader), 30)
     minute.waits.append(time.perf_counter() - start)
     if status != 200 or len(json.loads(body)["source"]) != 16:
         minute.errors.append(f"{status}: {body[:200]}")
@@ -142,13 +143,13 @@ BODIES = (
 )
 
 
-async def be_hostile(soak: Soak, chance: random.Random) -> None:
-    """Send something that must be refused, whichever way, on a connection of its own."""
+async def send_hostile_request(soak: Soak, chance: random.Random) -> None:
+    """Send a request that must be refused, on a connection of its own."""
     async with soak.connect() as (reader, writer):
         kind = chance.randrange(len(BODIES) + 3)
         if kind < len(BODIES):
-            writer.write(a_request(BODIES[kind]))
-            await answer(reader)
+            writer.write(make_request(BODIES[kind]))
+            await read_answer(reader)
         elif kind == len(BODIES):  # headers without end
             writer.write(HEAD + b"X: " + b"a" * 1_000_000)
             await reader.read()
@@ -163,37 +164,37 @@ async def be_hostile(soak: Soak, chance: random.Random) -> None:
             await reader.read()
 
 
-def many_pairs(chance: random.Random, pairs: int) -> bytes:
-    asked = [{"source": a_sentence(chance), "target": a_sentence(chance)} for _ in range(pairs)]
-    return a_request(json.dumps({"pairs": asked}).encode())
+def make_large_request(chance: random.Random, pairs: int) -> bytes:
+    requested = [{"source": make_sentence(chance), "target": make_sentence(chance)} for _ in range(pairs)]
+    return make_request(json.dumps({"pairs": requested}).encode())
 
 
-async def hang_up(soak: Soak, seed: int) -> None:
-    """Ask for much and leave before it is answered."""
+async def disconnect_early(soak: Soak, seed: int) -> None:
+    """Send large requests and disconnect before the answers."""
     chance = random.Random(seed)
     while not soak.over:
         with suppress(OSError):
             async with soak.connect() as (_, writer):
-                writer.write(many_pairs(chance, 64))
+                writer.write(make_large_request(chance, 64))
                 await asyncio.sleep(chance.uniform(0, 0.1))
         await asyncio.sleep(chance.uniform(2, 6))
 
 
 async def read_slowly(soak: Soak, seed: int) -> None:
-    """Ask for something large and read the answer in small parts."""
+    """Request large answers and read them in small parts."""
     chance = random.Random(seed)
     body = json.dumps({"source": "a " * 100, "target": "b " * 100, "matrix": True}).encode()
     while not soak.over:
         with suppress(OSError):
             async with soak.connect() as (reader, writer):
-                writer.write(a_request(body))
+                writer.write(make_request(body))
                 while not soak.over and await reader.read(2_000):
                     await asyncio.sleep(0.2)
         await asyncio.sleep(chance.uniform(5, 15))
 
 
-async def be_idle(soak: Soak) -> None:
-    """Connect, say nothing until the server hangs up, and come again."""
+async def stay_idle(soak: Soak) -> None:
+    """Connect, send nothing until the server disconnects, and repeat."""
     while not soak.over:
         with suppress(OSError, TimeoutError):
             async with soak.connect() as (reader, _):
@@ -201,8 +202,8 @@ async def be_idle(soak: Soak) -> None:
         await asyncio.sleep(0.5)
 
 
-def resident(pid: int) -> float:
-    """MiB of memory of a process and its children."""
+def measure_memory(pid: int) -> float:
+    """Return the memory of a process and its descendants, in MiB."""
     total, todo = 0, [pid]
     while todo:
         folder = Path(f"/proc/{todo.pop()}")
@@ -213,7 +214,7 @@ def resident(pid: int) -> float:
     return total / 1024
 
 
-def report(minute: Minute, k: int, memory: float) -> None:
+def print_minute(minute: Minute, k: int, memory: float) -> None:
     p50, p95, p99 = 1000 * np.quantile(minute.waits or [0.0], (0.5, 0.95, 0.99))
     print(
         f"{k:>6}  {len(minute.waits):>8,}  {minute.hostile:>7,}  {len(minute.errors):>6,}  "
@@ -222,16 +223,16 @@ def report(minute: Minute, k: int, memory: float) -> None:
     )
 
 
-async def watch(soak: Soak, pid: int) -> list[tuple[float, float]]:
-    """Print the minutes as they end, and note the memory: (seconds since the start, MiB)."""
+async def monitor(soak: Soak, pid: int) -> list[tuple[float, float]]:
+    """Print a line for each minute, and return the memory as (seconds since the start, MiB)."""
     print("minute  requests  hostile  errors  p50 ms  p95 ms  p99 ms     MiB")
     printed, memory = 0, []
     while not soak.over:
         await asyncio.sleep(1)
-        elapsed = time.monotonic() - soak.begun
-        memory.append((elapsed, resident(pid)))
+        elapsed = time.monotonic() - soak.start
+        memory.append((elapsed, measure_memory(pid)))
         if elapsed >= 60 * (printed + 1):
-            report(soak.minutes[printed], printed + 1, memory[-1][1])
+            print_minute(soak.minutes[printed], printed + 1, memory[-1][1])
             printed += 1
     return memory
 
@@ -240,23 +241,23 @@ async def run(soak: Soak, pid: int, options: argparse.Namespace) -> list[tuple[f
     think = options.clients / options.rate
     async with asyncio.TaskGroup() as group:
         for k in range(options.clients):
-            group.create_task(be_good(soak, think, k))
+            group.create_task(send_requests(soak, think, k))
         for k in range(options.slow):
             group.create_task(read_slowly(soak, 1000 + k))
-            group.create_task(hang_up(soak, 2000 + k))
+            group.create_task(disconnect_early(soak, 2000 + k))
         for _ in range(options.idle):
-            group.create_task(be_idle(soak))
-        watching = group.create_task(watch(soak, pid))
+            group.create_task(stay_idle(soak))
+        watching = group.create_task(monitor(soak, pid))
     return watching.result()
 
 
-def verdict(soak: Soak, memory: list[tuple[float, float]], seconds: float) -> bool:
+def check_bounds(soak: Soak, memory: list[tuple[float, float]], seconds: float) -> bool:
     waits = [wait for minute in soak.minutes for wait in minute.waits]
     errors = [error for minute in soak.minutes for error in minute.errors]
     p99 = float(np.quantile(waits, 0.99)) if waits else float("inf")
     settled = [mib for elapsed, mib in memory if elapsed >= SETTLED * seconds] or [0.0]
     middle = float(np.median(settled))
-    # The middle of each tenth of the time: what one request holds for a moment does not grow.
+    # The median of each tenth of the time, so that the memory of a single request does not count as growth.
     tenths = [float(np.median(part)) for part in np.array_split(settled, min(8, len(settled)))]
     growth = max(abs(part / middle - 1) for part in tenths) if middle else float("inf")
     bounds = (
@@ -290,7 +291,7 @@ def main(options: argparse.Namespace) -> int:
     try:
         soak = Soak(host, int(port), time.monotonic() + seconds)
         memory = asyncio.run(run(soak, pid, options))
-        kept = verdict(soak, memory, seconds)
+        kept = check_bounds(soak, memory, seconds)
     finally:
         if server is not None:
             server.send_signal(signal.SIGTERM)
@@ -304,15 +305,22 @@ if __name__ == "__main__":
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--minutes", type=float, default=30)
-    parser.add_argument("--clients", type=int, default=64, help="that ask for a pair at a time")
+    parser.add_argument(
+        "--clients", type=int, default=64, help="number of clients that request a pair at a time"
+    )
     parser.add_argument("--rate", type=float, default=30, help="requests a second of all clients together")
-    parser.add_argument("--slow", type=int, default=4, help="clients that read slowly, and that hang up")
-    parser.add_argument("--idle", type=int, default=300, help="connections that never ask")
-    parser.add_argument("--model", help="an aligner's folder or name; else the one in the package")
+    parser.add_argument(
+        "--slow",
+        type=int,
+        default=4,
+        help="number of clients that read slowly, and of those that disconnect early",
+    )
+    parser.add_argument("--idle", type=int, default=300, help="number of idle connections")
+    parser.add_argument("--model", help="folder or name of an aligner; the default is that of the package")
     parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--url", help="of a server that runs already, on this machine")
-    parser.add_argument("--pid", type=int, help="of that server")
-    given = parser.parse_args()
-    if bool(given.url) != bool(given.pid):
+    parser.add_argument("--url", help="address of a running server on this machine")
+    parser.add_argument("--pid", type=int, help="process id of that server")
+    arguments = parser.parse_args()
+    if bool(arguments.url) != bool(arguments.pid):
         parser.error("--url and --pid must be given together: memory is read from the process")
-    sys.exit(main(given))
+    sys.exit(main(arguments))

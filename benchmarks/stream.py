@@ -1,11 +1,11 @@
-"""Pairs a second, and memory that does not grow with the corpus: `otalign align -o folder/`, repeated pairs.
+"""Measure speed and memory of `otalign align -o folder/` on a large corpus of repeated pairs.
 
 PYTHONPATH=src python benchmarks/stream.py --pairs 100000 --processes 1 2
 PYTHONPATH=src python benchmarks/stream.py PAIRS.tsv --pairs 1000000 --kill -- --model FOLDER --device cuda
 
-Memory is what a run and all processes that it started hold, read from /proc, so on Linux alone; what they
-share counts for each. With --kill another run is killed twice, resumed, and must give the same bytes.
-Everything is written where TMPDIR says.
+Memory is the resident memory of a run and all its child processes, read from /proc, so on Linux only; shared
+memory counts for each process. With --kill, another run is killed twice, resumed, and must give the same
+bytes. Files are written to TMPDIR.
 """
 
 import argparse
@@ -27,12 +27,12 @@ from otalign.io import CORPORA, load, read
 from otalign.io.items import TextPair, get_words
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "pairs.tsv"
-WAIT = 0.2  # seconds between two looks at the memory
-KILLED_AT = (0.3, 0.7)  # of the corpus
+WAIT = 0.2  # seconds between two measurements of memory
+KILLED_AT = (0.3, 0.7)  # shares of the corpus
 
 
-def pairs(name: str) -> list[TextPair]:
-    """Return the pairs of a dev set, or of a file."""
+def read_pairs(name: str) -> list[TextPair]:
+    """Read the pairs of a dev set, or of a file."""
     items = load(name, "dev") if name in CORPORA else read(name, "jsonl" if "jsonl" in name else "tsv")
     return [
         item if isinstance(item, TextPair) else TextPair(*map(" ".join, get_words(item))) for item in items
@@ -45,8 +45,8 @@ def write_repeated(these: list[TextPair], count: int, file: Path) -> None:
         packed.writelines(itertools.islice(itertools.cycle(lines), count))
 
 
-def status(pid: int | str) -> dict[str, int]:
-    """The numbers that the system tells of a process; none if it has ended."""
+def read_status(pid: int | str) -> dict[str, int]:
+    """Return the numbers of /proc/PID/status; none if the process has ended."""
     try:
         lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     except OSError:
@@ -57,9 +57,9 @@ def status(pid: int | str) -> dict[str, int]:
     }
 
 
-def resident(pid: int) -> int:
-    """Bytes of memory that a process and all that it started hold now."""
-    statuses = {int(name): status(name) for name in os.listdir("/proc") if name.isdigit()}
+def measure_memory(pid: int) -> int:
+    """Return the resident memory of a process and its descendants, in bytes."""
+    statuses = {int(name): read_status(name) for name in os.listdir("/proc") if name.isdigit()}
     family = {pid}
     while more := {one for one, values in statuses.items() if values.get("PPid") in family} - family:
         family |= more
@@ -68,7 +68,7 @@ def resident(pid: int) -> int:
 
 @dataclass(frozen=True)
 class Run:
-    """`otalign align` on a corpus of so many pairs, into a folder."""
+    """A run of `otalign align` on a corpus, into a folder."""
 
     corpus: Path
     count: int
@@ -84,17 +84,17 @@ class Run:
 
     @property
     def done(self) -> float:
-        """The share of the pairs that is written."""
+        """Share of the pairs that are written."""
         return min(1.0, self.size * len(list(self.folder.glob("part-*"))) / self.count)
 
 
 def measure(run: Run) -> None:
-    begun, first = time.perf_counter(), 0.0
+    start, first = time.perf_counter(), 0.0
     most = [0] * 11  # bytes, by tenths of the pairs that were written then
     with run.start() as work:
         while work.poll() is None:
             tenth = int(10 * run.done)
-            most[tenth] = max(most[tenth], resident(work.pid))
+            most[tenth] = max(most[tenth], measure_memory(work.pid))
             first = first or (time.perf_counter() if (run.folder / "run.json").exists() else 0.0)
             time.sleep(WAIT)
     if work.returncode:
@@ -102,13 +102,13 @@ def measure(run: Run) -> None:
     end = time.perf_counter()
     written = sum(part.stat().st_size for part in run.folder.glob("part-*"))
     print(f"{run.processes} process(es), {run.count:,} pairs in shards of {run.size:,}")
-    print(f"  {run.count / (end - first):.0f} pairs a second, {first - begun:.1f} s before the first of them")
+    print(f"  {run.count / (end - first):.0f} pairs a second, {first - start:.1f} s before the first of them")
     print(f"  {written / run.count:.0f} bytes a pair, {written / 2**20:,.0f} MiB of shards")
     print(f"  memory at most {max(most) / 2**20:,.0f} MiB; by tenths of the pairs, MiB:")
     print("  ", *(f"{bytes / 2**20:,.0f}" if bytes else "-" for bytes in most[:10]), flush=True)
 
 
-def kill_and_resume(run: Run, whole: Path) -> None:
+def kill_and_resume(run: Run, expected: Path) -> None:
     for share in KILLED_AT:
         with run.start("--resume") as work:
             while run.done < share and work.poll() is None:
@@ -118,10 +118,10 @@ def kill_and_resume(run: Run, whole: Path) -> None:
         print(f"  killed at {run.done:.0%}", flush=True)
     with run.start("--resume") as work:
         pass
-    names = sorted(path.name for path in whole.iterdir())
+    names = sorted(path.name for path in expected.iterdir())
     assert work.returncode == 0
     assert names == sorted(path.name for path in run.folder.iterdir())
-    assert filecmp.cmpfiles(whole, run.folder, names, shallow=False)[0] == names
+    assert filecmp.cmpfiles(expected, run.folder, names, shallow=False)[0] == names
     print(f"  resumed: {len(names)} files, byte for byte those of the run that was not killed", flush=True)
 
 
@@ -134,26 +134,26 @@ def main() -> None:
     parser.add_argument("--processes", type=int, nargs="+", default=[1])
     parser.add_argument("--shard-size", type=int, help="else 8192, or less so that there are 40 shards")
     parser.add_argument("--kill", action="store_true", help="also kill, resume and compare")
-    own, options = split_at_dashes(sys.argv[1:])
+    own, more = split_at_dashes(sys.argv[1:])
     options = parser.parse_args(own)
     size = options.shard_size or max(1, min(8192, options.pairs // 40))
-    with tempfile.TemporaryDirectory() as place:
-        corpus = Path(place) / "pairs.jsonl.gz"
-        write_repeated(pairs(options.file), options.pairs, corpus)
-        begun = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        corpus = Path(folder) / "pairs.jsonl.gz"
+        write_repeated(read_pairs(options.file), options.pairs, corpus)
+        start = time.perf_counter()
         count = sum(1 for _ in read(corpus, "jsonl"))
-        print(f"reading alone: {count / (time.perf_counter() - begun):,.0f} pairs a second", flush=True)
+        print(f"reading alone: {count / (time.perf_counter() - start):,.0f} pairs a second", flush=True)
         for processes in options.processes:
-            whole, killed = Path(place) / f"by-{processes}", Path(place) / f"killed-{processes}"
-            measure(Run(corpus, count, size, processes, options, whole))
+            expected, killed = Path(folder) / f"by-{processes}", Path(folder) / f"killed-{processes}"
+            measure(Run(corpus, count, size, processes, more, expected))
             if options.kill:
-                kill_and_resume(Run(corpus, count, size, processes, options, killed), whole)
+                kill_and_resume(Run(corpus, count, size, processes, more, killed), expected)
 
 
 def split_at_dashes(arguments: list[str]) -> tuple[list[str], list[str]]:
-    """Our own options, and those of `otalign align` after --."""
-    place = arguments.index("--") if "--" in arguments else len(arguments)
-    return arguments[:place], arguments[place + 1 :]
+    """Return the options of this script, and those of `otalign align` after --."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    return arguments[:end], arguments[end + 1 :]
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""What each supervised method costs beside the others: an epoch of training, memory, aligning, parameters.
+"""Compare the costs of supervised methods: an epoch of training, memory, alignment and parameters.
 
 python benchmarks/supervised.py ENCODER --data corpora/ [--methods learned,semi-crf] [--limit 64 --device cpu]
 
-Each is trained for one epoch on MTRef's sure links as its recipe says, alone on the device, and then aligns
-MTRef's test set. Seconds of an epoch are without the dev set. Memory is the most that torch has taken of the
-GPU while training and while aligning; on a CPU it is not told.
+Each is trained for one epoch on MTRef's sure links with its recipe, alone on the device, and then aligns
+MTRef's test set. The time of an epoch excludes the dev set. Memory is torch's peak on the GPU in training and
+in alignment; on a CPU it is not measured.
 """
 
 import time
@@ -32,8 +32,8 @@ METHODS: dict[str, Problem | Learned | Peer] = {
 ROUNDS = 3
 
 
-def most_memory(on_gpu: bool) -> str:
-    """GiB since it was last asked."""
+def measure_memory(on_gpu: bool) -> str:
+    """Return the peak memory in GiB since the last call."""
     if not on_gpu:
         return "–"
     most = torch.cuda.max_memory_allocated() / 2**30
@@ -42,15 +42,15 @@ def most_memory(on_gpu: bool) -> str:
     return f"{most:.1f}"
 
 
-def row(name: str, encoder: str, golds: dict, device: str) -> list[str]:
+def measure(name: str, encoder: str, golds: dict, device: str) -> list[str]:
     problem, on_gpu = METHODS[name], device != "cpu"
     recipe = RECIPES[problem] if isinstance(problem, str) else recipe_for(problem)
     recipe = recipe.replace(epochs=1, steps=0, patience=None)
-    most_memory(on_gpu)
+    measure_memory(on_gpu)
     few = CorpusSplits(golds["train"], golds["dev"][:1])  # scoring is not training
     fit: Any = train_peer if isinstance(problem, str) else train
     trained = fit(encoder, {"mtref": few}, problem, recipe, options=RunOptions(device=device, bf16=on_gpu))
-    training = most_memory(on_gpu)
+    training = measure_memory(on_gpu)
     aligner, pairs = trained.aligner, [(gold.source, gold.target) for gold in golds["test"]]
     taken = []
     for _ in range(ROUNDS):
@@ -68,7 +68,7 @@ def row(name: str, encoder: str, golds: dict, device: str) -> list[str]:
         f"{trained.epochs[0].seconds:.1f}",
         training,
         f"{len(pairs) / min(taken):,.0f}",
-        most_memory(on_gpu),
+        measure_memory(on_gpu),
         f"{own:,}",
     ]
 
@@ -78,7 +78,7 @@ def main() -> None:
     parser.add_argument("encoder", help="a Hugging Face folder")
     parser.add_argument("--methods", default=",".join(METHODS))
     parser.add_argument("--data", type=Path)
-    parser.add_argument("--limit", type=int, help="take the first so many pairs of each set")
+    parser.add_argument("--limit", type=int, help="maximum number of pairs of each set")
     parser.add_argument("--device", default="cuda")
     options = parser.parse_args()
     golds = {split: load("mtref", split, options.data)[: options.limit] for split in ("train", "dev", "test")}
@@ -86,7 +86,7 @@ def main() -> None:
     print("| | s an epoch | GiB | pairs a second | GiB | parameters beside the encoder |")
     print("|---|---:|---:|---:|---:|---:|")
     for name in options.methods.split(","):
-        print("|", " | ".join(row(name, options.encoder, golds, options.device)), "|", flush=True)
+        print("|", " | ".join(measure(name, options.encoder, golds, options.device)), "|", flush=True)
 
 
 if __name__ == "__main__":

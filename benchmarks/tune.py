@@ -1,8 +1,8 @@
-"""Seconds to tune on the 800 dev pairs of MTRef, embeddings in hand: python benchmarks/tune.py ENCODER
+"""Measure the time to tune on MTRef's 800 dev pairs, once embedded: python benchmarks/tune.py ENCODER
 
-The full grid of a problem: 50 values of tau or fraction × 101 thresholds, at one distortion, both levels of
-the gold from the same plans. Then the search as `otalign tune` does it, distortions included. ENCODER is a
-folder or a name, at layer 4 or the second argument; the corpus lies where OTALIGN_DATA says.
+First the full grid of a problem: 50 values of tau or fraction × 101 thresholds, with one distortion, for both
+levels of the gold. Then the search of `otalign tune`, with distortions. ENCODER is a folder or a name, at
+layer 4 or that of the second argument; the corpus is in the folder OTALIGN_DATA.
 """
 
 import sys
@@ -25,18 +25,18 @@ def main() -> None:
     embeddings: Mapping[EncoderChoice, Embeddings] = {
         EncoderChoice(encoder.layer, base.pairing): encoder.embed(pairs, base.pairing)
     }
-    print(f"{len(golds)} pairs, {encoder.name}, layer {encoder.layer}; embedded in {_since(start)}")
+    print(f"{len(golds)} pairs, {encoder.name}, layer {encoder.layer}; embedded in {_format_time(start)}")
     for problem in (None, Balanced(), Partial(1.0), Unbalanced(1.0)):
         name = type(problem).__name__ if problem else "no problem"
         for what, grid in (("full grid", SearchGrid(distortions=())), ("search", SearchGrid())):
             start = time.perf_counter()
             found = tune(golds, embeddings, base.replace(problem=problem), grid, ["sure", "possible"])
-            seconds = _since(start)
+            seconds = _format_time(start)
             best = ", ".join(f"{level} {100 * tuned.f1:.1f}" for level, tuned in found.items())
             print(f"{name:12}{what:11}{len(found['sure'].rows):5} solves{seconds:>10}   dev F1 {best}")
 
 
-def _since(start: float) -> str:
+def _format_time(start: float) -> str:
     return f"{time.perf_counter() - start:.1f} s"
 
 

@@ -1,14 +1,14 @@
-"""From text to links beside other tools: python benchmarks/vs_peers.py ENCODER [--layer 4] [--data corpora/]
+"""Compare the path from text to links with other tools: python benchmarks/vs_peers.py ENCODER [--layer 4]
 
-ENCODER is a Hugging Face folder. All read the same pairs with the same weights at the same layer, on the same
-threads, and take turns; of each the median round counts, and of a ratio the median over rounds. Beside ours,
-exported to float32 and int8 and in torch, stand
+ENCODER is a Hugging Face folder. All tools align the same pairs with the same weights, layer and threads, and
+alternate; the median round of each counts, and the median ratio over rounds. otalign runs exported to float32
+and int8, and in torch. It is compared with
 
-- simalign 0.4, IterMax (`pip install simalign==0.4`; left out where it is not installed), a pair at a time;
+- simalign 0.4, IterMax (`pip install simalign==0.4`; left out if it is not installed), a pair at a time;
 - a plain loop over transformers and POT: a pair at a time, entropic partial transport, a threshold;
-- the encoder alone: our batches through the same model, and nothing after it.
+- the encoder alone, on the batches of otalign.
 
-F1 is that of sure links with nulls. That of simalign is not ours to tune: it encodes each sentence alone.
+F1 is that of sure links with nulls. simalign is not tuned, and encodes each sentence alone.
 """
 
 import gc
@@ -37,22 +37,22 @@ from otalign.metrics import count, scores
 from otalign.ot import Entropic
 from otalign.settings import Settings
 
-sys.path = [place for place in sys.path if place != str(Path(__file__).parent)]  # `import ot` means POT
+sys.path = [folder for folder in sys.path if folder != str(Path(__file__).parent)]  # `import ot` means POT
 
 Words = Sequence[str]
-System = Callable[[Sequence[Gold]], Any]  # gives alignments, or nothing where there are none
+System = Callable[[Sequence[Gold]], Any]  # returns alignments, or None for the encoder alone
 
 
-def alignment(gold: Gold, links: Any) -> Alignment:
+def make_alignment(gold: Gold, links: Any) -> Alignment:
     return Alignment(gold.source, gold.target, tuple(Link(int(i), int(j)) for i, j in links))
 
 
-def ours(aligner: Aligner) -> System:
+def make_otalign(aligner: Aligner) -> System:
     return lambda golds: list(aligner.align_many((gold.source, gold.target) for gold in golds))
 
 
-def encoder_alone(aligner: Aligner, golds: Sequence[Gold]) -> System:
-    """The batches of these pairs, made before the clock runs."""
+def make_encoder(aligner: Aligner, golds: Sequence[Gold]) -> System:
+    """Return a system that only encodes; the batches of the pairs are prepared before the measurement."""
     encoder = aligner.encoder
     pairs = ((gold.source, gold.target) for gold in golds)
     ready = [
@@ -70,7 +70,7 @@ def encoder_alone(aligner: Aligner, golds: Sequence[Gold]) -> System:
     return run
 
 
-def simalign(encoder: str, layer: int) -> System | None:
+def make_simalign(encoder: str, layer: int) -> System | None:
     try:
         from simalign import SentenceAligner  # pyright: ignore[reportMissingImports]
     except ImportError as error:
@@ -78,14 +78,14 @@ def simalign(encoder: str, layer: int) -> System | None:
         return None
     tool = SentenceAligner(model=encoder, token_type="word", matching_methods="i", layer=layer)
 
-    def links(gold: Gold) -> Any:
+    def find_links(gold: Gold) -> Any:
         return tool.get_word_aligns(list(gold.source), list(gold.target))["itermax"]
 
-    return lambda golds: [alignment(gold, links(gold)) for gold in golds]
+    return lambda golds: [make_alignment(gold, find_links(gold)) for gold in golds]
 
 
-def plain_loop(encoder: str, aligner: Aligner) -> System:
-    """Align as a script with POT would, with our problem, entropy, tolerance and threshold."""
+def make_plain_loop(encoder: str, aligner: Aligner) -> System:
+    """Return a short script with POT, with the problem, entropy, tolerance and threshold of otalign."""
     import torch
     from transformers import AutoModel, AutoTokenizer
 
@@ -98,7 +98,7 @@ def plain_loop(encoder: str, aligner: Aligner) -> System:
     solver = settings.solver
     assert isinstance(solver, Entropic)
 
-    def vectors(gold: Gold) -> list[np.ndarray]:
+    def embed(gold: Gold) -> list[np.ndarray]:
         read = tokenizer(
             [list(gold.source)],
             [list(gold.target)],
@@ -111,12 +111,14 @@ def plain_loop(encoder: str, aligner: Aligner) -> System:
         owners = list(zip(read.word_ids(0), read.sequence_ids(0), strict=True))
         sides = []
         for side, words in enumerate((gold.source, gold.target)):
-            places = [[k for k, owner in enumerate(owners) if owner == (i, side)] for i in range(len(words))]
-            sides.append(np.stack([states[at or [0]].mean(0) for at in places]) - states.mean(0))
+            subwords = [
+                [k for k, owner in enumerate(owners) if owner == (i, side)] for i in range(len(words))
+            ]
+            sides.append(np.stack([states[word or [0]].mean(0) for word in subwords]) - states.mean(0))
         return sides
 
-    def links(gold: Gold) -> Any:
-        X, Y = (side / np.linalg.norm(side, axis=1, keepdims=True) for side in vectors(gold))
+    def find_links(gold: Gold) -> Any:
+        X, Y = (side / np.linalg.norm(side, axis=1, keepdims=True) for side in embed(gold))
         C = (1 - X @ Y.T).astype(np.float64) / 2
         C = (C - C.min()) / max(C.max() - C.min(), 1e-9)
         a, b = np.ones(len(X)), np.ones(len(Y))
@@ -125,15 +127,15 @@ def plain_loop(encoder: str, aligner: Aligner) -> System:
         )
         return np.argwhere(settings.threshold * P.max() < P)
 
-    return lambda golds: [alignment(gold, links(gold)) for gold in golds]
+    return lambda golds: [make_alignment(gold, find_links(gold)) for gold in golds]
 
 
 def measure(systems: dict[str, System], golds: Sequence[Gold], rounds: int) -> dict[str, np.ndarray]:
-    """Pairs a second of each, by round; they take turns."""
+    """Measure the pairs a second of each system, by round; the systems alternate."""
     rates = {name: [] for name in systems}
     for system in systems.values():
-        system(golds[:8])  # to be warm
-    gc.freeze()  # or whoever is at it when Python looks through the objects of all pays for them
+        system(golds[:8])  # warm-up
+    gc.freeze()  # otherwise a collection over all objects would slow down one of them
     for _ in range(rounds):
         for name, system in systems.items():
             gc.collect()
@@ -146,8 +148,8 @@ def measure(systems: dict[str, System], golds: Sequence[Gold], rounds: int) -> d
 def compare(
     aligners: dict[str, Aligner], peers: dict[str, System], golds: Sequence[Gold], rounds: int
 ) -> None:
-    alone = {name: encoder_alone(aligner, golds) for name, aligner in aligners.items()}
-    systems = {name: ours(aligner) for name, aligner in aligners.items()} | peers
+    alone = {name: make_encoder(aligner, golds) for name, aligner in aligners.items()}
+    systems = {name: make_otalign(aligner) for name, aligner in aligners.items()} | peers
     rates = measure(systems | {f"{name}, alone": system for name, system in alone.items()}, golds, rounds)
     columns = "".join(f"{f'× {name.split()[0]}':>12}" for name in peers)
     print(f"{'':24}{'pairs/s':>9}{columns}{'of encoder alone':>19}{'F1':>8}")
@@ -171,22 +173,19 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--data", type=Path)
     options = parser.parse_args()
-    os.environ.setdefault("RAYON_NUM_THREADS", str(options.threads))  # of the tokenisers
+    os.environ.setdefault("RAYON_NUM_THREADS", str(options.threads))  # of the tokenizers
     warnings.simplefilter("ignore")  # POT warns where it stops early
-    with TemporaryDirectory() as made:
-        folders = {"otalign, float32": Path(made, "float32"), "otalign, int8": Path(made, "int8")}
+    with TemporaryDirectory() as temporary:
+        folders = {"otalign, float32": Path(temporary, "float32"), "otalign, int8": Path(temporary, "int8")}
         for name, folder in folders.items():
-            print(
-                export(
-                    Transformers(options.encoder, options.layer, device="cpu"), folder, int8="int8" in name
-                )
-            )
+            encoder = Transformers(options.encoder, options.layer, device="cpu")
+            print(export(encoder, folder, int8="int8" in name))
         aligners = {name: Aligner.load(folder, threads=options.threads) for name, folder in folders.items()}
         torch = Aligner.load(options.encoder, layer=options.layer, device="cpu", threads=options.threads)
         aligners["otalign, torch float32"] = torch
         peers = {
-            "simalign 0.4": simalign(options.encoder, options.layer),
-            "POT, a plain loop": plain_loop(options.encoder, torch),
+            "simalign 0.4": make_simalign(options.encoder, options.layer),
+            "POT, a plain loop": make_plain_loop(options.encoder, torch),
         }
         for corpus in options.corpora:
             golds = load(corpus, options.split, options.data)[: options.pairs]

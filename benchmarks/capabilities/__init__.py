@@ -1,4 +1,4 @@
-"""The behaviour suite: what an aligner should be able to do, each with generated cases.
+"""The behaviour suite: capabilities of aligners, each with generated cases.
 
 `behaviour.py` beside this folder runs it.
 """

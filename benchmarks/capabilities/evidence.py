@@ -1,4 +1,4 @@
-"""Count what annotators do in the train and dev sets: the sources of the suite's expectations.
+"""Count the annotations in the train and dev sets on which the expectations of the suite are based.
 
 python benchmarks/capabilities/evidence.py --data corpora/
 

@@ -38,7 +38,7 @@ def select_encoder_settings(data: StudyData, choices: Sequence[EncoderChoice]) -
     means = {choice: mean(values) for choice, values in scores.items()}
     best = max(choices, key=lambda choice: round(means[choice], 10))
     for dev in DEVS:
-        data.open_store(dev, "dev", choices).forget(choice for choice in choices if choice != best)
+        data.open_store(dev, "dev", choices).delete(choice for choice in choices if choice != best)
     return EncoderSelection(best, means)
 
 

@@ -130,7 +130,18 @@ class Settings:
         return dataclasses.replace(self, **changes)
 
     def apply_options(self, options: SettingsOptions, model: str) -> "Settings":
-        """Return a copy with options of `Aligner.load`; a parameter alone selects its problem."""
+        """Return a copy with the options of `Aligner.load`.
+
+        Args:
+            options: The options. A parameter alone selects its problem.
+            model: Name of the model, for error messages.
+
+        Returns:
+            The copy.
+
+        Raises:
+            ValueError: If an option does not apply.
+        """
         changes: dict[str, Any] = {**options}
         if changes.pop("links", "sure") != "sure":
             raise ValueError("links must be 'sure' unless the aligner has learned which are, got 'possible'")
@@ -240,7 +251,18 @@ class LearnedSettings:
         return dataclasses.replace(self, **changes)
 
     def apply_options(self, options: SettingsOptions, model: str) -> Self:
-        """Return a copy with options of `Aligner.load`, of which only links and threshold may differ."""
+        """Return a copy with the options of `Aligner.load`.
+
+        Args:
+            options: The options, of which only links and threshold may differ from the settings.
+            model: Name of the model, for error messages.
+
+        Returns:
+            The copy.
+
+        Raises:
+            ValueError: If another option differs.
+        """
         for name, value in options.items():
             if name not in ("links", "threshold") and value != getattr(self, name, None):
                 raise ValueError(

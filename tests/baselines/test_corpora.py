@@ -1,18 +1,12 @@
 """The baselines on the paper's corpora, if available: the links of the original tools, and their scores."""
 
-import os
-from pathlib import Path
-
 import pytest
 
 from otalign.alignment import Alignment, Link
 from otalign.baselines import FastAlign, symmetrise
 from otalign.io import load, read
 from otalign.metrics import count, scores
-
-BESIDE = Path(__file__).parents[2].parent / "shared" / "data"
-DATA = Path(os.environ.get("OTALIGN_DATA") or BESIDE)
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the corpora are not here; set OTALIGN_DATA")
+from tests.corpus_data import DATA, needs_data
 
 TOOL = {  # test F1 of fast_align itself with grow-diag-final-and
     ("msr-rte", "sure"): 44.0,

@@ -1,8 +1,6 @@
 """Rows of the unsupervised table: the threshold sweep of SimAlign, names, and the figures of the paper."""
 
-import os
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,9 +13,8 @@ from experiments.unsupervised.system import make_alignments
 from otalign.baselines import SimAlign
 from otalign.gold import Gold
 from otalign.metrics import count, scores
+from tests.corpus_data import DATA, needs_file
 from tests.experiments.conftest import make_random_gold
-
-DATA = Path(os.environ.get("OTALIGN_DATA") or Path(__file__).parents[2].parent / "shared" / "data")
 
 
 @pytest.mark.parametrize("distortion", [0.0, 0.4])
@@ -55,7 +52,7 @@ def test_every_figure_of_the_paper_has_a_row_and_a_column():
     assert {len(figures) for figures in (*paper.F1.values(), paper.NULL_RATES)} == {len(COLUMNS)}
 
 
-@pytest.mark.skipif(not (DATA / "README.md").is_file(), reason="the corpora are not here; set OTALIGN_DATA")
+@needs_file("README.md")
 def test_the_figures_of_the_paper_are_those_that_come_with_the_corpora():
     text = (DATA / "README.md").read_text(encoding="utf-8").partition("Unsupervised, cosine")[2]
     titles = {ROWS[name].title: figures for name, figures in paper.F1.items()}

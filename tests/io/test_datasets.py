@@ -1,17 +1,12 @@
 """The six corpora have the counts of the paper, if available; otherwise the error says how to get them."""
 
-import os
-from pathlib import Path
 from statistics import mean
 
 import pytest
 
 from otalign.gold import Gold, WordlessLinks
 from otalign.io import CORPORA, load, read, write
-
-BESIDE = Path(__file__).parents[2].parent / "shared" / "data"
-DATA = Path(os.environ.get("OTALIGN_DATA") or BESIDE)
-needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the corpora are not here; set OTALIGN_DATA")
+from tests.corpus_data import DATA, needs_data
 
 SIZES = {
     "msr-rte": {"train": 600, "dev": 200, "test": 800},

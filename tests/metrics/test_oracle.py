@@ -1,15 +1,13 @@
 """Comparison with known figures: NLTK's AER, and the output of a public aligner on public corpora."""
 
-import os
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 
 from otalign.metrics import Counts, count_pair, scores
+from tests.corpus_data import DATA, needs_file
 from tests.metrics.random_counts import corpora
-
-DATA = Path(os.environ.get("OTALIGN_DATA") or Path(__file__).parents[2] / "../shared/data")
 
 
 @given(corpora, corpora)
@@ -50,10 +48,7 @@ def edinburgh_gold():
         yield len(sure[0].split()), len(sure[1].split()), links(sure[2]), links(both[2])
 
 
-@pytest.mark.skipif(
-    not (DATA / "peers/fast_align").is_dir(),
-    reason="the corpora are not here: set OTALIGN_DATA to their folder",
-)
+@needs_file("peers/fast_align")
 @pytest.mark.parametrize(
     ("name", "gold", "f1", "null_rate"),
     [

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from otalign.alignment import Level
-from otalign.cli.options import FORMAT_HELP
+from otalign.cli.options import FORMAT_HELP, DataFolder
 from otalign.cli.training import Precision, TrainableProblem
 from otalign.io import CORPORA
 from otalign.training.augmentation import KINDS
@@ -46,10 +46,7 @@ class TrainOptions:
     format: Annotated[
         str, _option("Input", "--from", metavar="FORMAT", help="Format of the files. " + FORMAT_HELP)
     ] = "multimwa"
-    data: Annotated[
-        Path | None,
-        _option("Input", metavar="FOLDER", help="Folder of the corpora. Default: $OTALIGN_DATA."),
-    ] = None
+    data: DataFolder = None
     fold: Annotated[
         str | None,
         _option(

@@ -93,7 +93,7 @@ class EmbeddingStore(Mapping[EncoderChoice, Embeddings]):
     def __len__(self) -> int:
         return len(self.choices)
 
-    def forget(self, choices: Iterable[EncoderChoice]) -> None:
+    def delete(self, choices: Iterable[EncoderChoice]) -> None:
         """Remove the files of these choices; they are computed again if they are needed.
 
         Args:
