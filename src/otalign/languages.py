@@ -109,7 +109,7 @@ class LanguageCheck:
 
     @property
     def knows_only_english(self) -> bool:
-        """Whether English is the only language that the aligner declares."""
+        """True if English is the only language that the aligner declares."""
         return bool(self.languages) and {name.lower() for name in self.languages} <= ENGLISH_NAMES
 
     def _looks_foreign(self, text: str) -> bool:
@@ -134,7 +134,7 @@ class LanguageCheck:
         return scattered >= max(2, len(words) / 4) and split >= len(words) / 2
 
     def _is_unknown(self, sentence: Sentence) -> bool:
-        """Whether most words of a sentence are unknown to the tokenizer, or spelled letter by letter."""
+        """Return whether most words of a sentence are unknown to the tokenizer, or spelled by letters."""
         if sentence.text.isascii() or len(sentence.text) > CHARACTERS:
             return False
         subworder = self.encoder.subworder
