@@ -13,6 +13,8 @@
 # make clean  remove the environments
 
 PYTHON ?= python3
+# Else every process that the tests start would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
 MINUTES ?= 5
 DEV  := .venv
 DEMO := .venv-demo

@@ -15,16 +15,15 @@ import time
 from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
 from capabilities import HALVES, Capability, Half, load_capabilities
 from otalign import Aligner
+from otalign.baselines import SimAligner
 
 LEVELS = ("sure", "possible")
-SIMALIGN_MODULES = ("otalign.baselines", "otalign.peers")  # where SimAligner may be
 
 
 @dataclass(frozen=True)
@@ -112,20 +111,9 @@ def label_model(model: str, models: Sequence[str]) -> str:
     return last if sum(Path(other).name == last for other in models) == 1 else model
 
 
-def load_simalign(encoder: str, layer: int) -> Any:
-    """SimAlign as its authors run it: each sentence encoded alone, IterMax.
-
-    Raises:
-        ImportError: This version of otalign has no SimAlign.
-    """
-    for name in SIMALIGN_MODULES:
-        try:
-            module = import_module(name)
-        except ImportError:
-            continue
-        if hasattr(module, "SimAligner"):
-            return module.SimAligner.load(encoder, layer=layer)
-    raise ImportError(f"SimAligner is in none of {', '.join(SIMALIGN_MODULES)}")
+def load_simalign(encoder: str, layer: int) -> SimAligner:
+    """Load SimAlign as its authors run it: each sentence encoded alone, IterMax."""
+    return SimAligner.load(encoder, layer=layer)
 
 
 def load_unsupervised(encoder: str, layer: int, half: Half) -> Aligner:

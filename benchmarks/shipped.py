@@ -1,12 +1,14 @@
 """Measure the aligner of the package: F1 on the test sets, speed and memory.
 
 python benchmarks/shipped.py quality --data corpora/ [--model FOLDER] [--write]
+python benchmarks/shipped.py calibration --data corpora/ [--model FOLDER]
 python benchmarks/shipped.py speed --data corpora/ [--model FOLDER]
 
 Quality is F1 of the sure links at the level S and of the possible links at S+P, with the aligner's own
 thresholds; `--write` writes it into the folder: into `measured.json`, with the digests of its files, and into
-its card. Speed is the time of the command line for two sentences with warm caches, pairs a second on MTRef's
-dev set, and peak memory.
+its card. Calibration is the expected calibration error of the probabilities of links that are at least 0.01,
+and of nulls. Speed is the time of the command line for two sentences with warm caches, pairs a second on
+MTRef's dev set, and peak memory.
 """
 
 import resource
@@ -19,6 +21,7 @@ from pathlib import Path
 from statistics import mean
 
 from experiments.columns import COLUMNS
+from experiments.supervised.reliability import measure_reliability
 from otalign import Aligner, models
 from otalign.io import load
 from otalign.metrics import count, scores
@@ -37,6 +40,19 @@ def measure_quality(folder: Path, data: Path | None, write: bool) -> None:
     print(f"{'mean':14} {100 * mean(f1.values()):.2f}")
     if write:
         models.write_measured(folder, f1)
+
+
+def measure_calibration(folder: Path, data: Path | None) -> None:
+    aligner, errors = Aligner.load(folder), []
+    for column in COLUMNS:
+        settings = aligner.settings.replace(links=column.level, threshold=None)
+        found = measure_reliability(
+            replace(aligner, settings=settings), load(column.corpus, "test", data), column.level
+        )
+        errors.append([100 * found[part].error for part in ("links", "nulls")])
+        print(f"{column.heading:14} links {errors[-1][0]:.2f}   nulls {errors[-1][1]:.2f}", flush=True)
+    links, nulls = (mean(part) for part in zip(*errors, strict=True))
+    print(f"{'mean':14} links {links:.2f}   nulls {nulls:.2f}")
 
 
 def measure_speed(folder: Path, data: Path | None) -> None:
@@ -65,12 +81,14 @@ def measure_speed(folder: Path, data: Path | None) -> None:
 
 if __name__ == "__main__":
     parser = ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("quality", "speed"))
+    parser.add_argument("what", choices=("quality", "calibration", "speed"))
     parser.add_argument("--model", type=Path, default=models.find_model(models.DEFAULT).folder)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--write", action="store_true")
     options = parser.parse_args()
     if options.what == "quality":
         measure_quality(options.model, options.data, options.write)
+    elif options.what == "calibration":
+        measure_calibration(options.model, options.data)
     else:
         measure_speed(options.model, options.data)

@@ -229,8 +229,9 @@ class Page:
         path.write_bytes(base64.b64decode(data))
 
     def printed(self) -> bytes:
-        """The page as it comes out of a printer, a PDF."""
-        return base64.b64decode(self.send("Page.printToPDF", printBackground=True)["data"])
+        """The first sheet as it comes out of a printer, a PDF."""
+        options = {"printBackground": True, "pageRanges": "1"}  # all are laid out; writing them takes long
+        return base64.b64decode(self.send("Page.printToPDF", **options)["data"])
 
     def _middle(self, selector: str) -> tuple[float, float]:
         """Return the middle of an element once it is visible and does not move any more."""

@@ -1,10 +1,12 @@
 """Commands in processes of their own, forked from one that has imported the package already.
 
 Importing takes most of the time of a short command. The process that forks, `python -m tests.commands`, gets
-arguments, folder, environment and the three standard streams of a command, and answers with its exit status.
+arguments, folder, environment and the three standard streams of a command, and answers with its process id
+and, once it has ended, its exit status.
 """
 
 import contextlib
+import gc
 import json
 import os
 import signal
@@ -12,13 +14,17 @@ import socket
 import subprocess
 import sys
 import threading
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
+PRELOADED = ("onnxruntime", "tokenizers", "otalign.aligner", "otalign.cli")  # what most commands import
+STREAMS = {"stdin": "w", "stdout": "r", "stderr": "r"}  # and the mode of a test's end of its pipe
 
 
 class CommandServer:
-    """Runs `otalign` commands one after the other, each in a fork of the same process."""
+    """Starts commands, each in a fork of the same process."""
 
     def __init__(self):
         self.socket, theirs = socket.socketpair()
@@ -30,38 +36,54 @@ class CommandServer:
             )
         self.lock = threading.Lock()
 
-    def run(
-        self, args: list[str], cwd: Path, env: dict[str, str], input: bytes
-    ) -> subprocess.CompletedProcess:
-        """Run a command, as `subprocess.run` does with captured output."""
-        request = json.dumps({"args": args, "cwd": str(cwd), "env": env}).encode()
-        (stdin, to_stdin), (from_stdout, stdout), (from_stderr, stderr) = (os.pipe() for _ in range(3))
-        outputs: dict[int, bytes] = {}
+    def start(
+        self,
+        args: list[str],
+        *,
+        cwd: Path = ROOT,
+        env: dict[str, str] | None = None,
+        text: bool = False,
+        preload: tuple[str, ...] = (),
+        **streams: Any,
+    ) -> "Command":
+        """Start a command as `subprocess.Popen` does.
 
-        def read(fd: int) -> None:
-            with open(fd, "rb") as file:
-                outputs[fd] = file.read()
-
-        def write() -> None:
-            try:
-                with open(to_stdin, "wb") as file:
-                    file.write(input)
-            except BrokenPipeError:
-                pass  # the command does not read all of its input
-
-        with self.lock:
-            socket.send_fds(self.socket, [len(request).to_bytes(8, "big")], [stdin, stdout, stderr])
+        Args:
+            args: The Python interpreter, and either `-m otalign` or `-c` and code, with arguments.
+            cwd: The folder to run it in.
+            env: Its environment; that of this process if left out.
+            text: Whether pipes carry text.
+            preload: Modules that the process that forks imports before, for this command and those after it.
+            streams: stdin, stdout and stderr, as `subprocess.Popen` takes them; those of this process if left
+                out.
+        """
+        theirs, ours, closed = [], {}, []
+        for number, (name, mode) in enumerate(STREAMS.items()):
+            stream = streams.get(name, number)
+            if stream == subprocess.PIPE:
+                ends = os.pipe() if mode == "r" else os.pipe()[::-1]
+                ours[name] = open(ends[0], mode if text else f"{mode}b", encoding="utf-8" if text else None)  # noqa: SIM115
+                closed.append(ends[1])
+                stream = ends[1]
+            theirs.append(stream if isinstance(stream, int) else stream.fileno())
+        status, their_status = socket.socketpair()
+        environment = dict(os.environ) if env is None else env
+        about = {"args": [*map(str, args[1:])], "cwd": str(cwd), "env": environment, "preload": preload}
+        request = json.dumps(about).encode()
+        with self.lock, their_status:
+            size = len(request).to_bytes(8, "big")
+            socket.send_fds(self.socket, [size], [*theirs, their_status.fileno()])
             self.socket.sendall(request)
-            for fd in (stdin, stdout, stderr):
-                os.close(fd)
-            threads = [threading.Thread(target=read, args=(fd,)) for fd in (from_stdout, from_stderr)]
-            threads.append(threading.Thread(target=write))
-            for thread in threads:
-                thread.start()
-            for thread in threads:
-                thread.join()
-            code = int.from_bytes(self.socket.recv(8, socket.MSG_WAITALL), "big", signed=True)
-        return subprocess.CompletedProcess(args, code, outputs[from_stdout], outputs[from_stderr])
+        for fd in closed:
+            os.close(fd)
+        return Command(list(args), status, ours)
+
+    def run(self, args: list[str], *, input: Any = None, **options: Any) -> subprocess.CompletedProcess:
+        """Run a command as `subprocess.run` does with captured output, unless streams are given."""
+        streams = dict.fromkeys(STREAMS, subprocess.PIPE)
+        with self.start(args, **streams | options) as command:
+            out, err = command.communicate(input)
+            return subprocess.CompletedProcess(args, command.wait(), out, err)
 
     def stop(self) -> None:
         """End the process that forks."""
@@ -69,26 +91,108 @@ class CommandServer:
         self.process.wait()
 
 
+class Command:
+    """A running command, with what tests use of `subprocess.Popen`."""
+
+    stdin: Any = None
+    stdout: Any = None
+    stderr: Any = None
+    returncode: int | None = None
+
+    def __init__(self, args: list[str], status: socket.socket, streams: dict[str, Any]):
+        self.args, self.status = args, status
+        vars(self).update(streams)
+        self.pid = self._receive()
+
+    def _receive(self) -> int:
+        number = self.status.recv(8, socket.MSG_WAITALL)
+        if len(number) < 8:
+            raise ChildProcessError("the process that forks has died")
+        return int.from_bytes(number, "big", signed=True)
+
+    def __enter__(self) -> "Command":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for stream in (self.stdin, self.stdout, self.stderr):
+            if stream:
+                with contextlib.suppress(BrokenPipeError):
+                    stream.close()
+        self.wait()
+
+    def wait(self, timeout: float | None = None) -> int:
+        if self.returncode is None:
+            self.status.settimeout(timeout)
+            self.returncode = self._receive()
+            self.status.close()
+        return self.returncode
+
+    def poll(self) -> int | None:
+        with contextlib.suppress(BlockingIOError):
+            return self.wait(0)
+        return None
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def communicate(self, input: Any = None) -> tuple[Any, Any]:
+        """Write the input, and return output and errors once the command has ended."""
+        output: dict[str, Any] = {}
+
+        def read(name: str, stream: Any) -> None:
+            output[name] = stream.read()
+
+        outputs = {"stdout": self.stdout, "stderr": self.stderr}
+        threads = [threading.Thread(target=read, args=item) for item in outputs.items() if item[1]]
+        for thread in threads:
+            thread.start()
+        if self.stdin:
+            with contextlib.suppress(BrokenPipeError), self.stdin:  # a command need not read all of its input
+                if input:
+                    self.stdin.write(input)
+        for thread in threads:
+            thread.join()
+        self.wait()
+        return output.get("stdout"), output.get("stderr")
+
+
 def _serve(connection: socket.socket) -> None:
-    import onnxruntime  # noqa: F401 (what most commands import)
-    import tokenizers  # noqa: F401
-
-    import otalign.aligner
-    import otalign.cli  # noqa: F401
-
+    for module in PRELOADED:
+        import_module(module)
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that wait for the commands
     while True:
-        size, streams, _, _ = socket.recv_fds(connection, 8, 3)
+        size, fds, _, _ = socket.recv_fds(connection, 8, len(STREAMS) + 1)
         if not size:
             return
         request = json.loads(connection.recv(int.from_bytes(size, "big"), socket.MSG_WAITALL))
-        pid = os.fork()
-        if pid == 0:
+        for module in request["preload"]:
+            import_module(module)
+        gc.freeze()  # so that a fork does not copy what it only looks at
+        if os.fork() == 0:
             connection.close()
-            _run(request, streams)
-        for stream in streams:
-            os.close(stream)
+            _supervise(request, fds[:-1], socket.socket(fileno=fds[-1]))
+        for fd in fds:
+            os.close(fd)
+
+
+def _supervise(request: dict, streams: list[int], status: socket.socket) -> None:
+    """Start a command, and report its process id and how it has ended; this does not return."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    pid = os.fork()
+    if pid == 0:
+        status.close()
+        _run(request, streams)
+    for stream in streams:
+        os.close(stream)
+    with contextlib.suppress(BrokenPipeError):
+        status.sendall(pid.to_bytes(8, "big", signed=True))
         code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        connection.sendall(code.to_bytes(8, "big", signed=True))
+        status.sendall(code.to_bytes(8, "big", signed=True))
+    os._exit(0)
 
 
 def _run(request: dict, streams: list[int]) -> None:
@@ -100,7 +204,8 @@ def _run(request: dict, streams: list[int]) -> None:
     os.environ.clear()
     os.environ.update(request["env"])
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    sys.argv = ["otalign", *request["args"]]
+    option, what, *arguments = request["args"]
+    sys.argv = [what if option == "-m" else option, *arguments]
     sys.stdin, sys.stdout, sys.stderr = (
         open(fd, mode, encoding="utf-8", errors=errors, closefd=False)  # noqa: SIM115
         for fd, mode, errors in (
@@ -111,9 +216,10 @@ def _run(request: dict, streams: list[int]) -> None:
     )
     code = 0
     try:
-        from otalign.__main__ import main
-
-        main()
+        if option == "-m":
+            import_module(f"{what}.__main__").main()
+        else:
+            exec(what, {"__name__": "__main__"})
     except SystemExit as stop:
         code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except BaseException:

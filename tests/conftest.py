@@ -1,4 +1,5 @@
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,8 +12,15 @@ if TYPE_CHECKING:
     from tests.browser import Browser, Page
     from tests.commands import CommandServer
 
+# Processes of tests share the processors, and a thread for each of them in every process is slower.
+os.environ["OMP_NUM_THREADS"] = "1"
+# Those of Ray start sooner without what stands here.
+STUBS = str(Path(__file__).parent / "stubs")
+os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (STUBS, os.environ.get("PYTHONPATH"))))
+sys.path.insert(0, STUBS)
+
 # The machine's speed is nobody's bug, and a failure must come again when the test is run again.
-settings.register_profile("otalign", deadline=None, derandomize=True)
+settings.register_profile("otalign", deadline=None, derandomize=True, max_examples=50)
 settings.load_profile("otalign")
 # For `make fuzz`: --hypothesis-profile=fuzz. Failing examples are kept in .hypothesis and are tried first.
 settings.register_profile(
@@ -22,6 +30,16 @@ settings.register_profile(
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
+
+
+COSTLY = ("browser", "cluster", "trained")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let one process of a run have all tests of a fixture that takes long to set up."""
+    for item in items:
+        for name in set(COSTLY) & set(item.fixturenames):  # pyright: ignore[reportAttributeAccessIssue]
+            item.add_marker(pytest.mark.xdist_group(name))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -74,13 +92,19 @@ def tiny_model(shared_folder) -> Callable[..., Path]:
 @pytest.fixture(scope="session")
 def exported(tiny_model, shared_folder) -> Callable[..., Path]:
     """Return a function that returns the folder of an exported tiny model, made once in seconds."""
+    import onnx
+
     from otalign.encoders.export import export
     from otalign.encoders.transformers import Transformers
 
     def folder(kind: str, layer: int, int8: bool = False) -> Path:
         def fill(path: Path) -> None:
             original = Transformers(str(tiny_model(kind)), layer, device="cpu")
-            assert "words compared: largest difference" in export(original, path, int8=int8)
+            with pytest.MonkeyPatch.context() as patch:
+                if int8:  # the graph in float32 takes longest to make
+                    graph = onnx.load(folder(kind, layer) / "encoder.onnx")
+                    patch.setattr("otalign.encoders.export.make_graph", lambda _: graph)
+                assert "words compared: largest difference" in export(original, path, int8=int8)
 
         return shared_folder(f"exported-{kind}-{layer}{'-int8' if int8 else ''}", fill)
 
@@ -95,6 +119,16 @@ def command_server() -> "Iterator[CommandServer]":
     server = CommandServer()
     yield server
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Iterator[None]:
+    """Start a Ray cluster for all tests, since that takes seconds."""
+    pytest.importorskip("ray.data", reason="Ray is not installed")
+    from otalign.engines import ray
+
+    with ray.start_cluster(None, 3):
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -49,8 +49,8 @@ ORDER = [
         "io",
         "metrics",
     ),
-    *("method", "encoders", "problems", "settings", "scoring", "models", "aligner", "diff", "render"),
-    *("baselines", "engines", "tuning", "training", "server"),
+    *("method", "encoders", "languages", "problems", "settings", "scoring", "models", "aligner", "diff"),
+    *("render", "baselines", "engines", "tuning", "training", "server"),
 ]
 
 

@@ -8,10 +8,9 @@ import os
 import random
 import re
 import shutil
-import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,6 @@ from tests.faults import PAIRS, Fault, FaultyReader, Loading, Panic, Plain, run_
 
 SIZE = 12
 SHARDS = len(PAIRS) // SIZE
-ROOT = Path(__file__).parents[1]
 Run = Callable[..., tuple[int, str]]
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal that kills")
@@ -69,13 +67,13 @@ def bytes_of(folder: Path) -> dict[str, bytes]:
 
 
 def command(folder: Path, pause: float, corpus: Path) -> dict:
-    """Return the arguments of subprocess for a run that takes some time."""
+    """Return the arguments of the command server for a run that takes some time."""
     code = (
         "import sys; from tests.faults import Loading, Plain, run_command; "
         f"run_command(Loading(Plain(pause={pause})), *sys.argv[1:])"
     )
     options = ["align", str(corpus), "-o", f"{folder}/", "--shard-size", str(SIZE), "--resume"]
-    return {"args": [sys.executable, "-c", code, *options], "cwd": ROOT}
+    return {"args": [sys.executable, "-c", code, *options]}
 
 
 def one_line(output: str) -> str:
@@ -89,11 +87,11 @@ def one_line(output: str) -> str:
 
 
 def test_a_parent_killed_at_any_moment_keeps_others_out_until_then_and_is_gone_on_with(
-    shards, corpus, expected, tmp_path
+    shards, corpus, command_server, expected, tmp_path
 ):
     folder = tmp_path / "out"
     for in_the_work in (True, False):
-        with subprocess.Popen(**command(folder, 0.01, corpus)) as work:
+        with command_server.start(**command(folder, 0.05, corpus)) as work:
             end = time.monotonic() + 60
             while in_the_work and not list(folder.glob("part-*")) and time.monotonic() < end:
                 time.sleep(0.001)
@@ -255,7 +253,7 @@ def old(tmp_path) -> Path:
     return file
 
 
-def test_a_kill_leaves_the_old_file(run, corpus, old, tmp_path):
+def test_a_kill_leaves_the_old_file(run, corpus, command_server, old, tmp_path):
     fault = Fault("kill", tmp_path / "graves")
     code = (
         "import sys; from pathlib import Path; from tests.faults import Fault, Loading, Plain, run_command; "
@@ -263,7 +261,7 @@ def test_a_kill_leaves_the_old_file(run, corpus, old, tmp_path):
         f"run_command(Loading(Plain(fault, {draw.randrange(len(PAIRS))})), *sys.argv[2:])"
     )
     arguments = [str(fault.graves), "align", str(corpus), "-o", str(old)]
-    assert subprocess.run([sys.executable, "-c", code, *arguments], cwd=ROOT).returncode == -9
+    assert command_server.run([sys.executable, "-c", code, *arguments]).returncode == -9
     assert old.read_text() == "old\n"
     assert run(Loading(), old) == (0, "")
     assert len(old.read_text().splitlines()) == len(PAIRS)
@@ -333,15 +331,6 @@ def test_errors_of_any_type_can_be_sent(error, description, kind):
 
 
 # Ray
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[None]:
-    pytest.importorskip("ray.data", reason="Ray is not installed")
-    from otalign.engines import ray
-
-    with ray.start_cluster(None, 2):
-        yield
 
 
 @pytest.mark.filterwarnings("ignore")  # Ray's own, of which there are many

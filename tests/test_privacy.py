@@ -35,6 +35,9 @@ SYSTEM = ("/dev/", "/proc/")  # shared memory, pipes and the like, no files
 OURS = ("OTALIGN", "ORT", "RAY", "HF_", "TRANSFORMERS", "TORCH", "XDG", "MPL", "DO_NOT_TRACK")
 
 
+OTALIGN = ("-m", "otalign")
+
+
 class Watched:
     """A place to run commands in, and what they did there."""
 
@@ -42,15 +45,16 @@ class Watched:
         self.work, self.home, self.temporary = work, home, temporary
         self.log = work.parent / "strace.log"
 
-    def popen(self, *arguments: str, **streams: object) -> subprocess.Popen[str]:
+    def popen(self, *program: str, **streams: object) -> subprocess.Popen[str]:
+        """Start Python with these arguments."""
         environment = {key: value for key, value in os.environ.items() if not key.startswith(OURS)}
         environment |= {"HOME": str(self.home), "TMPDIR": str(self.temporary), "PYTHONDONTWRITEBYTECODE": "1"}
         strace = ["strace", "-f", "--seccomp-bpf", "-qq", "-yy", "-s", "4096", "-o", str(self.log)]
-        command = [*strace, "-e", f"trace={CALLS}", sys.executable, "-m", "otalign", *arguments]
+        command = [*strace, "-e", f"trace={CALLS}", sys.executable, *program]
         return subprocess.Popen(command, cwd=self.work, env=environment, text=True, **streams)  # pyright: ignore
 
-    def run(self, *arguments: str) -> str:
-        with self.popen(*arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    def run(self, *program: str) -> str:
+        with self.popen(*program, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
             out, err = process.communicate(timeout=240)
         assert process.returncode == 0, err
         self.check()
@@ -99,12 +103,12 @@ def pairs(watched) -> str:
 
 
 def test_align_keeps_to_itself(watched, pairs):
-    watched.run("align", pairs, "-o", "links.txt")
+    watched.run(*OTALIGN, "align", pairs, "-o", "links.txt")
     assert (watched.work / "links.txt").read_text().count("\n") == 3
 
 
 def test_a_server_keeps_to_itself(watched):
-    with watched.popen("serve", "--port", "0", stderr=subprocess.PIPE) as process:
+    with watched.popen(*OTALIGN, "serve", "--port", "0", stderr=subprocess.PIPE) as process:
         address = process.stderr.readline().partition("  ")[0]
         body = json.dumps({"source": "It rains", "target": "It is raining"}).encode()
         request = urllib.request.Request(f"{address}v1/align", body, {"Content-Type": "application/json"})
@@ -115,20 +119,33 @@ def test_a_server_keeps_to_itself(watched):
     watched.check()
 
 
-def test_training_keeps_to_itself(watched, tiny_model):
+IN_TURN = """
+import json, sys
+from otalign import cli
+
+for arguments in json.loads(sys.argv[1]):
+    sys.argv[1:] = arguments
+    try:
+        cli.main()
+    except SystemExit as end:
+        if end.code:
+            raise
+"""
+
+
+def test_training_and_export_keep_to_themselves(watched, tiny_model):
+    """One after the other in one process, since importing torch takes longer than either."""
     write(GOLDS[:6], watched.work / "train.jsonl", "jsonl")
     files = ("train.jsonl", "--dev", "train.jsonl", "--from", "jsonl")
     quick = ("--encoder", str(tiny_model("bert")), "--epochs", "1", "--device", "cpu")
-    watched.run("train", *files, *quick, "-o", "mine")
+    train = ("train", *files, *quick, "-o", "mine")
+    export = ("export", str(tiny_model("bert")), "--layer", "1", "--int8", "-o", "made")
+    watched.run("-c", IN_TURN, json.dumps([train, export]))
     assert (watched.work / "mine" / "head.safetensors").is_file()
-
-
-def test_export_keeps_to_itself(watched, tiny_model):
-    watched.run("export", str(tiny_model("bert")), "--int8", "-o", "made")
     assert (watched.work / "made" / "encoder.onnx").is_file()
 
 
 def test_ray_keeps_to_itself(watched, pairs):
     pytest.importorskip("ray.data", reason="Ray is not installed")
-    watched.run("align", pairs, "--engine", "ray", "--processes", "1", "-o", "links")
+    watched.run(*OTALIGN, "align", pairs, "--engine", "ray", "--processes", "1", "-o", "links")
     assert (watched.work / "links" / "run.json").is_file()

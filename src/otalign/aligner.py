@@ -7,8 +7,9 @@ hub is enough.
 """
 
 import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, Unpack
@@ -17,12 +18,14 @@ import numpy as np
 
 import otalign
 from otalign import encoders, models
-from otalign.alignment import Alignment
+from otalign.alignment import Alignment, Phrase
 from otalign.arrays import Array
 from otalign.atomic import open_atomic, write_atomic
 from otalign.encoders import Embeddings, Encoder, Precision
 from otalign.encoders.chunks import EmbeddedPairs, embed_pairs
+from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.whitening import Centre, centre_stream
+from otalign.languages import LanguageCheck, LanguageWarning
 from otalign.method import format_signature
 from otalign.models import SETTINGS
 from otalign.scoring import (
@@ -38,6 +41,7 @@ from otalign.scoring import (
     split_into_batches,
 )
 from otalign.scoring.heads import HEAD_FILE
+from otalign.scoring.paragraphs import group_sentences, join_groups, make_group_pair
 from otalign.settings import AnySettings, Settings, SettingsOptions, read_settings
 from otalign.text.words import Pair, Text
 from otalign.untrusted import read_array, read_json
@@ -54,6 +58,12 @@ class ScoredAlignment(NamedTuple):
     converged: bool | None  # whether the transport problem converged; None without one
 
 
+class _ScoredLinks(NamedTuple):
+    links: PairLinks
+    scores: Array  # (n, m)
+    converged: bool | None
+
+
 @dataclass(frozen=True, eq=False)
 class Aligner:
     """Aligns the words of two sentences. It is immutable, so threads may share it.
@@ -64,6 +74,7 @@ class Aligner:
         centre: Mean that embeddings are centred on. Without one, and with centring, each call centres on the
             pairs that it is given.
         head: Trained layers, if the aligner was trained.
+        languages: Languages that it was trained for, as its model card names them; empty if it has none.
 
     Example:
         >>> aligner = Aligner.load()
@@ -75,6 +86,7 @@ class Aligner:
     settings: AnySettings
     centre: Centre | None = None
     head: Head | None = None
+    languages: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         _ = self.scorer  # raises an error if settings and head do not belong together
@@ -83,6 +95,11 @@ class Aligner:
     def scorer(self) -> Scorer:
         """Scorer of links and nulls."""
         return make_scorer(self.settings, self.head)
+
+    @property
+    def language_check(self) -> LanguageCheck:
+        """Check for text that the aligner does not know."""
+        return LanguageCheck(self.encoder, self.languages)
 
     @classmethod
     def load(
@@ -133,7 +150,8 @@ class Aligner:
             getattr(saved, name) == getattr(settings, name) for name in CENTRE_SETTINGS
         )
         centre = _load_centre(folder, encoder.size) if same_centre else None
-        return cls(encoder, settings, centre, load_head(folder, encoder.size))
+        languages = models.read_languages(folder) if saved else ()
+        return cls(encoder, settings, centre, load_head(folder, encoder.size), languages)
 
     def save(self, folder: str | Path) -> None:
         """Write the aligner to a folder that `load` reads.
@@ -170,10 +188,10 @@ class Aligner:
         """
         stream = embed_pairs(pairs, self.encoder, self.settings.pairing)
         parts = (embeddings for _, embeddings in stream)
-        return Aligner(self.encoder, self.settings, Centre.fit(parts, self.settings.whitening), self.head)
+        return replace(self, centre=Centre.fit(parts, self.settings.whitening))
 
     def align(self, source: Text, target: Text) -> Alignment:
-        """Align two sentences.
+        """Align two sentences, or two texts of several sentences.
 
         Args:
             source: A text, its words, or a `Sentence`.
@@ -188,6 +206,9 @@ class Aligner:
     def align_many(self, pairs: Iterable[tuple[Text, Text]], *, workers: int = 0) -> Iterator[Alignment]:
         """Align any number of sentence pairs, with little memory.
 
+        If the first pairs seem to be in a language that the aligner does not know, it issues a
+        `LanguageWarning`.
+
         Args:
             pairs: Source and target of each pair. They are read as alignments are asked for.
             workers: Processes that tokenize ahead of a GPU. On a CPU they do not help.
@@ -195,7 +216,9 @@ class Aligner:
         Yields:
             The alignments, in the order of the pairs.
         """
-        for chunk in self.embed(pairs, workers):
+        for number, chunk in enumerate(self.embed(pairs, workers)):
+            if number == 0 and (warning := self.language_check.check_pairs(chunk.pairs)):
+                warnings.warn(warning, LanguageWarning, stacklevel=1)
             yield from self.align_chunk(chunk)
 
     def embed(self, pairs: Iterable[tuple[Text, Text]], workers: int = 0) -> Iterator[EmbeddedPairs]:
@@ -231,7 +254,10 @@ class Aligner:
             for row, k in enumerate(indices):
                 found[k] = links, row
         for pair, shape, place in zip(chunk.pairs, shapes, found, strict=True):
-            yield _make_alignment(pair, place[0].get(place[1]) if place else PairLinks.empty(*shape))
+            links = place[0].get(place[1]) if place else PairLinks.empty(*shape)
+            if groups := self._group_sentences(pair, links):
+                links = join_groups(links, groups, (part.links for part in self._score_groups(pair, groups)))
+            yield _make_alignment(pair, links)
 
     def align_with_scores(self, chunk: EmbeddedPairs) -> Iterator[ScoredAlignment]:
         """Yield the alignments of the pairs of a chunk, with the scores of all word pairs.
@@ -239,18 +265,33 @@ class Aligner:
         Args:
             chunk: Pairs with their embeddings, centred if they are to be.
         """
+        for pair, (links, scores, converged) in zip(chunk.pairs, self._score_pairs(chunk), strict=True):
+            if groups := self._group_sentences(pair, links):
+                parts = self._score_groups(pair, groups)
+                links = join_groups(links, groups, (part.links for part in parts))
+                scores = np.zeros(scores.shape)
+                for group, part in zip(groups, parts, strict=True):
+                    scores[np.ix_(*group)] = to_numpy(part.scores)
+            yield ScoredAlignment(_make_alignment(pair, links), scores, converged)
+
+    def _score_pairs(self, chunk: EmbeddedPairs) -> Iterator[_ScoredLinks]:
+        """Yield the links of the pairs of a chunk, with the scores of all word pairs."""
         shapes = chunk.embeddings.shapes.tolist()
-        found: list[tuple[PairLinks, Array, bool | None]] = [
-            (PairLinks.empty(*shape), np.zeros(shape), None) for shape in shapes
-        ]
+        found = [_ScoredLinks(PairLinks.empty(*shape), np.zeros(shape), None) for shape in shapes]
         for indices, batch, scores in self.score_embeddings(chunk.embeddings):
             links = extract_links(scores, batch, self.settings.threshold)
             converged = [None] * len(indices) if scores.converged is None else scores.converged.tolist()
             for k, pair_links, cells, solved in zip(indices, links, scores.links, converged, strict=True):
                 n, m = shapes[k]
-                found[k] = pair_links, cells[:n, :m], solved
-        for pair, (links, cells, converged) in zip(chunk.pairs, found, strict=True):
-            yield ScoredAlignment(_make_alignment(pair, links), cells, converged)
+                found[k] = _ScoredLinks(pair_links, cells[:n, :m], solved)
+        yield from found
+
+    def _group_sentences(self, pair: Pair, found: PairLinks) -> list[Phrase]:
+        return group_sentences(pair, found.links) if self.scorer.splits_paragraphs else []
+
+    def _score_groups(self, pair: Pair, groups: Sequence[Phrase]) -> list[_ScoredLinks]:
+        chunks = self.embed(make_group_pair(pair, group) for group in groups)
+        return [scored for chunk in chunks for scored in self._score_pairs(chunk)]
 
     def score_embeddings(self, embeddings: Embeddings) -> Iterator[tuple[list[int], PairBatch, LinkScores]]:
         """Yield batches of pairs, with their indices and scores; a pair with an empty side is in none.

@@ -1,5 +1,7 @@
 """The baselines on the paper's corpora, if available: the links of the original tools, and their scores."""
 
+from functools import cache
+
 import pytest
 
 from otalign.alignment import Alignment, Link
@@ -8,6 +10,7 @@ from otalign.io import load, read
 from otalign.metrics import count, scores
 from tests.corpus_data import DATA, needs_data
 
+pytestmark = pytest.mark.xdist_group("fast_align")  # so that one process trains once for each corpus
 TOOL = {  # test F1 of fast_align itself with grow-diag-final-and
     ("msr-rte", "sure"): 44.0,
     ("msr-rte", "possible"): 43.0,
@@ -30,6 +33,7 @@ def tool_links(name, ending):
     return [links.sure for links in read(path, "pharaoh")]
 
 
+@cache
 def trained_on(name):
     """Return the pairs that the paper trains on: all splits, and MTRef's if a corpus has only a test set."""
     front = "mtref" if name in ("newsela", "arxiv") else name

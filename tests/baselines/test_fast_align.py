@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from otalign.baselines import FastAlign
@@ -14,6 +14,7 @@ from otalign.baselines.diagonal import Lengths, feature, partition, prior, weigh
 from otalign.baselines.fast_align import DirectionalLinks
 from otalign.baselines.model2 import digamma
 from tests.baselines import reference
+from tests.fuzz import share_of_examples
 
 sentences = st.lists(st.sampled_from("abcdef"), max_size=5)
 corpora = st.lists(st.tuples(sentences, sentences), min_size=1, max_size=6).filter(
@@ -64,7 +65,7 @@ def assert_as_plain(pairs, iterations):
         yield found, getattr(trained.aligned, direction), links, swapped
 
 
-@settings(max_examples=25)
+@share_of_examples(0.5)
 @given(corpora, st.integers(1, 4))
 def test_probabilities_are_those_of_the_plain_model(pairs, iterations):
     # Words drawn from a handful tie often, so links are compared in the next test.

@@ -94,7 +94,7 @@ def test_pretokenized_text_is_split_at_blanks_alone(run):
     assert json.loads(line)["source"] == ["ca", "n't", "go", "."]
 
 
-def test_every_option_of_the_aligner_is_taken(run):
+def test_every_option_of_the_aligner_is_taken(main, model, texts):
     options = ("--cost", "euclidean", "--fertility", "norm", "--distortion", "0.1", "--threshold", "0.2")
     others = (
         "--pairing",
@@ -112,10 +112,10 @@ def test_every_option_of_the_aligner_is_taken(run):
         ("--fraction", "0.5"),
         ("--tau", "0.2", "--epsilon", "0.05"),
     ):
-        assert len(lines(run("align", "source.txt", "target.txt", *problem, *options, *others))) == len(
-            SOURCE
-        )
-    assert len(lines(run("align", "source.txt", "target.txt", "--problem", "none"))) == len(SOURCE)
+        status, output, _ = main("align", *texts, "--model", str(model), *problem, *options, *others)
+        assert (status, output.count(b"\n")) == (0, len(SOURCE))
+    status, output, _ = main("align", *texts, "--model", str(model), "--problem", "none")
+    assert (status, output.count(b"\n")) == (0, len(SOURCE))
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,6 @@ def test_every_option_of_the_aligner_is_taken(run):
         (("a", "b", "--layer", "3"), "--layer must be 2, at which"),
         (("a", "b", "--device", "cuda"), "--device must be 'cpu' for the exported encoder"),
         (("a", "b", "--colour"), "no such option: --colour"),
-        (("a", "b", "--model", "no-such-folder/at/all"), "there is no folder no-such-folder/at/all"),
     ],
 )
 def test_what_is_wrong_is_said_and_nothing_is_lost(run, tmp_path, arguments, message):
@@ -171,26 +170,27 @@ def test_what_is_wrong_is_said_and_nothing_is_lost(run, tmp_path, arguments, mes
     assert (tmp_path / "source.txt").read_text().startswith(SOURCE[0])
 
 
-def test_where_a_method_needs_a_model_the_way_out_is_told(command):
+def test_a_model_that_is_not_there_is_named(main):
+    status, output, errors = main("align", "a", "b", "--model", "no-such-folder/at/all")
+    assert (status, output) == (2, b"")
+    assert errors.startswith("otalign: there is no folder no-such-folder/at/all")
+
+
+def test_where_a_method_needs_a_model_the_way_out_is_told(command, command_server):
     given = command("align", "a", "b", "--method", "simalign")
     del given["env"]["OTALIGN_MODEL"]
-    done = subprocess.run(**given, capture_output=True, text=True)
+    done = command_server.run(**given, text=True)
     assert done.returncode == 2
     assert "give --model (or set OTALIGN_MODEL)" in done.stderr
 
 
-def test_an_interrupt_leaves_whole_lines(command, tmp_path):
+def test_an_interrupt_leaves_whole_lines(command, command_server, tmp_path):
     pair = b"He bought a used car.\tHe purchased a car.\n"
     out = tmp_path / "out.txt"
     with (
         out.open("wb") as stdout,
-        subprocess.Popen(
-            **command("align", "-"),
-            stdin=subprocess.PIPE,
-            stdout=stdout,
-            stderr=subprocess.PIPE,
-            # Tests that run in the background are deaf to it, and so would this be.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        command_server.start(
+            **command("align", "-"), stdin=subprocess.PIPE, stdout=stdout, stderr=subprocess.PIPE
         ) as work,
     ):
         assert work.stdin
@@ -209,8 +209,8 @@ def test_an_interrupt_leaves_whole_lines(command, tmp_path):
     assert len(set(written.splitlines())) == 1
 
 
-def test_a_reader_that_has_seen_enough_is_no_error(command):
-    with subprocess.Popen(
+def test_a_reader_that_has_seen_enough_is_no_error(command, command_server):
+    with command_server.start(
         **command("align", "source.txt", "target.txt"), stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as work:
         assert work.stdout
@@ -220,15 +220,15 @@ def test_a_reader_that_has_seen_enough_is_no_error(command):
         assert work.stderr.read() == b""
 
 
-def test_a_bar_is_shown_on_a_terminal_and_links_are_drawn_there(command, tmp_path):
+def test_a_bar_is_shown_on_a_terminal_and_links_are_drawn_there(command, command_server, tmp_path):
     screen, terminal = pty.openpty()
-    done = subprocess.run(
+    done = command_server.run(
         **command("align", "source.txt", "target.txt", "-o", "out.txt"), stdout=terminal, stderr=terminal
     )
     assert done.returncode == 0
     assert b"5/5" in os.read(screen, 1 << 16)
     assert len((tmp_path / "out.txt").read_text().splitlines()) == len(SOURCE)
-    subprocess.run(
+    command_server.run(
         **command("align", *(side[0] for side in (SOURCE, TARGET))), stdout=terminal, stderr=terminal
     )
     drawing = os.read(screen, 1 << 16).decode()
@@ -237,12 +237,12 @@ def test_a_bar_is_shown_on_a_terminal_and_links_are_drawn_there(command, tmp_pat
     os.close(terminal)
 
 
-def test_an_exported_aligner_is_an_aligner(run, tmp_path, tiny_model, expected):
-    folder = tmp_path / "original"
-    Aligner.load(tiny_model("bert"), layer=2, threshold=0.3).save(folder)
-    done = run("export", "original", "-o", "light")
-    assert done.stdout.decode().startswith("light: ")
+def test_an_exported_aligner_is_an_aligner(main, texts, tmp_path, tiny_model):
+    Aligner.load(tiny_model("bert"), layer=1, threshold=0.3).save(tmp_path / "original")
+    status, output, _ = main("export", "original", "-o", "light")
+    assert (status, output.startswith(b"light: ")) == (0, True)
     assert json.loads((tmp_path / "light" / "otalign.json").read_text())["threshold"] == 0.3
-    options = ("align", "source.txt", "target.txt", "--model")
-    assert run(*options, "light").stdout == run(*options, "original").stdout
-    assert "is exported already" in run("export", "light", "-o", "lighter", rc=2).stderr.decode()
+    light, original = (main("align", *texts, "--model", name) for name in ("light", "original"))
+    assert light == original
+    status, _, errors = main("export", "light", "-o", "lighter")
+    assert (status, "is exported already" in errors) == (2, True)

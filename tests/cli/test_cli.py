@@ -19,18 +19,13 @@ FROM = ("--from", "multimwa")
 
 
 @pytest.fixture
-def run(tmp_path):
+def run(tmp_path, command_server):
     write(GOLD, tmp_path / "gold.tsv", "multimwa")
     environment = {key: value for key, value in os.environ.items() if key != "OTALIGN_DATA"}
 
     def run(*arguments: str, rc: int = 0) -> subprocess.CompletedProcess:
-        done = subprocess.run(
-            [sys.executable, "-m", "otalign", *arguments],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-        )
+        program = [sys.executable, "-m", "otalign", *arguments]
+        done = command_server.run(program, cwd=tmp_path, env=environment, text=True)
         assert done.returncode == rc, done.stderr
         return done
 

@@ -2,7 +2,6 @@
 
 import os
 import pty
-import subprocess
 
 import pytest
 
@@ -35,10 +34,10 @@ def test_simalign_takes_its_options(run, model):
     assert found == [alignment.pharaoh() for alignment in aligner.align_many(PAIRS)]
 
 
-def test_fast_align_needs_no_model_and_learns_from_its_input(command, tmp_path):
+def test_fast_align_needs_no_model_and_learns_from_its_input(command, command_server, tmp_path):
     given = command("align", *FILES, "--method", "fast-align", "-o", "out.txt")
     del given["env"]["OTALIGN_MODEL"]
-    done = subprocess.run(**given, capture_output=True)
+    done = command_server.run(**given)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
     expected = [alignment.pharaoh() for alignment in FastAligner().align_many(PAIRS)]
     assert (tmp_path / "out.txt").read_text().splitlines() == expected
@@ -70,9 +69,9 @@ def test_fast_align_learns_from_a_corpus_by_its_splits(run, tmp_path):
     assert lines(run(*options, "mtref")) == ["0-1 1-0"]
 
 
-def test_learning_is_shown_on_a_terminal(command, tmp_path):
+def test_learning_is_shown_on_a_terminal(command, command_server, tmp_path):
     screen, terminal = pty.openpty()
-    done = subprocess.run(
+    done = command_server.run(
         **command("align", *FILES, "--method", "fast-align", "-o", "out.txt"),
         stderr=terminal,
         stdout=terminal,

@@ -12,6 +12,7 @@ import pytest
 
 from otalign import cli
 from otalign.atomic import TEMPORARY
+from tests.commands import Command
 
 PAIR = "he bought a car\the bought a car\n"
 LINKS = "0-0 1-1 2-2 3-3\n"
@@ -19,23 +20,9 @@ FAST = ("--method", "fast-align")  # which needs no model
 LABELLED = json.dumps({"source": ["a"], "target": ["b"], "links": [[0, 0, 1]], "labels": ["B-X"]}) + "\n"
 
 
-@pytest.fixture
-def main(tmp_path, monkeypatch, capfdbinary):
-    """Run the program in this process: arguments → its status, output and errors."""
-    monkeypatch.chdir(tmp_path)
+@pytest.fixture(autouse=True)
+def pairs(tmp_path):
     (tmp_path / "pairs.tsv").write_text(PAIR)
-
-    def main(*arguments: str) -> tuple[int, bytes, str]:
-        monkeypatch.setattr(sys, "argv", ["otalign", *arguments])
-        status = 0
-        try:
-            cli.main()
-        except SystemExit as end:
-            status = int(end.code or 0)
-        captured = capfdbinary.readouterr()
-        return status, captured.out, captured.err.decode()
-
-    return main
 
 
 @pytest.fixture
@@ -53,12 +40,16 @@ def stdin_from(monkeypatch):
     os.close(before)
 
 
-def start(folder, *arguments: str, before="", **options) -> subprocess.Popen:
-    """Start the program in a process of its own; `before` is run there first."""
-    code = f"{before}\nfrom otalign.__main__ import main; main()"
-    program = [sys.executable, "-c", code, *arguments]
-    streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE) | options
-    return subprocess.Popen(program, cwd=folder, text=True, **streams)
+@pytest.fixture
+def start(command_server, tmp_path):
+    """Start the program in a process of its own."""
+
+    def start(*arguments: str, **options) -> Command:
+        program = [sys.executable, "-m", "otalign", *arguments]
+        streams = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE) | options
+        return command_server.start(program, cwd=tmp_path, text=True, **streams)
+
+    return start
 
 
 @pytest.mark.parametrize(
@@ -86,11 +77,10 @@ def test_an_input_is_never_written_over(main, stdin_from, tmp_path, arguments, c
     assert file.read_text() == content
 
 
-def test_the_output_of_the_shell_is_not_the_input_either(tmp_path):
-    (tmp_path / "pairs.tsv").write_text(PAIR)
-    with (tmp_path / "pairs.tsv").open("a") as out:
-        work = start(tmp_path, "align", "pairs.tsv", *FAST, stdout=out)
-    assert work.communicate()[1] == "otalign: standard output is an input too; write to another file\n"
+def test_the_output_of_the_shell_is_not_the_input_either(start, tmp_path):
+    with (tmp_path / "pairs.tsv").open("a") as out, start("align", "pairs.tsv", *FAST, stdout=out) as work:
+        _, errors = work.communicate()
+    assert errors == "otalign: standard output is an input too; write to another file\n"
     assert (tmp_path / "pairs.tsv").read_text() == PAIR
 
 
@@ -108,8 +98,7 @@ for arguments in json.loads(sys.argv[1]):
 """
 
 
-def test_a_full_disk_leaves_the_old_files(tmp_path):
-    (tmp_path / "pairs.tsv").write_text(PAIR)
+def test_a_full_disk_leaves_the_old_files(command_server, tmp_path):
     (tmp_path / "labelled.jsonl").write_text(LABELLED)
     commands = [
         ("align", "pairs.tsv", *FAST, "-o", "out"),
@@ -122,9 +111,8 @@ def test_a_full_disk_leaves_the_old_files(tmp_path):
     outputs = [tmp_path / name for name in ("out", "out.gz", "other", "out.svg")]
     for output in outputs:
         output.write_text("old")
-    done = subprocess.run(
-        [sys.executable, "-c", FULL, json.dumps(commands)], cwd=tmp_path, capture_output=True, text=True
-    )
+    program = [sys.executable, "-c", FULL, json.dumps(commands)]
+    done = command_server.run(program, cwd=tmp_path, text=True)
     assert done.stdout.split() == ["2"] * len(commands)
     said = [line for line in done.stderr.splitlines() if line]
     assert len(said) == len(commands)
@@ -136,15 +124,9 @@ def test_a_full_disk_leaves_the_old_files(tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_a_kill_leaves_the_old_file_and_does_not_hinder_the_next_run(main, tmp_path, number):
+def test_a_kill_leaves_the_old_file_and_does_not_hinder_the_next_run(start, main, tmp_path, number):
     (tmp_path / "out").write_text("old")
-    work = start(
-        tmp_path,
-        *("align", "-", "-o", "out", *FAST),
-        # Tests that run in the background are deaf to it, and so would this be.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
-    with work:
+    with start("align", "-", "-o", "out", *FAST) as work:
         end = time.monotonic() + 60
         while not (begun := list(tmp_path.glob(f"{TEMPORARY}*"))) and time.monotonic() < end:
             time.sleep(0.01)
@@ -162,9 +144,9 @@ def test_a_kill_leaves_the_old_file_and_does_not_hinder_the_next_run(main, tmp_p
 def test_an_interrupt_during_the_imports_is_no_traceback(tmp_path):
     (tmp_path / "typer.py").write_text("import os, signal; os.kill(os.getpid(), signal.SIGINT)")
     heard = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    work = start(tmp_path, "--version", before=heard)
-    assert work.communicate() == ("", "")
-    assert work.returncode == 130
+    code = f"{heard}\nfrom otalign.__main__ import main; main()"
+    done = subprocess.run([sys.executable, "-c", code, "--version"], cwd=tmp_path, capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
 def test_a_lack_of_memory_is_said_in_a_line(main, monkeypatch):
@@ -190,7 +172,6 @@ def test_a_lack_of_memory_is_said_in_a_line(main, monkeypatch):
     ],
 )
 def test_closed_and_full_streams_are_said_in_a_line(tmp_path, redirected, status, output, errors):
-    (tmp_path / "pairs.tsv").write_text(PAIR)
     line = f"{sys.executable} -m otalign align {' '.join(FAST)} {redirected}"
     done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (status, output, errors)
@@ -224,9 +205,9 @@ def test_pipes_are_read_in_one_pass(main, tmp_path, stdin_from):
     assert main("align", "-", "e", *FAST) == (0, LINKS.encode(), "")
 
 
-def test_the_name_of_standard_input_is_a_file_too(tmp_path):
-    work = start(tmp_path, "align", "/dev/stdin", *FAST)
-    assert work.communicate(PAIR) == (LINKS, "")
+def test_the_name_of_standard_input_is_a_file_too(start):
+    with start("align", "/dev/stdin", *FAST) as work:
+        assert work.communicate(PAIR) == (LINKS, "")
 
 
 @pytest.mark.parametrize(

@@ -17,12 +17,15 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import Command
+
 
 @pytest.fixture
-def server(command, request) -> Iterator[tuple[subprocess.Popen, str]]:
+def server(command, command_server, request) -> Iterator[tuple[Command, str]]:
     """The process and its address; a test may give further options."""
-    arguments = command("serve", "--port", "0", "--threads", "1", *getattr(request, "param", ()))
-    with subprocess.Popen(**arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    given = command("serve", "--port", "0", "--threads", "1", *getattr(request, "param", ()))
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with command_server.start(**given, **pipes, preload=("otalign.server.app",)) as process:
         try:
             assert process.stderr is not None
             address, _, signature = process.stderr.readline().partition("  ")
@@ -77,7 +80,7 @@ def test_told_to_end_it_answers_what_it_has_begun(server, how):
     assert process.stderr.read() == ""
 
 
-def children(process: subprocess.Popen) -> list[int]:
+def children(process: Command) -> list[int]:
     """The processes that serve; multiprocessing has one of its own beside them."""
     found = []
     for file in Path("/proc").glob("[0-9]*/stat"):

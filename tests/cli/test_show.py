@@ -38,7 +38,7 @@ boats         sail
 
 
 @pytest.fixture
-def run(tmp_path):
+def run(tmp_path, command_server):
     write(GOLD, tmp_path / "gold.tsv", "multimwa")
     write(PREDICTED, tmp_path / "out.jsonl.gz", "jsonl")
     (tmp_path / "links.txt").write_text("0-0 1-1 2-2\n1-1\n")
@@ -46,10 +46,9 @@ def run(tmp_path):
     environment = {key: value for key, value in os.environ.items() if not key.startswith(apart)}
 
     def run(*arguments: str, stdin: str = "", rc: int = 0, **more) -> subprocess.CompletedProcess:
-        done = subprocess.run(
+        done = command_server.run(
             [sys.executable, "-m", "otalign", "show", *arguments],
-            **{"cwd": tmp_path, "env": environment, "text": True, "input": stdin, "capture_output": True}
-            | more,
+            **{"cwd": tmp_path, "env": environment, "text": True, "input": stdin} | more,
         )
         assert done.returncode == rc, done.stderr
         return done
@@ -79,8 +78,7 @@ def test_a_matrix_is_drawn_if_wanted(run):
 def test_a_terminal_has_colours(run):
     screen, terminal = pty.openpty()
     environment = {"PATH": os.environ["PATH"], "TERM": "xterm-256color", "COLUMNS": "80"}
-    environment |= {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
-    run("out.jsonl.gz", env=environment, capture_output=False, stdout=terminal)
+    run("out.jsonl.gz", env=environment, stdout=terminal)
     os.close(terminal)
     assert b"\x1b[33m" in os.read(screen, 4096)  # nulls
     os.close(screen)

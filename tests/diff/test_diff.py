@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from otalign.diff import difference
@@ -99,7 +99,6 @@ def test_a_text_is_the_same_as_itself_whatever_the_blanks(text):
         assert difference(text, wide, ALIGNER).same
 
 
-@settings(max_examples=60)
 @given(texts, texts)
 def test_every_word_of_both_texts_is_in_one_piece_in_its_order(old, new):
     found = difference(old, new, ALIGNER)
@@ -116,7 +115,6 @@ def test_every_word_of_both_texts_is_in_one_piece_in_its_order(old, new):
         ).replace(" ", "")
 
 
-@settings(max_examples=60)
 @given(texts, texts)
 def test_json_holds_all_of_it(old, new):
     found = difference(old, new, ALIGNER)
@@ -124,7 +122,6 @@ def test_json_holds_all_of_it(old, new):
     assert Difference.from_dict(data) == found
 
 
-@settings(max_examples=60)
 @given(texts, texts)
 def test_places_name_each_passage_once_and_each_moved_one_twice(old, new):
     found = difference(old, new, ALIGNER)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
@@ -118,7 +118,6 @@ def drawn_sentence(draw) -> Sentence:
 
 
 @each_family
-@settings(max_examples=100)
 @given(st.one_of(awkward_words.map(join_words), drawn_sentence()))
 def test_subwords_are_those_that_share_a_letter_with_a_word_whatever_is_drawn(family, sentence):
     agrees_and_leaves_no_word_out(family, sentence)

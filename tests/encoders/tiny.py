@@ -92,6 +92,17 @@ def unigram(prepend_scheme="always", split: bool = True) -> Tokenizer:
     return template(tokenizer, "$A </s>", "$A </s> $B </s>")
 
 
+def multilingual(words: Sequence[str]) -> Tokenizer:
+    """Return a tokenizer like that of XLM-R, which knows these words and, in any script, their letters."""
+    letters = sorted(set("".join(words)))
+    pieces = dict.fromkeys([*FAIRSEQ_SPECIAL, "▁", *letters, *("▁" + word for word in words)])
+    scores = [(piece, 0.0 if piece in FAIRSEQ_SPECIAL else -8.0 / len(piece)) for piece in pieces]
+    tokenizer = Tokenizer(models.Unigram(scores, unk_id=3, byte_fallback=False))
+    tokenizer.normalizer = nfkc()
+    tokenizer.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="always")
+    return template(tokenizer, "<s> $A </s>", "<s> $A </s> </s> $B </s>")
+
+
 def metaspace_bpe(prepend_scheme="always", split: bool = True) -> Tokenizer:
     tokenizer = Tokenizer(
         bpe(FAIRSEQ_SPECIAL, ["▁", *ALPHABET], METASPACED, unk_token="<unk>", fuse_unk=True)
@@ -243,12 +254,14 @@ KINDS = list(TOKENIZERS)
 TYPED = ("bert", "electra")  # whose tokenisers say that the model takes types
 
 
-def model(kind: str, folder: Path, positions: int = POSITIONS, seed: int = 0) -> Path:
+def model(
+    kind: str, folder: Path, positions: int = POSITIONS, seed: int = 0, tokenizer: Tokenizer | None = None
+) -> Path:
     """The folder of a model with seeded weights, and of its tokeniser, as Hugging Face saves them."""
     import torch
     from transformers import AutoModel, PreTrainedTokenizerFast
 
-    tokenizer = TOKENIZERS[kind]()
+    tokenizer = tokenizer or TOKENIZERS[kind]()
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         made = AutoModel.from_config(config(kind, tokenizer.get_vocab_size(), positions))

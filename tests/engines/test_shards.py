@@ -65,7 +65,7 @@ def corpus(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="session")
 def command(int8, corpus):
-    """Return the arguments of subprocess that write shards of the corpus into a folder."""
+    """Return the arguments of the command server that write shards of the corpus into a folder."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("OTALIGN")}
 
     def command(folder: Path, *options: str, pairs: Path | str = corpus) -> dict:
@@ -85,9 +85,9 @@ def command(int8, corpus):
 
 
 @pytest.fixture(scope="session")
-def run(command):
+def run(command, command_server):
     def run(folder: Path, *options: str, rc: int = 0, stdin: bytes = b"", **given) -> str:
-        done = subprocess.run(**command(folder, *options, **given), input=stdin, capture_output=True)
+        done = command_server.run(**command(folder, *options, **given), input=stdin)
         assert done.returncode == rc, done.stderr.decode()
         return done.stderr.decode()
 
@@ -122,12 +122,14 @@ def test_two_processes_write_what_one_writes(whole, run, tmp_path):
     assert bytes_of(tmp_path / "two") == bytes_of(whole)
 
 
-def test_a_run_killed_at_any_moment_and_resumed_writes_the_same_bytes(whole, command, run, tmp_path):
+def test_a_run_killed_at_any_moment_and_resumed_writes_the_same_bytes(
+    whole, command, command_server, run, tmp_path
+):
     draw, folder = random.Random(3), tmp_path / "killed"
     kills = 0
     for _ in range(4):
         before = len(list(folder.glob("part-*")))
-        with subprocess.Popen(**command(folder, "--resume", "--processes", "2")) as work:
+        with command_server.start(**command(folder, "--resume", "--processes", "2")) as work:
             end = time.monotonic() + 60
             while len(list(folder.glob("part-*"))) <= before and work.poll() is None:
                 assert time.monotonic() < end
@@ -152,14 +154,11 @@ def test_a_damaged_centre_is_found_again_and_shards_around_it_have_the_same_byte
     assert bytes_of(folder) == bytes_of(whole)
 
 
-def test_an_interrupt_leaves_whole_shards_and_says_how_to_go_on(whole, command, run, tmp_path):
+def test_an_interrupt_leaves_whole_shards_and_says_how_to_go_on(
+    whole, command, command_server, run, tmp_path
+):
     folder = tmp_path / "interrupted"
-    with subprocess.Popen(
-        **command(folder),
-        stderr=subprocess.PIPE,
-        # Tests that run in the background are deaf to it, and so would this be.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-    ) as work:
+    with command_server.start(**command(folder), stderr=subprocess.PIPE) as work:
         end = time.monotonic() + 60
         while not list(folder.glob("part-*")) and time.monotonic() < end:
             time.sleep(0.001)
@@ -174,9 +173,9 @@ def test_an_interrupt_leaves_whole_shards_and_says_how_to_go_on(whole, command, 
     assert bytes_of(folder) == expected
 
 
-def test_a_process_that_dies_costs_nothing_but_its_time(whole, command, tmp_path):
+def test_a_process_that_dies_costs_nothing_but_its_time(whole, command, command_server, tmp_path):
     folder = tmp_path / "one-dies"
-    with subprocess.Popen(**command(folder, "--processes", "2")) as work:
+    with command_server.start(**command(folder, "--processes", "2")) as work:
         end = time.monotonic() + 60
         while not list(folder.glob("part-*")) and time.monotonic() < end:
             time.sleep(0.001)

@@ -1,7 +1,7 @@
 """Properties that hold for hostile input, and the command that looks for input that breaks them.
 
-`make test` runs them with few, fixed examples. `make fuzz` runs them, and the other property tests of the
-same parts, with new seeds until its time is up: `python -m tests.fuzz --minutes 5`. What it finds becomes an
+`make test` runs them with few, fixed examples. `make fuzz` runs them, and all other property tests, with many
+examples and new seeds until its time is up: `python -m tests.fuzz --minutes 5`. What it finds becomes an
 `@example` or a test of its own beside the part that it broke.
 """
 

@@ -15,14 +15,6 @@ from pathlib import Path
 from tests.fuzz.budget import SECONDS_LEFT
 
 ROOT = Path(__file__).parent.parent.parent
-# Readers and writers, solver, API, model folders.
-TARGETS = [
-    "tests/fuzz",
-    "tests/io",
-    "tests/ot/test_laws.py",
-    "tests/text/test_words.py",
-    "tests/test_settings.py",
-]
 PROFILE = ["-m", "hypothesis", "--hypothesis-profile=fuzz"]
 
 
@@ -30,7 +22,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__.splitlines()[0])
     parser.add_argument("--minutes", type=float, default=5)
     parser.add_argument("--seed", type=int, help="of the first round; a random one if left out")
-    parser.add_argument("targets", nargs="*", default=TARGETS, help="test files, folders or names")
+    parser.add_argument("targets", nargs="*", default=["tests"], help="test files, folders or names")
     asked = parser.parse_args()
     seed = secrets.randbelow(1 << 32) if asked.seed is None else asked.seed
     until, rounds = time.monotonic() + 60 * asked.minutes, 0

@@ -4,10 +4,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced, solve
+from tests.fuzz import share_of_examples
 from tests.ot.random_problems import PROBLEMS, TIGHT, draw, random_problems
 
 each_problem = pytest.mark.parametrize("problem", PROBLEMS, ids=repr)
@@ -101,7 +102,7 @@ def test_no_neighbour_of_the_plan_has_a_lower_objective(given_problem, seed):
 
 
 @each_problem
-@settings(max_examples=10)
+@share_of_examples(0.1)
 @given(seed=st.integers(0, 2**32))
 def test_an_answer_does_not_depend_on_its_batch(problem, seed):
     rng = np.random.default_rng(seed)
@@ -135,7 +136,7 @@ def test_a_batch_is_its_problems(problem):
         assert batch.iterations[divmod(k, 3)] == alone.iterations
 
 
-@settings(max_examples=25)
+@share_of_examples(0.5)
 @given(random_problems(st.just(Balanced())))
 def test_a_large_tau_meets_balanced(given_problem):
     C, a, b, _ = given_problem
@@ -148,7 +149,7 @@ def test_a_large_tau_meets_balanced(given_problem):
     assert gaps[2] < 1e-5
 
 
-@settings(max_examples=25)
+@share_of_examples(0.5)
 @given(random_problems(st.just(Balanced())))
 def test_all_of_equal_masses_moved_in_part_meets_balanced(given_problem):
     C, a, b, _ = given_problem
@@ -172,7 +173,7 @@ def test_a_small_eps_meets_the_exact_solver(problem, seed):
     assert free[2] < 0.1 * free[0]
 
 
-@settings(max_examples=25)
+@share_of_examples(0.5)
 @given(random_problems(st.just(Partial(1.0))))
 def test_moving_more_costs_more(given_problem):
     C, a, b, _ = given_problem
@@ -180,7 +181,7 @@ def test_moving_more_costs_more(given_problem):
     assert all(less <= more + 1e-9 for less, more in pairwise(costs))
 
 
-@settings(max_examples=25)
+@share_of_examples(0.5)
 @given(random_problems(st.just(Unbalanced(1.0))))
 def test_a_higher_price_of_mass_never_lowers_the_objective(given_problem):
     C, a, b, _ = given_problem

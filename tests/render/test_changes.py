@@ -4,7 +4,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console
@@ -97,7 +97,6 @@ def test_nothing_to_tell_is_told_on_a_line():
     assert drawn(difference("", " ", ALIGNER)) == "no sentences in either text\n"
 
 
-@settings(max_examples=50)
 @given(texts, texts, st.integers(40, 100))
 def test_no_line_is_wider_than_the_terminal_and_none_moves_the_cursor(old, new, width):
     text = drawn(difference(split_lines(old), split_lines(new), ALIGNER), width, 9)
@@ -105,7 +104,6 @@ def test_no_line_is_wider_than_the_terminal_and_none_moves_the_cursor(old, new, 
     assert all(cell_len(row) <= width for row in text.split("\n"))
 
 
-@settings(max_examples=50)
 @given(texts, texts)
 def test_any_texts_make_a_page_that_holds_the_new_text_in_its_order(old, new):
     found = difference(document(old), document(new), ALIGNER)

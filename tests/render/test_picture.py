@@ -5,10 +5,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from otalign.alignment import Alignment, Link
 from otalign.render.picture import figure, write_picture
+from tests.fuzz import share_of_examples
 from tests.render.alignment_strategies import plain_alignments
 
 pytest.importorskip("matplotlib")
@@ -22,7 +23,7 @@ def texts(ax) -> list[str]:
     return [text.get_text() for text in ax.texts]
 
 
-@settings(max_examples=20)  # a figure takes its time
+@share_of_examples(0.4)  # a figure takes its time
 @given(plain_alignments())
 def test_arcs_have_each_word_each_null_and_each_link(alignment):
     (ax,) = figure(alignment).axes
@@ -32,7 +33,7 @@ def test_arcs_have_each_word_each_null_and_each_link(alignment):
     assert len(ax.lines) == nulls
 
 
-@settings(max_examples=20)  # a figure takes its time
+@share_of_examples(0.4)  # a figure takes its time
 @given(plain_alignments())
 def test_a_matrix_frames_each_link_and_marks_each_null(alignment):
     (ax,) = figure(alignment, "matrix").axes

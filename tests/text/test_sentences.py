@@ -25,6 +25,7 @@ CASES = [  # sentences stand between bars
     "यह एक वाक्य है। | यह दूसरा है।",
     "Version 2.0 is out. | Node.js and .NET are not.",
     "- 3 is less than 2, he said. | Wrong!",
+    "he left the u.s. army at 5 p.m. sharp . | why ? | nobody knows , e.g. his sister . . .",  # no capitals
 ]
 
 

@@ -22,6 +22,7 @@ from otalign.cli.models import models
 from otalign.cli.project import project
 from otalign.cli.serve import serve
 from otalign.cli.show import show
+from otalign.cli.terminal import show_language_warnings
 from otalign.cli.train import train
 from otalign.cli.tune import tune
 
@@ -63,6 +64,7 @@ def run(app: typer.Typer, name: str | None = None) -> None:
         app: The commands.
         name: Name of the program in its help, or None for the way it was called.
     """
+    show_language_warnings()
     try:
         try:
             _check_arguments(sys.argv[1:])

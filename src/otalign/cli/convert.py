@@ -8,7 +8,15 @@ from typing import Annotated
 import typer
 
 from otalign.alignment import Level
-from otalign.cli.options import INPUT, OUTPUT, FormatName, describe_formats, with_limits
+from otalign.cli.options import (
+    INPUT,
+    OUTPUT,
+    FormatName,
+    WordsFiles,
+    WordsFormat,
+    describe_formats,
+    with_limits,
+)
 from otalign.cli.output import check_output
 from otalign.cli.terminal import report_bad_lines
 from otalign.gold import Gold
@@ -47,20 +55,8 @@ def convert(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
-    words: Annotated[
-        list[Path] | None,
-        typer.Option(
-            metavar="FILE",
-            help="File with the words, if IN has links alone; give it twice for two files.",
-            rich_help_panel=INPUT,
-        ),
-    ] = None,
-    words_format: Annotated[
-        FormatName,
-        typer.Option(
-            "--words-from", metavar="FORMAT", help="Format of the file with the words.", rich_help_panel=INPUT
-        ),
-    ] = "parallel",
+    words: WordsFiles = None,
+    words_format: WordsFormat = "parallel",
     skip_bad: Annotated[
         bool,
         typer.Option(

@@ -21,11 +21,13 @@ from otalign.cli.options import (
     GoldFormat,
     GoldLevel,
     Split,
+    WordsFiles,
+    WordsFormat,
     with_limits,
 )
 from otalign.cli.predictions import read_predictions
 from otalign.cli.terminal import make_console
-from otalign.io import CORPORA, ReaderLimits
+from otalign.io import CORPORA, ReaderLimits, read
 from otalign.metrics import (
     MEASURES,
     Counts,
@@ -57,7 +59,6 @@ def evaluate(
     level: GoldLevel = "sure",
     format: Annotated[
         FormatName,
-        FormerFormat,
         typer.Option(
             "--from",
             metavar="FORMAT",
@@ -67,6 +68,16 @@ def evaluate(
     ] = "pharaoh",
     former_format: FormerFormat = None,
     gold_format: GoldFormat = "multimwa",
+    words: WordsFiles = None,
+    words_format: WordsFormat = "parallel",
+    possible: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="File of the possible links, in the format of the gold, if that has the sure ones alone.",
+            rich_help_panel=INPUT,
+        ),
+    ] = None,
     split: Split = "test",
     by: Annotated[
         Grouping | None,
@@ -93,20 +104,22 @@ def evaluate(
 ) -> None:
     """Score predictions against gold, and compare systems.
 
-    Precision, recall and F1 count links and nulls, as in the paper. In formats without words, such as
-    pharaoh, the words are those of the gold. With several predictions, the first is the baseline of the
-    others: the difference of F1, its confidence interval, and p-values by paired bootstrap and approximate
-    randomisation.
+    Precision, recall and F1 count links and nulls, as in the paper. AER tells sure from possible links. In
+    formats without words, such as pharaoh, the words are those of the gold; gold without words takes them
+    from --words. With several predictions, the first is the baseline of the others: the difference of F1,
+    its confidence interval, and p-values by paired bootstrap and approximate randomisation.
 
     Examples:
         otalign evaluate links.txt gold.tsv
         otalign evaluate mine.txt theirs.txt mtref --level possible --data corpora/
         otalign evaluate links.jsonl gold.tsv --from jsonl --json
+        otalign evaluate links.txt g.txt --gold-format talp --words a --words b
     """
     if len(files) < 2:
         raise ValueError(f"give at least one prediction and the gold, got {', '.join(files)}")
     *predictions, gold = files
-    golds = read_golds(gold, gold_format, split, data, limits)
+    beside = read(words, words_format, limits=limits) if words else None
+    golds = read_golds(gold, gold_format, split, data, limits, words=beside, possible=possible)
     resampling = Resampling(trials, seed)
     counted = {
         name: count(read_predictions(name, former_format or format, golds, limits), golds, level)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 from otalign.alignment import Alignment
 from otalign.gold import Gold, WordlessLinks
-from otalign.io import CORPORA, ReaderLimits, Unaligned, load, read
+from otalign.io import CORPORA, FORMATS, ReaderLimits, Reading, Unaligned, load, read
+from otalign.io.items import get_levels
 from otalign.io.limits import DEFAULT_LIMITS
 
 
@@ -28,13 +29,50 @@ def read_gold_files(paths: Iterable[Path], format: str, limit: int | None = None
 
 
 def read_golds(
-    name: str, format: str, split: str, data: Path | None, limits: ReaderLimits
+    name: str,
+    format: str,
+    split: str,
+    data: Path | None,
+    limits: ReaderLimits,
+    *,
+    words: Reading | None = None,
+    possible: str | None = None,
 ) -> list[Gold | Alignment]:
-    """Read the gold of a file, or of a split of a corpus."""
-    golds = list(load(name, split, data) if name in CORPORA else _read_links(name, format, limits))
+    """Read the gold of a file, or of a split of a corpus.
+
+    Args:
+        name: The file or corpus.
+        format: Format of the file.
+        split: Split of the corpus.
+        data: Folder of the corpora.
+        limits: The largest line and sentence to accept.
+        words: Pairs with the words, for a file that has links alone.
+        possible: File of the possible links, in the same format, if the gold holds the sure ones alone.
+
+    Returns:
+        The gold of each pair.
+
+    Raises:
+        ValueError: There are no pairs, or an option does not apply to the gold.
+    """
+    if name in CORPORA and (words or possible):
+        raise ValueError(f"--words and --possible apply only to gold in files, not to the corpus {name}")
+    stored = load(name, split, data) if name in CORPORA else _read_links(name, format, limits, words)
+    golds: list[Gold | Alignment] = list(stored)
     if not golds:
         raise ValueError(f"{name} holds no pair to score")
+    if possible:
+        further = list(_read_links(possible, format, limits, words))
+        if len(further) != len(golds):
+            raise ValueError(f"{name} holds {len(golds):,} pairs, but {possible} {len(further):,}")
+        golds = [_add_possible(gold, more) for gold, more in zip(golds, further, strict=True)]
     return golds
+
+
+def _add_possible(gold: Gold | Alignment, more: Gold | Alignment) -> Gold:
+    """Return the gold with all links of the other as possible ones, unless they are sure."""
+    (sure, possible), others = get_levels(gold), get_levels(more)
+    return Gold(gold.source, gold.target, sure, possible.union(*others))
 
 
 def _read_sure(path: Path, format: str) -> Iterator[Gold]:
@@ -44,9 +82,18 @@ def _read_sure(path: Path, format: str) -> Iterator[Gold]:
         yield item if isinstance(item, Gold) else Gold(item.source, item.target, item.pairs)
 
 
-def _read_links(name: str, format: str, limits: ReaderLimits = DEFAULT_LIMITS) -> Iterator[Gold | Alignment]:
+def _read_links(
+    name: str, format: str, limits: ReaderLimits = DEFAULT_LIMITS, words: Reading | None = None
+) -> Iterator[Gold | Alignment]:
     """Read pairs with words and links; a file without either is refused."""
-    for item in read(name, format, limits=limits):
-        if isinstance(item, WordlessLinks | Unaligned):
+    if words and not FORMATS[format].wordless:
+        raise ValueError(f"--words applies only to gold without words; {format} has its own")
+    for item in read(name, format, words=words, limits=limits):
+        if isinstance(item, WordlessLinks):
+            raise ValueError(
+                f"{name} has links without words ({format}); give evaluate the words with --words, or add "
+                "them with otalign convert --words"
+            )
+        if isinstance(item, Unaligned):
             raise ValueError(f"{name} must hold words and links to be gold, but {format} has not both")
         yield item

@@ -63,6 +63,21 @@ GoldFormat = Annotated[
     FormatName,
     typer.Option(metavar="FORMAT", help="Format of the gold file.", rich_help_panel=INPUT),
 ]
+WordsFiles = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--words",
+        metavar="FILE",
+        help="File with the words, if there are links alone; give it twice for two files.",
+        rich_help_panel=INPUT,
+    ),
+]
+WordsFormat = Annotated[
+    FormatName,
+    typer.Option(
+        "--words-from", metavar="FORMAT", help="Format of the file with the words.", rich_help_panel=INPUT
+    ),
+]
 Matrix = Annotated[
     bool, typer.Option("--matrix", help="Draw a grid of all word pairs.", rich_help_panel=OUTPUT)
 ]

@@ -1,10 +1,12 @@
 """Output on the terminal that commands share: tables, notes on bad lines, progress bars, interrupts."""
 
+import os
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import typer
 from rich.console import Console
@@ -19,6 +21,7 @@ from rich.progress import (
 from rich.progress import Progress as Bars
 
 from otalign.io import Reading
+from otalign.languages import LanguageWarning
 from otalign.progress import Progress, no_progress
 
 Item = TypeVar("Item")
@@ -30,6 +33,20 @@ def make_console() -> Console:
     """Return a console that never folds the cells of a table."""
     plain = Console(highlight=False, soft_wrap=True)
     return plain if plain.width >= WIDEST else Console(highlight=False, soft_wrap=True, width=WIDEST)
+
+
+def show_language_warnings() -> None:
+    """Print the first warning about the language of a text as one line, unless OTALIGN_NO_WARNINGS is set."""
+    warnings.simplefilter("ignore" if "OTALIGN_NO_WARNINGS" in os.environ else "once", LanguageWarning)
+    show_other = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *details: Any, **options: Any) -> None:
+        if issubclass(category, LanguageWarning):
+            print(f"otalign: {message}", file=sys.stderr)
+        else:
+            show_other(message, category, *details, **options)
+
+    warnings.showwarning = show
 
 
 def report_bad_lines(reading: Reading) -> None:

@@ -40,6 +40,7 @@ from otalign.engines.work import (
 )
 from otalign.failures import EXPECTED, CapturedError, capture, describe
 from otalign.io.items import Item
+from otalign.languages import LanguageWarning
 from otalign.processes import ONE_THREAD
 from otalign.progress import Progress, no_progress
 
@@ -125,6 +126,8 @@ def align(
             pairs = 0
             for row in rows.iter_rows():
                 _record(work, row)
+                if row["warning"]:
+                    warnings.warn(row["warning"], LanguageWarning, stacklevel=1)
                 pairs += row["pairs"]
                 progress("aligning", pairs, about.get("pairs"))
             work.folder.finish(about, pairs, size)
@@ -158,6 +161,7 @@ class Actor:
 
     def __init__(self, work: ShardWork) -> None:
         self.work = work
+        warnings.simplefilter("ignore", LanguageWarning)  # the parent issues it, once
         actor = import_module("ray").get_runtime_context().get_actor_id()  # stays the same after a restart
         try:
             with work.folder.attempt(f"loading-{actor}") as others:
@@ -169,16 +173,18 @@ class Actor:
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         """Align a shard, given as a batch of one row."""
         (number,), (pickled,), (first,) = batch["number"], batch["items"], batch["first"]
-        result = pickle.loads(pickled)
+        result, warning = pickle.loads(pickled), ""
         if isinstance(self.method, Exception):
             result = self.method
         elif isinstance(result, list):
             shard = Shard(int(number), result, int(first))
             try:
+                warning = self.work.check_language(shard, self.method) or ""
                 result = self._write(shard)
             except OSError as error:  # from marking the attempt
                 result = explain_shard(capture(error), 1, shard, self.work)
-        return {"number": batch["number"], "pairs": batch["pairs"], "result": [pickle.dumps(result)]}
+        result = {"result": [pickle.dumps(result)], "warning": [warning]}
+        return {"number": batch["number"], "pairs": batch["pairs"], **result}
 
     def _write(self, shard: Shard) -> FileRecord | Exception:
         with self.work.folder.attempt(self.work.folder.part(shard.number).name) as others:

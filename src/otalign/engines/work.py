@@ -132,6 +132,17 @@ class ShardWork:
                 return capture(error)
             return capture(error, self._find_failure(shard.items, method, range(done, read)))
 
+    def check_language(self, shard: Shard, method: Method) -> str | None:
+        """Return a warning if the first shard seems to be in a language that the aligner does not know.
+
+        Args:
+            shard: The shard.
+            method: The aligner.
+        """
+        if shard.number or not isinstance(method, Aligner):
+            return None
+        return method.language_check.check_pairs(self._make_pairs(shard.items))
+
     def _find_failure(self, items: Sequence[Item], method: Method, candidates: Iterable[int]) -> int | None:
         """Return the index of the first item that cannot be aligned and written by itself."""
         for index in candidates:

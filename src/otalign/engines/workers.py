@@ -3,6 +3,7 @@
 If a process dies or fails, another one gets its shard, until three attempts at the shard have failed.
 """
 
+import warnings
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,6 +15,7 @@ from otalign.engines.folder import CENTRE
 from otalign.engines.records import FileRecord
 from otalign.engines.work import CentreSample, MethodInfo, Shard, ShardWork, describe_method
 from otalign.failures import EXPECTED, CapturedError, capture
+from otalign.languages import LanguageWarning
 from otalign.processes import PipeProcess, exit_with_parent
 
 
@@ -101,6 +103,8 @@ class WorkerPool:
                     case FileRecord() as record:
                         self.work.folder.record(self.work.folder.part(shard.number).name, record)
                         worker.task = None
+                    case LanguageWarning() as warning:
+                        warnings.warn(warning, stacklevel=1)
                     case pairs:
                         worker.reported += pairs
                         yield pairs
@@ -153,6 +157,7 @@ def _stop_at_error(shards: Iterator[Shard], errors: list[Exception]) -> Iterator
 def _serve(connection: Connection, work: ShardWork) -> None:
     """Receive tasks and send their results, until one fails."""
     exit_with_parent()
+    warnings.simplefilter("ignore", LanguageWarning)  # the parent issues it, once
     try:
         method = work.load()
         result: Any = describe_method(method)
@@ -162,6 +167,8 @@ def _serve(connection: Connection, work: ShardWork) -> None:
                 case CentreSample() as sample:
                     result = work.write_centre(sample, method)
                 case shard:
+                    if warning := work.check_language(shard, method):
+                        connection.send(LanguageWarning(warning))
                     result = work.write(shard, method, connection.send)
     except BaseException as error:
         result = capture(error)

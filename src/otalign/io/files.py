@@ -59,7 +59,7 @@ class Reading:
             try:
                 item = self.format.parse(record, self.merged)
                 if beside is not None and isinstance(item, WordlessLinks):
-                    item = make_gold(record[0], get_words(beside), item)
+                    item = make_gold(record[0], get_words(beside), item, self.format.first)
                 if excess := self.limits.find_excess(item, self.pretokenized):
                     raise BadLine(_first_line(record), *excess)
             except BadLine as bad:

@@ -22,6 +22,7 @@ class Format:
         write: Function for each file from an item, and its number from 1, to lines with their ends. It raises
             ValueError if the format cannot hold the item, or if `parse` would read another one.
         wordless: Whether files hold links without words, which must come from elsewhere.
+        first: Number of the first word of a sentence in files without words.
         max_files: Maximum number of files.
         sparse: Whether pairs without links may be missing at the end.
         holds_alignments: Whether `otalign align` can write it: one file, with the links of any alignment.
@@ -40,6 +41,7 @@ class Format:
     parse: Callable[[Any, LineTally], Item]
     write: tuple[Callable[[Item, int], str], ...]
     wordless: bool = False
+    first: int = 0
     max_files: int = 1
     sparse: bool = False
     holds_alignments: bool = False
@@ -65,6 +67,7 @@ FORMATS = {
         links.make_parser(links.TALP),
         (links.make_formatter(first=1),),
         wordless=True,
+        first=1,
         holds_alignments=True,
     ),
     "naacl": Format(
@@ -73,6 +76,7 @@ FORMATS = {
         links.parse_naacl,
         (links.format_naacl,),
         wordless=True,
+        first=1,
         sparse=True,
         holds_alignments=True,
     ),

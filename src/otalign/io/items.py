@@ -143,12 +143,14 @@ def get_links(item: Item) -> Pairs:
     return sure
 
 
-def make_gold(line: Line, words: tuple[Words, Words], links: WordlessLinks) -> Gold:
-    """Combine links with their words; raise BadLine if they do not fit."""
+def make_gold(line: Line, words: tuple[Words, Words], links: WordlessLinks, first: int = 0) -> Gold:
+    """Combine links with their words, counted from `first` in the file; raise BadLine if they do not fit."""
     try:
         return Gold(*words, links.sure, links.possible)
     except ValueError as error:
-        raise BadLine(line, str(error), "links between words of the two sentences") from None
+        hint = "" if first else " (a file that counts from 1 is talp)"
+        expected = f"links between words of the two sentences, counted from {first}{hint}"
+        raise BadLine(line, str(error), expected) from None
 
 
 def make_alignment(

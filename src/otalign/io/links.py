@@ -22,7 +22,8 @@ class LinkParser(dict[str, Pair]):
         self.pattern = re.compile(f"([0-9]{{1,9}})[{re.escape(marks)}]([0-9]{{1,9}})")
         self.first = first
         shown = " or ".join(f"{first}{mark}{first + 1}" for mark in marks)
-        self.expected = f"links such as {shown}, counted from {first}"
+        hint = " (a file that counts from 0 is pharaoh)" if first else ""
+        self.expected = f"links such as {shown}, counted from {first}{hint}"
 
     def __missing__(self, token: str) -> Pair:
         match = self.pattern.fullmatch(token)

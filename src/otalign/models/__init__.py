@@ -15,6 +15,7 @@ from otalign.models.card import (
     ModelCard,
     check_digests,
     compute_digests,
+    read_languages,
     write_measured,
 )
 from otalign.models.installed import DEFAULT, InstalledModel, find_model, list_models, resolve_model
@@ -32,6 +33,7 @@ __all__ = [
     "compute_digests",
     "find_model",
     "list_models",
+    "read_languages",
     "resolve_model",
     "write_measured",
 ]

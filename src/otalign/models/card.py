@@ -14,6 +14,7 @@ from otalign.untrusted import read_json
 
 SETTINGS, MEASURED, CARD, LICENCE = "otalign.json", "measured.json", "README.md", "LICENSE"
 BEGIN, END = "<!-- measured -->", "<!-- end of measured -->"  # in a card, around what `write_measured` writes
+FRONT_MATTER = 4096  # characters at the start of a card that may be its front matter
 RULE = "---\n"  # around the front matter of a card
 
 
@@ -110,7 +111,7 @@ class ModelCard:
             raise ValueError(f"{folder / SETTINGS} is not what Aligner.save writes: {error}") from error
         stated = _read_front_matter((folder / CARD).read_text(encoding="utf-8"))
         return cls(
-            tuple(stated.get("language", ())),
+            read_languages(folder),
             " ".join(stated.get("license", ())) or None,
             **model,
             trained=settings.get("trained"),
@@ -139,6 +140,19 @@ class ModelCard:
             text += f"\n\n## Figures\n\nF1 in percent, links and nulls counted:\n\n{table}"
         rows = [(f"`{name}`", f"`{digest}`") for name, digest in self.measured.digests.items()]
         return f"{text}\n\n## Files\n\n{_format_table(('file', 'SHA-256'), '|---|---|', rows)}"
+
+
+def read_languages(folder: Path) -> tuple[str, ...]:
+    """Return the languages that the front matter of a card names; none without a card or a front matter.
+
+    Args:
+        folder: The folder of the model.
+    """
+    card = folder / CARD
+    if not card.is_file():
+        return ()
+    with card.open(encoding="utf-8", errors="replace") as file:
+        return tuple(_read_front_matter(file.read(FRONT_MATTER)).get("language", ()))
 
 
 def write_measured(folder: str | Path, f1: Mapping[str, float]) -> Measured:

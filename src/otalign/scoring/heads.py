@@ -34,7 +34,7 @@ class Head:
 
     @property
     def reads_spelling(self) -> bool:
-        """Whether word vectors must be followed by the vectors of their spelling."""
+        """True if word vectors must be followed by the vectors of their spelling."""
         return False
 
     def compute_shapes(self, size: int) -> dict[str, tuple[int, ...]]:
@@ -179,7 +179,7 @@ class TransportHead(Head):
 
     @property
     def reads_spelling(self) -> bool:
-        """Whether the convolution reads the spelling of words; heads made by earlier versions do not."""
+        """True if the convolution reads the spelling of words; heads made by earlier versions do not."""
         return len(self.near) > 9 * FEATURES
 
     def compute_shapes(self, size: int) -> dict[str, tuple[int, ...]]:

@@ -21,10 +21,11 @@ class LearnedScorer:
     head: TransportHead
     level: Level
     budget: BatchBudget = BUDGET
+    splits_paragraphs: bool = True
 
     @property
     def reads_spelling(self) -> bool:
-        """Whether the head reads the spelling of words."""
+        """True if the head reads the spelling of words."""
         return self.head.reads_spelling
 
     def to_device(self, vectors: Array) -> "LearnedScorer":

@@ -25,7 +25,12 @@ class Scorer(Protocol):
 
     @property
     def reads_spelling(self) -> bool:
-        """Whether word vectors must be followed by the vectors of their spelling."""
+        """True if word vectors must be followed by the vectors of their spelling."""
+        ...
+
+    @property
+    def splits_paragraphs(self) -> bool:
+        """True if the sentences of long pairs are matched first, and then scored match by match."""
         ...
 
     def to_device(self, vectors: Array) -> Self:

@@ -43,6 +43,7 @@ class TransportScorer:
     projection: ProjectionHead | None = None
     budget: BatchBudget = BUDGET
     reads_spelling: bool = False
+    splits_paragraphs: bool = False
 
     def to_device(self, vectors: Array) -> "TransportScorer":
         """Return the scorer with its projection in the library, and on the device, of the vectors."""

@@ -96,6 +96,7 @@ def _allow_origins(app: FastAPI, origins: Sequence[str]) -> None:
 def _describe_aligner(aligner: Aligner, choices: Choices, limits: Limits) -> messages.About:
     return messages.About(
         signature=aligner.signature,
+        languages=list(aligner.languages),
         problem=choices.default,
         settings={name: choice.settings.get_options() for name, choice in choices.offered.items()},
         limits=asdict(limits),

@@ -154,6 +154,9 @@ class AlignmentMessage(BaseModel):
     converged: bool | None = Field(
         None, description="Whether the solver reached its tolerance, if a transport problem was solved."
     )
+    language_warning: str | None = Field(
+        None, description="Warning that the aligner does not know the language of the pair, if it seems so."
+    )
 
 
 class _WithSettings(BaseModel):
@@ -179,6 +182,7 @@ class About(BaseModel):
     """The aligner, its settings and its limits."""
 
     signature: str
+    languages: list[str] = Field(description="Languages that the aligner knows; empty if it declares none.")
     problem: str = Field(description="Name of the default problem.")
     settings: dict[str, dict[str, Any]] = Field(description="Default settings of each problem.")
     limits: dict[str, float]
@@ -208,5 +212,5 @@ def write_answer(body: Any, choice: ServedChoice, answers: Sequence[Answer]) -> 
 
 
 def _get_fields(answer: Answer) -> dict[str, Any]:
-    converged = {} if answer.converged is None else {"converged": answer.converged}
-    return answer.alignment.to_dict() | converged
+    optional = {"converged": answer.converged, "language_warning": answer.language_warning}
+    return answer.alignment.to_dict() | {key: value for key, value in optional.items() if value is not None}

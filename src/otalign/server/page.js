@@ -61,6 +61,9 @@ function askForToken(reason) {
 
 const [, about] = await fetchJson("v1/aligner");
 
+field("languages").textContent = `This aligner knows ${about.languages.join(", ")}.`;
+field("languages").hidden = !about.languages.length;
+
 // State: the sentences, the problem, and what was chosen away from its defaults.
 
 let state = {};
@@ -133,7 +136,7 @@ function show(said) {
   showFigure(field("result"), said);
   showMatrix(field("matrix"), said);
   field("status").classList.remove("failed");
-  field("status").textContent = summary(said);
+  field("status").textContent = [summary(said), said.language_warning].filter(Boolean).join(" Note: ");
   field("signature").textContent = said.signature;
   for (const slider of sliders) slider.show(said.settings);
   for (const radio of document.getElementsByName("links")) radio.checked = radio.value === said.settings.links;

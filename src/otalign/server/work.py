@@ -62,11 +62,13 @@ class Answer(NamedTuple):
         alignment: The alignment.
         converged: Whether the transport problem converged, if there was one.
         matrix: Scores (n, m), if requested.
+        language_warning: Warning that the aligner does not know the language of the pair, if it seems so.
     """
 
     alignment: Alignment
     converged: bool | None = None
     matrix: list[list[float]] | None = None
+    language_warning: str | None = None
 
 
 class CachedPair(NamedTuple):
@@ -86,6 +88,7 @@ class AlignmentWorker:
 
     def __init__(self, aligner: Aligner, max_words: int) -> None:
         self.aligner, self.max_words = aligner, max_words
+        self.language_check = aligner.language_check
         self.cache: OrderedDict[tuple[Text, Text], CachedPair] = OrderedDict()
 
     def __call__(self, requests: Sequence[PairRequest]) -> list[Answer | RequestError]:
@@ -106,7 +109,9 @@ class AlignmentWorker:
         for (choice, _), indices in groups.items():
             aligned = self._align([cached[requests[k][:2]] for k in indices], choice)
             for k, (alignment, scores, converged) in zip(indices, aligned, strict=True):
-                answers[k] = Answer(alignment, converged, _round(scores) if requests[k].matrix else None)
+                matrix = _round(scores) if requests[k].matrix else None
+                warning = self.language_check.check_pair(pairs[k])
+                answers[k] = Answer(alignment, converged, matrix, warning)
         return [answers[k] for k in range(len(requests))]
 
     def _embed_pairs(self, pairs: dict[tuple[Text, Text], Pair]) -> dict[tuple[Text, Text], CachedPair]:

@@ -6,7 +6,8 @@ order and do not overlap, and only white space is outside of them.
 Rules:
 - A sentence ends after . ! ? … and the like in other scripts, with the quotation marks, brackets and notes,
   such as [3], that follow, if a space comes next and then not a lower-case letter. The full stops of
-  scripts without spaces (。！？) need no space.
+  scripts without spaces (。！？) need no space. In a text without capitals, a lower-case letter may come next
+  if the sign is a word of its own, as in corpora.
 - A period of an abbreviation does not end a sentence: titles (Dr.), initials, U.S., p.m. and abbreviations
   before a number (Fig. 3). In doubt, the next word decides: “the U.S.” ends a sentence before “The” and not
   before “Army”.
@@ -108,17 +109,17 @@ MAX_LENGTH = 20  # letters of the last word that are read: more than any abbrevi
 
 
 def _find_spans(text: str) -> Iterator[Span]:
-    start = 0
+    start, uncased = 0, text.islower()
     for match in [*BREAK.finditer(text), None]:
         end = match.start() if match else len(text)
-        yield from _split_block(text, start, end)
+        yield from _split_block(text, start, end, uncased)
         start = match.end() if match else end
 
 
-def _split_block(text: str, start: int, end: int) -> Iterator[Span]:
+def _split_block(text: str, start: int, end: int, uncased: bool) -> Iterator[Span]:
     """Yield the sentences between two breaks."""
     for match in CANDIDATE.finditer(text, start, end):
-        if match["wide"] or _ends_sentence(text, start, match, end):
+        if match["wide"] or _ends_sentence(text, start, match, end, uncased):
             yield from _skip_blank(text, start, match.end())
             start = match.end()
     yield from _skip_blank(text, start, end)
@@ -139,10 +140,12 @@ def _strip(text: str, start: int, end: int) -> Span:
     return first, first + len(stripped)
 
 
-def _ends_sentence(text: str, start: int, match: re.Match, end: int) -> bool:
+def _ends_sentence(text: str, start: int, match: re.Match, end: int, uncased: bool) -> bool:
     after = NEXT.match(text, match.end(), end)
     assert after is not None  # every part of NEXT is optional
     word = after["word"]
+    if uncased and text[match.start() - 1 : match.start()].isspace():
+        return bool(word) or not after["sign"]
     if word[:1].islower() or (not word and after["sign"]):  # “Why?” he asked; . . .
         return False
     if match["sign"] != ".":

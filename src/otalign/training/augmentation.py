@@ -85,7 +85,11 @@ class Augmentation:
         return shares if self.lexicon else shares | {"synonyms": 0.0}
 
     def get_edit(self, kind: str) -> Edit:
-        """Return the edit of a kind that adds copies."""
+        """Return the edit of a kind that adds copies.
+
+        Args:
+            kind: One of `COPIES`.
+        """
         if kind == "synonyms":
             assert self.lexicon is not None  # else no copy of the kind is made
             return partial(edits.replace_words, self.lexicon)

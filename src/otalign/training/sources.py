@@ -42,6 +42,9 @@ class CorpusSplits:
         Args:
             held_out: Number of the fold that stays the dev set, from 1.
             folds: Number of folds.
+
+        Returns:
+            The corpus with one fold as its dev set, and the others among `extra`.
         """
         numbers = [k % folds == held_out - 1 for k in range(len(self.dev))]
         kept = [gold for gold, keep in zip(self.dev, numbers, strict=True) if keep]

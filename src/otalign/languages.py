@@ -1,0 +1,148 @@
+"""Text that an aligner does not know: in another language, or of words that its tokenizer spells out.
+
+The check is a heuristic. It notices
+
+- other scripts: more than half of the letters are not Latin (for an aligner that knows English only);
+- most languages in Latin script (for the same aligners): next to no English function words, and at least half
+  of the words fall apart into subwords, have accents, or are function words of other languages;
+- text of which the tokenizer knows less than half of the words (for every aligner).
+
+It does not know which language a text is in. It does not judge less than four words of Latin script, and it
+misses languages whose words the tokenizer rarely splits, such as Tswana. English with names, numbers, code,
+emoji, accents or a quoted foreign phrase does not trigger it; a lower-cased list of foreign names may.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from otalign.encoders import Encoder
+from otalign.text.words import Pair, Sentence
+
+CHECKED_PAIRS = 100  # at the beginning of a run
+UNKNOWN_SHARE = 0.1  # of these pairs, from which on there is a warning
+CHARACTERS = 1000  # of a sentence that are looked at
+SHORTEST = 4  # words of a sentence that is judged by its words
+
+ENGLISH_NAMES = {"english", "en"}
+ENGLISH_WORDS = """
+about after and any are because been before being between but can could did does during from have him his how
+if into it its most not only other our said says she should some such than that the their them then there
+these they this those through what when where which while who why will with would you your
+"""
+# Of German, French, Spanish, Italian, Portuguese, Dutch, Nordic languages and Polish.
+OTHER_WORDS = """
+auch auf das dem den der des ein eine einem einen einer für im ist mit nicht sich sind und von wird zu
+au avec ce dans du est et la le les ne pas pour que qui sont sur une
+como con del el en es las lo los más para por se su un una y
+che della di gli il nel non per sono è
+ao da em na não os uma
+aan dat de een het niet op te van voor zijn
+af att av det er ett ikke inte och og på som til till är
+jest nie się że
+"""
+# Function words that other languages do not have, and function words that English does not have.
+ENGLISH, OTHER = frozenset(ENGLISH_WORDS.split()), frozenset(OTHER_WORDS.split())
+# Unicode blocks of scripts other than Latin. A single letter may be a symbol, so that only two or more count.
+OTHER_SCRIPT = re.compile(
+    "[\u0370-\u1cff\u1f00-\u1fff\u2d00-\u2dff\u3040-\ua4ff\ua840-\uab2f\uab70-\ud7ff\uf900-\ufaff\ufb1d-\ufdff"
+    "\ufe70-\ufefe\U00010000-\U0001cfff\U00020000-\U0003ffff]{2,}"
+)
+LATIN_LETTER = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
+PUNCTUATION = ".,;:!?"  # that may follow a word
+
+
+class LanguageWarning(UserWarning):
+    """The text seems to be in a language that the aligner does not know.
+
+    Example:
+        >>> import warnings
+        >>> from otalign.languages import LanguageWarning
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore", LanguageWarning)  # for this block alone
+    """
+
+
+@dataclass(frozen=True)
+class LanguageCheck:
+    """Notices text that an aligner does not know.
+
+    Attributes:
+        encoder: Encoder of the aligner.
+        languages: Languages that the aligner declares; empty if it declares none.
+    """
+
+    encoder: Encoder
+    languages: tuple[str, ...] = ()
+
+    def check_pair(self, pair: Pair) -> str | None:
+        """Return a warning if the language of a sentence seems unknown to the aligner, else None.
+
+        Args:
+            pair: The two sentences.
+        """
+        if self.knows_only_english and any(self._looks_foreign(side.text[:CHARACTERS]) for side in pair):
+            return (
+                "this model knows English, but the text seems to be in another language; expect wrong links, "
+                "or use a multilingual encoder"
+            )
+        if any(self._is_unknown(sentence) for sentence in pair):
+            return (
+                f"the tokenizer of {self.encoder.name} does not know most words of the text; expect wrong "
+                "links, or use an encoder for its language"
+            )
+        return None
+
+    def check_pairs(self, pairs: Iterable[Pair]) -> str | None:
+        """Return a warning if the language of many of the first pairs seems unknown, else None.
+
+        Args:
+            pairs: The pairs of a run; only the first are read.
+        """
+        found = [self.check_pair(pair) for pair in islice(pairs, CHECKED_PAIRS)]
+        warnings = list(filter(None, found))
+        return warnings[0] if warnings and len(warnings) >= UNKNOWN_SHARE * len(found) else None
+
+    @property
+    def knows_only_english(self) -> bool:
+        """Whether English is the only language that the aligner declares."""
+        return bool(self.languages) and {name.lower() for name in self.languages} <= ENGLISH_NAMES
+
+    def _looks_foreign(self, text: str) -> bool:
+        if not text.isascii():
+            others = sum(map(len, OTHER_SCRIPT.findall(text)))
+            if others and others > len(LATIN_LETTER.findall(text)):
+                return True
+        words = [token.rstrip(PUNCTUATION) for token in text.split()]
+        words = [
+            word for word in words if word.isalpha() and len(word) > 1
+        ]  # no code, addresses and the like
+        english = sum(map(ENGLISH.__contains__, map(str.lower, words)))
+        if len(words) < SHORTEST or english * 10 >= len(words):
+            return False
+        words = [word for word in words if word[0].islower()]  # the others may be names
+        encoding = self.encoder.subworder.tokenizer.encode(
+            words, is_pretokenized=True, add_special_tokens=False
+        )
+        counts = Counter(encoding.word_ids)
+        pieces = [3 if word in OTHER or not word.isascii() else counts[k] for k, word in enumerate(words)]
+        split, scattered = (sum(count >= least for count in pieces) for least in (2, 3))
+        return scattered >= max(2, len(words) / 4) and split >= len(words) / 2
+
+    def _is_unknown(self, sentence: Sentence) -> bool:
+        """Whether most words of a sentence are unknown to the tokenizer, or spelled letter by letter."""
+        if sentence.text.isascii() or len(sentence.text) > CHARACTERS:
+            return False
+        subworder = self.encoder.subworder
+        (subwords,) = subworder([sentence])
+        counts = np.bincount(subwords.word, minlength=len(sentence.spans))
+        unknown = np.zeros(len(counts), bool)
+        unknown[subwords.word[np.asarray(subwords.ids)[subwords.at] == subworder.unknown]] = True
+        written = np.array([any(map(str.isalpha, word)) for word in sentence.words], bool)
+        lengths = np.array([len(word) for word in sentence.words], int)
+        missed = (unknown | (counts >= np.maximum(lengths, 3))) & written
+        return bool(missed.sum() > max(1, written.sum() / 2))
