@@ -102,7 +102,17 @@ class Gold:
 
 @dataclass(frozen=True)
 class WordlessLinks:
-    """Sure and possible links from a file without words. A link that is both is sure."""
+    """Sure and possible links from a file without words.
+
+    Attributes:
+        sure: Sure links.
+        possible: Possible links; one that is sure too counts as sure.
+
+    Example:
+        >>> from otalign.io import WordlessLinks
+        >>> WordlessLinks(frozenset({(0, 0)}), frozenset({(0, 0), (1, 2)})).possible
+        frozenset({(1, 2)})
+    """
 
     sure: Pairs
     possible: Pairs = frozenset()
