@@ -20,11 +20,11 @@ import otalign
 from otalign import encoders, models
 from otalign.alignment import Alignment, Phrase
 from otalign.arrays import Array
-from otalign.atomic import open_atomic, write_atomic
+from otalign.atomic import write_atomic
 from otalign.encoders import Embeddings, Encoder, Precision
 from otalign.encoders.chunks import EmbeddedPairs, embed_pairs
 from otalign.encoders.embeddings import to_numpy
-from otalign.encoders.whitening import Centre, centre_stream
+from otalign.encoders.whitening import Centre, centre_stream, load_centre, save_centre
 from otalign.languages import LanguageCheck, LanguageWarning
 from otalign.method import format_signature
 from otalign.models import SETTINGS
@@ -44,10 +44,12 @@ from otalign.scoring.heads import HEAD_FILE
 from otalign.scoring.paragraphs import group_sentences, join_groups, make_group_pair
 from otalign.settings import AnySettings, Settings, SettingsOptions, read_settings
 from otalign.text.words import Pair, Text
-from otalign.untrusted import read_array, read_json
+from otalign.untrusted import read_json
 
-MEAN, STRETCH = "mean.npy", "stretch.npy"
 CENTRE_SETTINGS = ("layer", "pairing", "centring", "whitening")  # settings that a kept centre depends on
+
+
+_ScoredLinks = tuple[PairLinks, Array, bool | None]  # as in ScoredAlignment
 
 
 class ScoredAlignment(NamedTuple):
@@ -56,12 +58,6 @@ class ScoredAlignment(NamedTuple):
     alignment: Alignment
     scores: Array  # (n, m)
     converged: bool | None  # whether the transport problem converged; None without one
-
-
-class _ScoredLinks(NamedTuple):
-    links: PairLinks
-    scores: Array  # (n, m)
-    converged: bool | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +145,7 @@ class Aligner:
         same_centre = saved and all(
             getattr(saved, name) == getattr(settings, name) for name in CENTRE_SETTINGS
         )
-        centre = _load_centre(folder, encoder.size) if same_centre else None
+        centre = load_centre(folder, encoder.size) if same_centre else None
         languages = models.read_languages(folder) if saved else ()
         return cls(encoder, settings, centre, load_head(folder, encoder.size), languages)
 
@@ -162,12 +158,7 @@ class Aligner:
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         self.encoder.save(folder)
-        arrays = (self.centre.mean, self.centre.stretch) if self.centre else (None, None)
-        for name, array in zip((MEAN, STRETCH), arrays, strict=True):
-            (folder / name).unlink(missing_ok=True)  # of an aligner that was saved here before
-            if array is not None:
-                with open_atomic(folder / name) as file:
-                    np.save(file, array.astype(np.float32))
+        save_centre(self.centre, folder)
         (folder / HEAD_FILE).unlink(missing_ok=True)
         if self.head:
             self.head.save(folder)
@@ -255,8 +246,8 @@ class Aligner:
                 found[k] = links, row
         for pair, shape, place in zip(chunk.pairs, shapes, found, strict=True):
             links = place[0].get(place[1]) if place else PairLinks.empty(*shape)
-            if groups := self._group_sentences(pair, links):
-                links = join_groups(links, groups, (part.links for part in self._score_groups(pair, groups)))
+            if self.scorer.splits_paragraphs and (groups := group_sentences(pair, links.links)):
+                links = join_groups(links, groups, (part for part, *_ in self._score_groups(pair, groups)))
             yield _make_alignment(pair, links)
 
     def align_with_scores(self, chunk: EmbeddedPairs) -> Iterator[ScoredAlignment]:
@@ -266,28 +257,25 @@ class Aligner:
             chunk: Pairs with their embeddings, centred if they are to be.
         """
         for pair, (links, scores, converged) in zip(chunk.pairs, self._score_pairs(chunk), strict=True):
-            if groups := self._group_sentences(pair, links):
+            if self.scorer.splits_paragraphs and (groups := group_sentences(pair, links.links)):
                 parts = self._score_groups(pair, groups)
-                links = join_groups(links, groups, (part.links for part in parts))
+                links = join_groups(links, groups, (part for part, *_ in parts))
                 scores = np.zeros(scores.shape)
-                for group, part in zip(groups, parts, strict=True):
-                    scores[np.ix_(*group)] = to_numpy(part.scores)
+                for group, (_, cells, _) in zip(groups, parts, strict=True):
+                    scores[np.ix_(*group)] = to_numpy(cells)
             yield ScoredAlignment(_make_alignment(pair, links), scores, converged)
 
     def _score_pairs(self, chunk: EmbeddedPairs) -> Iterator[_ScoredLinks]:
         """Yield the links of the pairs of a chunk, with the scores of all word pairs."""
         shapes = chunk.embeddings.shapes.tolist()
-        found = [_ScoredLinks(PairLinks.empty(*shape), np.zeros(shape), None) for shape in shapes]
+        found: list[_ScoredLinks] = [(PairLinks.empty(*shape), np.zeros(shape), None) for shape in shapes]
         for indices, batch, scores in self.score_embeddings(chunk.embeddings):
             links = extract_links(scores, batch, self.settings.threshold)
             converged = [None] * len(indices) if scores.converged is None else scores.converged.tolist()
             for k, pair_links, cells, solved in zip(indices, links, scores.links, converged, strict=True):
                 n, m = shapes[k]
-                found[k] = _ScoredLinks(pair_links, cells[:n, :m], solved)
+                found[k] = pair_links, cells[:n, :m], solved
         yield from found
-
-    def _group_sentences(self, pair: Pair, found: PairLinks) -> list[Phrase]:
-        return group_sentences(pair, found.links) if self.scorer.splits_paragraphs else []
 
     def _score_groups(self, pair: Pair, groups: Sequence[Phrase]) -> list[_ScoredLinks]:
         chunks = self.embed(make_group_pair(pair, group) for group in groups)
@@ -308,14 +296,6 @@ def _make_alignment(pair: Pair, found: PairLinks) -> Alignment:
     source, target = pair
     links, nulls = found
     return Alignment.from_valid(source.words, target.words, links, source.spans, target.spans, *nulls)
-
-
-def _load_centre(folder: Path, size: int | None) -> Centre | None:
-    if not (folder / MEAN).is_file():
-        return None
-    mean = read_array(folder / MEAN, (size,))
-    whitens = (folder / STRETCH).is_file()
-    return Centre(mean, read_array(folder / STRETCH, (len(mean), len(mean))) if whitens else None)
 
 
 def load_settings(folder: Path) -> AnySettings | None:

@@ -10,13 +10,17 @@ buffered until it is known. Four times as many words changed no F1 on a dev set 
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
+from otalign.atomic import open_atomic
 from otalign.encoders import Embeddings
+from otalign.untrusted import read_array
 
 WORDS = 16_384
+MEAN, STRETCH = "mean.npy", "stretch.npy"
 
 Chunk = TypeVar("Chunk")
 
@@ -63,6 +67,25 @@ class Centre:
     def apply(self, embeddings: Embeddings, *, in_place: bool = False) -> Embeddings:
         """Centre embeddings, and whiten them."""
         return embeddings.transform(self.mean, self.stretch, in_place=in_place)
+
+
+def save_centre(centre: Centre | None, folder: Path) -> None:
+    """Write a centre to a folder; None removes the one that is there."""
+    arrays = (centre.mean, centre.stretch) if centre else (None, None)
+    for name, array in zip((MEAN, STRETCH), arrays, strict=True):
+        (folder / name).unlink(missing_ok=True)  # of an aligner that was saved here before
+        if array is not None:
+            with open_atomic(folder / name) as file:
+                np.save(file, array.astype(np.float32))
+
+
+def load_centre(folder: Path, size: int | None) -> Centre | None:
+    """Read the centre of embeddings of a size from a folder; None if there is none."""
+    if not (folder / MEAN).is_file():
+        return None
+    mean = read_array(folder / MEAN, (size,))
+    whitens = (folder / STRETCH).is_file()
+    return Centre(mean, read_array(folder / STRETCH, (len(mean), len(mean))) if whitens else None)
 
 
 def _compute_stretch(covariance: np.ndarray, words: int, whitening: float) -> np.ndarray:
