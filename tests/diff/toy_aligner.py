@@ -10,6 +10,7 @@ import numpy as np
 
 from otalign import Aligner, Settings
 from otalign.encoders import Embeddings, Encoder
+from otalign.encoders.subwords import Subwords
 
 HERE = Path(__file__).parent
 OLD, NEW = ((HERE / name).read_text(encoding="utf-8") for name in ("old.txt", "new.txt"))
@@ -31,6 +32,15 @@ class ToyEncoder:
     """An encoder with a random vector for each meaning."""
 
     words_at_once = None
+
+    def subworder(self, sentences: Sequence) -> list[Subwords]:
+        """Return each word as one subword, which is known."""
+        return [
+            Subwords([0] * n, np.arange(n), np.arange(n), np.ones(n))
+            for n in (len(sentence.spans) for sentence in sentences)
+        ]
+
+    subworder.unknown = 1  # pyright: ignore[reportFunctionMemberAccess]
 
     def embed(self, pairs: Sequence, pairing: str) -> Embeddings:
         sentences = [sentence for pair in pairs for sentence in pair]
