@@ -5,7 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from otalign.aligner import Aligner
 from otalign.diff.difference import Difference, Passage, Piece
 from otalign.diff.fates import pieces
-from otalign.diff.matching import SentenceMatch, bare, in_order, matches
+from otalign.diff.matching import SentenceMatch, in_order, matches
+from otalign.text.matching import normalize_spaces
 from otalign.text.sentences import Document, Span, document
 
 MIN_PASSAGES = 64  # passages whose mean embedding is subtracted, if the texts have so many
@@ -45,7 +46,7 @@ def _align_matches(
 ) -> dict[SentenceMatch, tuple[Piece, ...]]:
     """Return the pieces of each match, given its spans in both texts."""
     texts = {match: (old.text[slice(*a)], new.text[slice(*b)]) for match, (a, b) in spans.items()}
-    same = [match for match, (a, b) in texts.items() if bare(a) == bare(b)]
+    same = [match for match, (a, b) in texts.items() if normalize_spaces(a) == normalize_spaces(b)]
     result: dict[SentenceMatch, tuple[Piece, ...]] = {
         match: (Piece("kept", *spans[match]),) for match in same
     }

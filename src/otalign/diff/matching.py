@@ -6,7 +6,6 @@ to the other. Then neighbours without a match join, if two sentences together ar
 of them alone.
 """
 
-from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -15,6 +14,7 @@ import numpy as np
 from otalign.diff.vectors import cosines, sentence_vectors
 from otalign.encoders import Encoder
 from otalign.ot import Entropic, Unbalanced, solve
+from otalign.text.matching import match_identical
 from otalign.text.sentences import Document
 
 # A single pair moves exp(-cost / (2 tau + eps)) of its mass, which is half of it if the cosine is MIN_COSINE.
@@ -43,7 +43,7 @@ class SentenceMatch(NamedTuple):
 
 def matches(old: Document, new: Document, encoder: Encoder) -> list[SentenceMatch]:
     """Match sentences, each at most once; matches are in the order of the old text."""
-    same = _match_identical(old, new)
+    same = match_identical(old, new)
     matched_old, matched_new = set(same), set(same.values())
     left = [i for i in range(len(old)) if i not in matched_old]
     right = [j for j in range(len(new)) if j not in matched_new]
@@ -78,50 +78,6 @@ def in_order(matched: Sequence[SentenceMatch], lengths: Mapping[SentenceMatch, i
         result.add(ordered[k])
         k = int(before[k])
     return result
-
-
-def bare(text: str) -> str:
-    """Return the text with each run of white space replaced by a space."""
-    return " ".join(text.split())
-
-
-def _match_identical(old: Document, new: Document) -> dict[int, int]:
-    """Match identical sentences, as many as possible in the same order."""
-    first, second = ([bare(text) for text in side.sentences] for side in (old, new))
-    start = _count_common_prefix(first, second)
-    end = _count_common_prefix(first[start:][::-1], second[start:][::-1])
-    same = {k: k for k in range(start)}
-    same |= {len(first) - k: len(second) - k for k in range(1, end + 1)}
-    return same | {
-        start + i: start + j
-        for i, j in _longest_common_subsequence(
-            first[start : len(first) - end], second[start : len(second) - end]
-        )
-    }
-
-
-def _count_common_prefix(first: Sequence[str], second: Sequence[str]) -> int:
-    """Return the length of the common prefix."""
-    pairs = enumerate(zip(first, second, strict=False))
-    return next((k for k, (a, b) in pairs if a != b), min(len(first), len(second)))
-
-
-def _longest_common_subsequence(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the longest common subsequence from its end, by the algorithm of Hunt and Szymanski."""
-    positions: dict[str, list[int]] = {}
-    for j in reversed(range(len(second))):
-        positions.setdefault(second[j], []).append(j)
-    ends: list[int] = []  # smallest end of a subsequence of length 1, 2, …
-    chains: list[tuple] = []  # those subsequences, as linked lists
-    for i, text in enumerate(first):
-        for j in positions.get(text, ()):
-            k = bisect_left(ends, j)
-            ends[k : k + 1] = [j]
-            chains[k : k + 1] = [(i, j, chains[k - 1] if k else None)]
-    chain = chains[-1] if chains else None
-    while chain:
-        i, j, chain = chain
-        yield i, j
 
 
 def _compute_distances(

@@ -1,8 +1,8 @@
 """Long pairs of several sentences: groups of sentences that belong together, each aligned as a pair.
 
-The more words there are, the more links are missed. But the links that are found when all words are aligned
-at once tell which sentences belong together: those that share a good part of their links form a group. The
-links of each group are then found again, among its words only.
+The more words there are, the more links are missed. Identical sentences belong together. For the others, the
+links that are found when all words are aligned at once tell it: those that share a good part of their links
+form a group. The links of each group are then found again, among its words only.
 """
 
 from bisect import bisect_right
@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from otalign.alignment import Alignment, Link, Phrase
 from otalign.scoring.extraction import PairLinks
+from otalign.text.matching import match_identical
 from otalign.text.sentences import document
 from otalign.text.words import Pair, Sentence
 
@@ -40,14 +41,18 @@ def group_sentences(pair: Pair, links: Sequence[Link]) -> list[Phrase]:
         _number_words(side, [start for start, _ in text.spans])
         for side, text in zip(pair, texts, strict=True)
     )
-    counts = Counter((source[i], target[j]) for i, j, _ in links)
-    source_counts = Counter(source[i] for i, _, _ in links)
-    target_counts = Counter(target[j] for _, j, _ in links)
-    matches = [
+    same = match_identical(*texts)
+    matched_targets = set(same.values())
+    crossings = [(source[i], target[j]) for i, j, _ in links]
+    counts = Counter((a, b) for a, b in crossings if a not in same and b not in matched_targets)
+    source_counts = Counter(a for a, _ in counts.elements())
+    target_counts = Counter(b for _, b in counts.elements())
+    similar = [
         Link(a, b)
         for (a, b), count in counts.items()
         if count >= MIN_SHARE * min(source_counts[a], target_counts[b])
     ]
+    matches = [*similar, *(Link(a, b) for a, b in same.items())]
     sentences = Alignment(texts[0].sentences, texts[1].sentences, tuple(matches))
     if len(sentences.phrases) == 1 and not sentences.source_nulls and not sentences.target_nulls:
         return []
