@@ -6,7 +6,6 @@ and whitened, `head.safetensors` if it was trained, and the encoder's files unle
 hub is enough.
 """
 
-import json
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -16,18 +15,15 @@ from typing import NamedTuple, Unpack
 
 import numpy as np
 
-import otalign
 from otalign import encoders, models
 from otalign.alignment import Alignment, Phrase
 from otalign.arrays import Array
-from otalign.atomic import write_atomic
 from otalign.encoders import Embeddings, Encoder, Precision
 from otalign.encoders.chunks import EmbeddedPairs, embed_pairs
 from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.whitening import Centre, centre_stream, load_centre, save_centre
 from otalign.languages import LanguageCheck, LanguageWarning
 from otalign.method import format_signature
-from otalign.models import SETTINGS
 from otalign.scoring import (
     BatchLinks,
     Head,
@@ -42,9 +38,8 @@ from otalign.scoring import (
 )
 from otalign.scoring.heads import HEAD_FILE
 from otalign.scoring.paragraphs import group_sentences, join_groups, make_group_pair
-from otalign.settings import AnySettings, Settings, SettingsOptions, read_settings
+from otalign.settings import AnySettings, Settings, SettingsOptions, load_settings, save_settings
 from otalign.text.words import Pair, Text
-from otalign.untrusted import read_json
 
 CENTRE_SETTINGS = ("layer", "pairing", "centring", "whitening")  # settings that a kept centre depends on
 
@@ -60,9 +55,11 @@ class ScoredAlignment(NamedTuple):
     converged: bool | None  # whether the transport problem converged; None without one
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Aligner:
-    """Aligns the words of two sentences. It is immutable, so threads may share it.
+    """Aligns the words of two sentences.
+
+    It is immutable, so threads may share it, and it can be pickled; an exported encoder is then read again.
 
     Attributes:
         encoder: Encoder of the words.
@@ -86,6 +83,10 @@ class Aligner:
 
     def __post_init__(self) -> None:
         _ = self.scorer  # raises an error if settings and head do not belong together
+
+    def __repr__(self) -> str:
+        about = {"encoder": self.encoder.name, "layer": self.encoder.layer, **self.settings.get_options()}
+        return f"Aligner({', '.join(f'{name}={value!r}' for name, value in about.items())})"
 
     @cached_property
     def scorer(self) -> Scorer:
@@ -136,7 +137,10 @@ class Aligner:
         if saved and layer is None:
             layer = saved.layer
         if saved and saved.trained and layer != saved.layer:
-            raise ValueError(f"layer must be {saved.layer}, with which {folder} was trained, got {layer}")
+            raise ValueError(
+                f"layer must be {saved.layer}, with which {folder.name} was trained, got {layer}; leave it "
+                "out, or give model= an encoder that was not trained"
+            )
         encoder = encoders.load(
             model, layer, device=device, threads=threads, batch_size=batch_size, precision=precision
         )
@@ -162,9 +166,7 @@ class Aligner:
         (folder / HEAD_FILE).unlink(missing_ok=True)
         if self.head:
             self.head.save(folder)
-        settings = self.settings.to_dict() | {"version": otalign.__version__}
-        text = json.dumps(settings, allow_nan=False, indent=2)
-        write_atomic(folder / SETTINGS, text + "\n")
+        save_settings(self.settings, folder)
 
     @property
     def signature(self) -> str:
@@ -296,20 +298,3 @@ def _make_alignment(pair: Pair, found: PairLinks) -> Alignment:
     source, target = pair
     links, nulls = found
     return Alignment.from_valid(source.words, target.words, links, source.spans, target.spans, *nulls)
-
-
-def load_settings(folder: Path) -> AnySettings | None:
-    """Return the settings of the aligner in a folder, or None if there is none.
-
-    Raises:
-        ValueError: If the file is not one that `Aligner.save` writes.
-    """
-    file = folder / SETTINGS
-    if not file.is_file():
-        return None
-    try:
-        data = read_json(file)
-        data.pop("version", None)
-        return read_settings(data)
-    except (ValueError, TypeError) as error:
-        raise ValueError(f"{file} is not what Aligner.save writes: {error}") from error

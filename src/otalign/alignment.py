@@ -5,8 +5,8 @@ phrases, coverage) is computed from them.
 """
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from operator import index
 from typing import Any, Literal, NamedTuple, SupportsIndex, get_args, overload
@@ -59,6 +59,8 @@ class Alignment:
         source_null_confidence: Confidence, from 0 to 1, that a source word has no counterpart, for every
             source word, linked or not.
         target_null_confidence: The same for the target words.
+        fields: Further fields of the record that it was read from, such as an id; JSON and Parquet keep them.
+            They do not count when alignments are compared.
 
     Raises:
         TypeError: If the words are not a sequence of str.
@@ -80,6 +82,7 @@ class Alignment:
     target_spans: tuple[Span, ...] | None = None
     source_null_confidence: tuple[float, ...] | None = None
     target_null_confidence: tuple[float, ...] | None = None
+    fields: Mapping[str, Any] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         # A frozen dataclass is filled through object.__setattr__.
@@ -102,10 +105,22 @@ class Alignment:
         Validation would take longer than a GPU takes to find the links.
 
         Args:
-            *values: A value for each field.
+            *values: A value for each field but the last, `fields`.
         """
         alignment = object.__new__(cls)
-        alignment.__dict__.update(zip(cls.__dataclass_fields__, values, strict=True))
+        alignment.__dict__.update(zip(_COMPUTED, values, strict=True))
+        return alignment
+
+    def with_fields(self, fields: Mapping[str, Any] | None) -> "Alignment":
+        """Return the alignment with further fields.
+
+        Args:
+            fields: The fields by name, as values that JSON can hold. Names that `to_dict` uses are ignored.
+        """
+        if not fields:
+            return self
+        alignment = object.__new__(Alignment)
+        alignment.__dict__.update(self.__dict__, fields=fields)
         return alignment
 
     @property
@@ -175,7 +190,7 @@ class Alignment:
     def to_dict(self) -> dict[str, Any]:
         """Return a dictionary for JSON: words, links as [i, j, weight], nulls, and what else is known."""
         optional = {name: values for name in _OPTIONAL if (values := getattr(self, name)) is not None}
-        return {
+        known = {
             "source": list(self.source),
             "target": list(self.target),
             "links": [list(link) for link in self.links],
@@ -185,19 +200,22 @@ class Alignment:
             name: [list(v) if isinstance(v, tuple) else v for v in values]
             for name, values in optional.items()
         }
+        return known | select_further_fields(self.fields or {})
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Alignment":
         """Return the alignment that `to_dict` wrote.
 
         Args:
-            data: The dictionary; nulls may be left out.
+            data: The dictionary; nulls may be left out. What `to_dict` does not know becomes `fields`.
 
         Raises:
             ValueError: If it has nulls that contradict the links.
         """
         links = tuple(Link(*link) for link in data["links"])
-        alignment = cls(data["source"], data["target"], links, **{k: data[k] for k in _OPTIONAL if k in data})
+        optional: dict[str, Any] = {name: data[name] for name in _OPTIONAL if name in data}
+        fields = select_further_fields(data) or None
+        alignment = cls(data["source"], data["target"], links, **optional, fields=fields)
         for name in ("source_nulls", "target_nulls"):
             if name in data and tuple(data[name]) != getattr(alignment, name):
                 raise ValueError(
@@ -210,9 +228,9 @@ class Alignment:
         """Draw the alignment with matplotlib.
 
         Args:
-            kind: `arcs` draws the sentences in two rows with a curve for each link; `matrix` a matrix.
+            kind: `arcs` draws lines of two rows of words with curves between them; `matrix` a matrix.
             ax: Axes to draw into; None makes a new figure.
-            width: Width in inches. Sentences that are wider are drawn in two columns.
+            width: Width in inches, at which arcs break into lines.
 
         Returns:
             The matplotlib figure, to be saved or shown.
@@ -264,6 +282,17 @@ class Alignments(tuple[Alignment, ...]):
 
 
 _OPTIONAL = ("source_spans", "target_spans", "source_null_confidence", "target_null_confidence")
+_COMPUTED = ("source", "target", "links", *_OPTIONAL)
+_KNOWN = frozenset((*_COMPUTED, "source_nulls", "target_nulls", *LEVELS))
+
+
+def select_further_fields(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a dictionary holds besides the words and links of an alignment or of gold.
+
+    Args:
+        data: The dictionary.
+    """
+    return {name: value for name, value in data.items() if name not in _KNOWN}
 
 
 def _normalize_links(links: Iterable[Sequence[float]], shape: tuple[int, int]) -> tuple[Link, ...]:

@@ -1,9 +1,11 @@
 """Descriptions of exceptions, and exceptions of any type as values that can be sent to another process."""
 
 import pickle
+import re
 import traceback
 from typing import NamedTuple
 
+ERRNO = re.compile(r"\[(?:Errno|WinError) -?\d+\] ")  # which says nothing to users
 EXPECTED = (ValueError, OSError, ImportError)  # errors whose messages tell the user what to do
 
 
@@ -36,6 +38,26 @@ def capture(error: BaseException, place: int | None = None) -> CapturedError:
     return CapturedError(RuntimeError(description), description, place)
 
 
+def explain_os_error(error: OSError) -> str:
+    """Return the message of an error of the operating system in words, without its number.
+
+    Args:
+        error: The error.
+
+    Example:
+        >>> explain_os_error(FileNotFoundError(2, "No such file or directory", "links.txt"))
+        'there is no file links.txt'
+    """
+    if error.filename is None or not error.strerror:
+        return ERRNO.sub("", str(error))
+    match error:
+        case FileNotFoundError():
+            return f"there is no file {error.filename}"
+        case IsADirectoryError():
+            return f"{error.filename} is a folder; give a file"
+    return f"{error.filename}: {error.strerror[:1].lower()}{error.strerror[1:]}"
+
+
 def describe(error: BaseException, *, brief: bool = False) -> str:
     """Describe an exception on one line.
 
@@ -47,7 +69,7 @@ def describe(error: BaseException, *, brief: bool = False) -> str:
         Type and message; the type alone if the message is empty or cannot be computed.
     """
     try:
-        message = str(error)
+        message = explain_os_error(error) if isinstance(error, OSError) else str(error)
     except Exception:
         message = ""
     lines = [" ".join(line.split()) for line in message.splitlines() if line.strip()]

@@ -1,10 +1,11 @@
 """Gold alignments: the sure and possible links of annotators."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from operator import index
 from typing import Any
 
-from otalign.alignment import LEVELS, Alignment, Level, Link, Pairs
+from otalign.alignment import LEVELS, Alignment, Level, Link, Pairs, select_further_fields
 from otalign.validation import check_range, check_words
 
 
@@ -17,6 +18,7 @@ class Gold:
         target: Words of the target sentence.
         sure: Pairs of word indices, from 0, that are certainly linked.
         possible: Further pairs that may be linked.
+        fields: Further fields of the record that it was read from; they do not count when gold is compared.
 
     Raises:
         TypeError: If the words are not a sequence of str.
@@ -35,6 +37,7 @@ class Gold:
     target: tuple[str, ...]
     sure: Pairs
     possible: Pairs = frozenset()
+    fields: Mapping[str, Any] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "source", check_words("source", self.source))
@@ -73,7 +76,8 @@ class Gold:
         Raises:
             ValueError: If the level is neither of them.
         """
-        return Alignment(self.source, self.target, tuple(Link(*pair) for pair in self.pairs(level)))
+        links = tuple(Link(*pair) for pair in self.pairs(level))
+        return Alignment(self.source, self.target, links, fields=self.fields)
 
     def transpose(self) -> "Gold":
         """Return the links with source and target exchanged."""
@@ -87,7 +91,7 @@ class Gold:
             "target": list(self.target),
             "sure": [list(pair) for pair in sorted(self.sure)],
             "possible": [list(pair) for pair in sorted(self.possible)],
-        }
+        } | select_further_fields(self.fields or {})
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Gold":
@@ -97,7 +101,7 @@ class Gold:
             data: The dictionary.
         """
         sure, possible = (frozenset((i, j) for i, j in data[name]) for name in ("sure", "possible"))
-        return cls(data["source"], data["target"], sure, possible)
+        return cls(data["source"], data["target"], sure, possible, select_further_fields(data) or None)
 
 
 @dataclass(frozen=True)

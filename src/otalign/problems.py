@@ -1,7 +1,7 @@
 """The registry of transport problems: names, parameters with ranges and defaults, and a description of each.
 
 Python, the command line, tuning and the server read it. To add a problem, add its class to `otalign.ot`, an
-entry here, and its title, explanation and slider to the server's page (`server/page.js`).
+entry here, and its title, explanation and slider to the server's page (`server/problems.js`).
 """
 
 import dataclasses
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from otalign.ot import Balanced, Partial, Problem, Unbalanced
+from otalign.validation import check_choice
 
 ProblemName = Literal["bot", "pot", "uot", "none"]
 
@@ -108,8 +109,7 @@ def build_problem(problem: Problem | str | None, **parameters: float | None) -> 
         for name in given:
             raise ValueError(f"{name} applies only to problem={PARAMETERS[name].name!r}; remove it")
         return problem
-    if problem not in PROBLEMS:
-        raise ValueError(f"problem must be one of {', '.join(PROBLEMS)}, got {problem!r}")
+    check_choice("problem", problem, PROBLEMS)
     spec = PROBLEMS[problem]
     for name in given:
         if spec.parameter is None or name != spec.parameter.name:

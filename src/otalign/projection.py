@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, get_args
 
 from otalign.alignment import Alignment, Span
+from otalign.validation import check_choice
 
 Policy = Literal["run", "cover"]
 Unit = Literal["words", "characters"]
@@ -104,6 +105,8 @@ def project_spans(
     alignment: Alignment,
     policy: Policy = "run",
     unit: Unit = "words",
+    *,
+    text_length: int | None = None,
 ) -> SpanProjection:
     """Project labelled spans of the source to the target.
 
@@ -113,6 +116,8 @@ def project_spans(
         policy: How target spans are chosen; see the module.
         unit: Unit of source and target spans: words, or characters of their texts. A word belongs to a span
             of characters if any part of it does.
+        text_length: Number of characters of the source text, which no span may exceed; None for the end of
+            its last word.
 
     Returns:
         The projected spans, and those that were lost.
@@ -127,11 +132,10 @@ def project_spans(
         >>> project_spans([(0, 2, "PER")], alignment).spans
         (LabelledSpan(start=1, end=2, label='PER'),)
     """
-    for name, value, known in (("policy", policy, get_args(Policy)), ("unit", unit, get_args(Unit))):
-        if value not in known:
-            raise ValueError(f"{name} must be one of {', '.join(map(repr, known))}, got {value!r}")
+    check_choice("policy", policy, get_args(Policy))
+    check_choice("unit", unit, get_args(Unit))
     source_spans = [LabelledSpan(*span) for span in spans]
-    _check_spans(source_spans, alignment, unit)
+    _check_spans(source_spans, alignment, unit, text_length)
     words = source_spans if unit == "words" else [_to_words(span, alignment) for span in source_spans]
     linked = [_find_targets(span, alignment) for span in words]
     result: dict[int, ProjectedSpan] = {}
@@ -196,14 +200,21 @@ def spans_to_tags(spans: Iterable[tuple[int, int, str]], count: int, bioes: bool
     return tuple(tags)
 
 
-def _check_spans(spans: Sequence[LabelledSpan], alignment: Alignment, unit: Unit) -> None:
-    if unit == "characters" and (alignment.source_spans is None or alignment.target_spans is None):
+def _check_spans(
+    spans: Sequence[LabelledSpan], alignment: Alignment, unit: Unit, text_length: int | None
+) -> None:
+    if unit == "words":
+        length = len(alignment.source)
+    elif alignment.source_spans is None or alignment.target_spans is None:
         raise ValueError("unit must be 'words' for an alignment without character offsets")
+    else:
+        last = max((end for _, end in alignment.source_spans), default=0)
+        length = last if text_length is None else text_length
     for start, end, label in spans:
-        if not 0 <= start < end or (unit == "words" and end > len(alignment.source)):
+        if not 0 <= start < end <= length:
             raise ValueError(
                 f"a span must be (start, end, label) with 0 ≤ start < end, within the source's "
-                f"{len(alignment.source)} words, got {(start, end, label)}"
+                f"{length} {unit}, got {(start, end, label)}"
             )
 
 

@@ -9,7 +9,7 @@ The links are those of `SimAlign` and `FastAlign`. Neither has a confidence of n
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 import numpy as np
 
@@ -26,7 +26,8 @@ from otalign.encoders.whitening import Centre, centre_stream
 from otalign.method import Method, format_signature
 from otalign.progress import Progress, no_progress
 from otalign.scoring.extraction import DIGITS
-from otalign.text.words import Pair, Text
+from otalign.text.words import Pair, Text, to_sentence
+from otalign.validation import check_choice
 
 MATCHINGS = {"argmax": ArgMax, "itermax": IterMax, "match": MaximumMatching}
 
@@ -148,7 +149,7 @@ class FastAligner(Method):
     Attributes:
         options: Options of training.
         symmetrisation: How the two directions are combined.
-        more: Further pairs to learn from.
+        more: Further pairs to learn from, texts or lists of words; kept as words.
         progress: Function that is called after each iteration.
 
     Example:
@@ -160,13 +161,13 @@ class FastAligner(Method):
 
     options: FastAlign = FastAlign()
     symmetrisation: Symmetrisation = "grow-diag-final-and"
-    more: Sequence[SentencePair] = ()
+    more: Sequence[tuple[Text, Text]] = ()
     progress: Progress = no_progress
 
     def __post_init__(self) -> None:
-        known = get_args(Symmetrisation)
-        if self.symmetrisation not in known:
-            raise ValueError(f"symmetrisation must be one of {', '.join(known)}, got {self.symmetrisation!r}")
+        check_choice("symmetrisation", self.symmetrisation, get_args(Symmetrisation))
+        words = tuple((to_sentence(source).words, to_sentence(target).words) for source, target in self.more)
+        object.__setattr__(self, "more", words)
 
     @property
     def signature(self) -> str:
@@ -187,7 +188,8 @@ class FastAligner(Method):
             An alignment for each pair, in order.
         """
         sentences = [pair for chunk in split_into_chunks(pairs) for pair in chunk]
-        corpus = [*self.more, *((source.words, target.words) for source, target in sentences)]
+        learnt: Any = self.more  # as words
+        corpus: list[SentencePair] = [*learnt, *((one.words, other.words) for one, other in sentences)]
         if not any(source and target for source, target in corpus):
             return (_make_alignment(pair, ()) for pair in sentences)  # nothing to learn or to link
         aligned = self.options.train(corpus, self._report).aligned

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable
 from typing import Literal, get_args
 
 from otalign.alignment import Pairs
+from otalign.validation import check_choice
 
 Symmetrisation = Literal["intersection", "union", "grow-diag", "grow-diag-final", "grow-diag-final-and"]
 
@@ -41,8 +42,7 @@ def symmetrise(
         >>> sorted(symmetrise({(0, 0), (1, 1)}, {(0, 0), (1, 2)}, "intersection"))
         [(0, 0)]
     """
-    if how not in get_args(Symmetrisation):
-        raise ValueError(f"how must be one of {', '.join(get_args(Symmetrisation))}, got {how!r}")
+    check_choice("how", how, get_args(Symmetrisation))
     directions = frozenset(forward), frozenset(reverse)
     union, intersection = frozenset.union(*directions), frozenset.intersection(*directions)
     if how == "intersection":

@@ -8,9 +8,10 @@ Example:
     [(0, 2), (1, 1)]
 """
 
+from otalign.engines.cluster import RayOptions
 from otalign.engines.folder import Folder
-from otalign.engines.local import align
+from otalign.engines.run import align
 from otalign.engines.work import Shard, ShardWork, split_into_shards
 from otalign.io.writing import OutputFormat
 
-__all__ = ["Folder", "OutputFormat", "Shard", "ShardWork", "align", "split_into_shards"]
+__all__ = ["Folder", "OutputFormat", "RayOptions", "Shard", "ShardWork", "align", "split_into_shards"]

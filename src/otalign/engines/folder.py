@@ -1,8 +1,10 @@
-"""The output folder of a run: complete shards, and `run.json`, which describes the run.
+"""The output folder of a run: complete shards, and `_run.json`, which describes the run.
 
 A file gets its name once all of it is on the disk, so that a run that was killed at any time can continue
 with the missing shards; files with other names (`.part-…`) are leftovers. The size and digest of each file
-are recorded (`otalign.engines.records`), and a file that no longer matches its record counts as missing.
+are recorded (`otalign.engines.records`), and a file that no longer matches its record counts as missing. What
+is not data has a name that begins with `_` or `.`: pandas, pyarrow and Spark leave it out when they read a
+folder of Parquet.
 """
 
 import json
@@ -24,14 +26,11 @@ from otalign.engines.records import JOURNAL, FileRecord, HashingWriter, parse_re
 from otalign.io.writing import OutputFormat
 from otalign.untrusted import read_json
 
-RUN, CENTRE, LEFTOVER = "run.json", "centre.npz", TEMPORARY
+RUN, CENTRE = "_run.json", "_centre.npz"
+FORMER = {RUN: "run.json", CENTRE: "centre.npz"}  # names in folders of earlier versions
 ATTEMPTS = ".attempts"  # a file for each running attempt; a process that dies leaves it behind
 TRIES = 3  # attempts per shard, in one run
-COUNTS = (
-    "pairs",
-    "shards",
-    "files",
-)  # results in `run.json`, which do not identify the run
+COUNTS = ("pairs", "shards", "files")  # results in `_run.json`, which do not identify the run
 
 
 @dataclass(frozen=True)
@@ -115,9 +114,10 @@ class Folder:
 
     @property
     def metadata(self) -> dict[str, Any] | None:
-        """Content of `run.json`; None if there is none."""
+        """Content of `_run.json`; None if there is none."""
         try:
-            metadata = read_json(self.path / RUN)
+            new, former = self.path / RUN, self.path / FORMER[RUN]
+            metadata = read_json(former if former.is_file() and not new.exists() else new)
             if "shard_size" not in metadata:
                 raise ValueError("it has no shard_size")
         except (FileNotFoundError, NotADirectoryError):
@@ -141,8 +141,8 @@ class Folder:
             return
         if not self.path.is_dir():
             raise ValueError(f"{self.path} is a file; choose a folder")
-        if all(file.name.startswith((LEFTOVER, LOCK)) for file in self.path.iterdir()):
-            return  # a run that was killed before it wrote run.json
+        if all(file.name.startswith((TEMPORARY, LOCK)) for file in self.path.iterdir()):
+            return  # a run that was killed before it wrote _run.json
         if resume:
             raise ValueError(f"--resume found no {RUN} in {self.path}; choose the folder of a run")
         raise ValueError(
@@ -151,7 +151,7 @@ class Folder:
         )
 
     def begin(self, about: Mapping[str, Any], *, resume: bool) -> "PreviousFiles":
-        """Write `run.json`, or check that it describes the same run.
+        """Write `_run.json`, or check that it describes the same run.
 
         Args:
             about: Description of the run.
@@ -178,7 +178,14 @@ class Folder:
                     f"and now {_shorten(about.get(name))}; use the same options, or choose a new folder"
                 )
         self._clear()
+        self._rename_former()
         return self._verify()
+
+    def _rename_former(self) -> None:
+        """Give the files of an earlier version their present names."""
+        for name, former in FORMER.items():
+            if (self.path / former).is_file() and not (self.path / name).exists():
+                (self.path / former).rename(self.path / name)
 
     def _verify(self) -> "PreviousFiles":
         """Compare every file with its record, and keep only the records of intact files in the journal."""
@@ -196,9 +203,11 @@ class Folder:
 
     @property
     def records(self) -> dict[str, FileRecord]:
-        """Records of all finished files by name; the journal is newer than `run.json`."""
+        """Records of all finished files by name; the journal is newer than `_run.json`."""
         metadata = self.metadata or {}
-        return dict(parse_records(metadata.get("files", {}))) | dict(read_journal(self.path / JOURNAL))
+        records = dict(parse_records(metadata.get("files", {}))) | dict(read_journal(self.path / JOURNAL))
+        present = {former: name for name, former in FORMER.items()}
+        return {present.get(name, name): record for name, record in records.items()}
 
     def record(self, name: str, record: FileRecord) -> None:
         """Add a finished file to the journal. Only the process that holds the lock may do so.
@@ -211,7 +220,7 @@ class Folder:
             journal.write(to_line(name, record))
 
     def finish(self, about: Mapping[str, Any], pairs: int, size: int) -> None:
-        """Write the results of the run into `run.json`, and remove leftovers of processes that died.
+        """Write the results of the run into `_run.json`, and remove leftovers of processes that died.
 
         Args:
             about: Description of the run.
@@ -239,7 +248,7 @@ class Folder:
         (self.path / JOURNAL).unlink(missing_ok=True)
 
     def _clear(self) -> None:
-        for leftover in self.path.glob(f"{LEFTOVER}*"):
+        for leftover in self.path.glob(f"{TEMPORARY}*"):
             leftover.unlink(missing_ok=True)
         shutil.rmtree(self.path / ATTEMPTS, ignore_errors=True)
 

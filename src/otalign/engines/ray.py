@@ -1,4 +1,4 @@
-"""Alignment of the same shards by Ray Data: a task reads them, and a pool of actors aligns them.
+"""Alignment of shards by Ray Data: a task reads them, and a pool of actors aligns them.
 
 Actors write shards themselves, into a folder that all machines share. A shard that is aligned again because
 its actor or machine was lost is written again, with the same bytes and name: nothing is lost or duplicated.
@@ -6,18 +6,15 @@ It needs Ray, the extra `ray`.
 """
 
 import logging
-import os
 import pickle
 import warnings
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
+from otalign.engines.cluster import RayOptions, check_gpus, start_cluster
 from otalign.engines.faults import (
     ends_the_run,
     explain_load_failure,
@@ -26,122 +23,96 @@ from otalign.engines.faults import (
     report_death,
 )
 from otalign.engines.folder import CENTRE, TRIES
-from otalign.engines.local import read_sample
 from otalign.engines.records import FileRecord
 from otalign.engines.work import (
-    SIZE,
     CentreSample,
     MethodInfo,
     Shard,
     ShardWork,
-    Warn,
     describe_method,
+    read_sample,
     split_into_shards,
 )
-from otalign.failures import EXPECTED, CapturedError, capture, describe
+from otalign.failures import CapturedError, capture
 from otalign.io.items import Item
 from otalign.languages import LanguageWarning
-from otalign.processes import ONE_THREAD
-from otalign.progress import Progress, no_progress
 
 
-@dataclass(frozen=True)
-class RayOptions:
-    """Resources of an actor, and the cluster that it runs on.
-
-    Attributes:
-        threads: Threads per actor.
-        gpus: Share of a GPU per actor.
-        address: Address of a Ray cluster; None to start one on this machine.
-    """
-
-    threads: int = 1
-    gpus: float = 0
-    address: str | None = None
-
-    @property
-    def resources(self) -> dict[str, float]:
-        """Resources of an actor, by Ray's names."""
-        return {"num_cpus": self.threads, "num_gpus": self.gpus}
-
-
-DEFAULT_OPTIONS = RayOptions()
-
-
-def align(
-    items: Iterable[Item],
-    work: ShardWork,
-    about: Mapping[str, Any],
-    *,
-    size: int = SIZE,
-    processes: int = 1,
-    options: RayOptions = DEFAULT_OPTIONS,
-    resume: bool = False,
-    progress: Progress = no_progress,
-    warn: Warn = warnings.warn,
-) -> None:
-    """Align all items into a folder, like `otalign.engines.align`, by Ray.
+@contextmanager
+def start_actors(work: ShardWork, processes: int, options: RayOptions) -> Iterator["ActorPool"]:
+    """Start Ray, or connect to it, for the work of a run.
 
     Args:
-        items: The corpus.
         work: The aligner and the output folder.
-        about: Description of the run, without the aligner. It must be the same when the run is resumed.
-        size: Pairs per shard.
         processes: Number of actors, with an aligner each.
         options: Resources of the actors, and the cluster.
-        resume: Whether to continue the run in the folder.
-        progress: Function that is called with the number of pairs that were aligned.
-        warn: Function that is called with a line about damaged files that are written again.
 
-    Raises:
-        ValueError: If the folder holds another run or is in use, or there are too few GPUs.
-        ChildProcessError: If a shard cannot be aligned.
-        OSError: If Ray fails.
+    Yields:
+        The actors.
     """
     processors = processes * options.threads + 1  # one for the reader
     with start_cluster(options.address, processors) as ray:
-        _check_gpus(ray, options.gpus, options.address)
-        remote = ray.remote(max_retries=TRIES - 1, **options.resources)
-        signature, centres = _get_result(ray, remote(_load_info).remote(work))
-        with work.folder.lock():
-            about = {**about, "shard_size": size, "aligner": signature}
-            previous = work.folder.begin(about, resume=resume)
-            previous.warn(warn)
-            if centres and work.folder.centre is None:
-                sample, _ = read_sample(iter(items))
-                if record := _get_result(ray, remote(_write_centre).remote(work, sample)):
-                    work.folder.record(CENTRE, record)
-            rows = (
-                _configure_data()
-                .range(1)
-                .flat_map(partial(_make_rows, items, work, size, previous.intact))
-                .map_batches(
-                    Actor,
-                    fn_constructor_args=(work,),
-                    batch_size=1,  # one shard; it also keeps the reader out of the actors
-                    compute=ray.data.ActorPoolStrategy(size=processes),
-                    **options.resources,
-                )
+        check_gpus(ray, options)
+        yield ActorPool(ray, work, processes, options)
+
+
+class ActorPool:
+    """The actors of one run. Ray Data starts them when the shards are read.
+
+    Attributes:
+        method: Properties of the aligner that the actors load.
+    """
+
+    def __init__(self, ray: Any, work: ShardWork, processes: int, options: RayOptions) -> None:
+        self.ray, self.work, self.processes, self.options = ray, work, processes, options
+        self.method: MethodInfo = self._run(_load_info, work)
+
+    def write_centre(self, items: Iterable[Item]) -> Iterable[Item]:
+        """Have a task compute the centre of the corpus, and record its file."""
+        sample, _ = read_sample(iter(items))
+        if record := self._run(_write_centre, self.work, sample):
+            self.work.folder.record(CENTRE, record)
+        return items
+
+    def write_shards(self, items: Iterable[Item], size: int, finished: Container[str]) -> Iterator[int]:
+        """Align and write all shards that are not finished.
+
+        Args:
+            items: The corpus. An error in reading it is raised once the shards before it are written.
+            size: Pairs per shard.
+            finished: Names of the files that need not be written.
+
+        Yields:
+            Numbers of pairs that were aligned.
+        """
+        rows = (
+            _configure_data()
+            .range(1)
+            .flat_map(partial(_make_rows, items, self.work, size, finished))
+            .map_batches(
+                Actor,
+                fn_constructor_args=(self.work,),
+                batch_size=1,  # one shard; it also keeps the reader out of the actors
+                compute=self.ray.data.ActorPoolStrategy(size=self.processes),
+                **self.options.resources,
             )
-            pairs = 0
-            for row in rows.iter_rows():
-                _record(work, row)
-                if row["warning"]:
-                    warnings.warn(row["warning"], LanguageWarning, stacklevel=1)
-                pairs += row["pairs"]
-                progress("aligning", pairs, about.get("pairs"))
-            work.folder.finish(about, pairs, size)
+        )
+        for row in rows.iter_rows():
+            _record(self.work, row)
+            if row["warning"]:
+                warnings.warn(row["warning"], LanguageWarning, stacklevel=1)
+            yield row["pairs"]
 
-
-def _get_result(ray: Any, task: Any) -> Any:
-    """Wait for a task that loads the aligner; raise the error that it returns, if any."""
-    try:
-        result = ray.get(task)
-    except ray.exceptions.WorkerCrashedError:
-        raise explain_load_failure(report_death(), TRIES) from None
-    if isinstance(result, Exception):
-        raise result
-    return result
+    def _run(self, function: Any, *args: Any) -> Any:
+        """Run a function that loads the aligner as a task; raise the error that it returns, if any."""
+        remote = self.ray.remote(max_retries=TRIES - 1, **self.options.resources)
+        try:
+            result = self.ray.get(remote(function).remote(*args))
+        except self.ray.exceptions.WorkerCrashedError:
+            raise explain_load_failure(report_death(), TRIES) from None
+        if isinstance(result, Exception):
+            raise result
+        return result
 
 
 def _record(work: ShardWork, row: dict[str, Any]) -> None:
@@ -231,67 +202,6 @@ def _write_centre(work: ShardWork, sample: CentreSample) -> FileRecord | Excepti
     method = _load(work)
     result = method if isinstance(method, Exception) else work.write_centre(sample, method)
     return explain_shard(result, 1, sample, work) if isinstance(result, CapturedError) else result
-
-
-@contextmanager
-def start_cluster(address: str | None, processors: int) -> Iterator[Any]:
-    """Connect to Ray, or start it, with no output of its own except from processes that die.
-
-    Args:
-        address: Address of a cluster; None to start one on this machine.
-        processors: Number of CPUs of a cluster that is started.
-
-    Yields:
-        The module `ray`.
-    """
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
-    if not address:  # else Ray looks for the address of this machine in the network, and listens there
-        os.environ["RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"] = "0"
-    try:
-        ray: Any = import_module("ray")
-        import_module("ray.data")  # which has further dependencies
-    except ImportError:
-        raise ImportError("--engine ray needs Ray; pip install 'otalign[ray]'") from None
-    started = not ray.is_initialized()
-    if started:
-        local = {} if address else {"num_cpus": processors, **_get_private_options()}
-        try:
-            ray.init(
-                address=address or "local",
-                runtime_env={"env_vars": ONE_THREAD},
-                log_to_driver=False,
-                logging_level=logging.CRITICAL,
-                **local,
-            )
-        except EXPECTED:
-            raise
-        except Exception as error:  # Ray raises Exception itself if a node does not start in 30 seconds
-            raise OSError(f"Ray cannot start; try again when the machine is less busy: {error}") from error
-    try:
-        yield ray
-    except ray.exceptions.RayError as error:
-        cause = describe(getattr(error, "cause", error))  # of a failed task: the error in it
-        raise OSError(f"Ray failed; use --resume to continue: {cause}") from error
-    finally:
-        if started:
-            ray.shutdown()
-
-
-def _get_private_options() -> dict[str, Any]:
-    """Return options of `ray.init` for a node that uses only this machine, its files and its network."""
-    # Without a token in the environment, Ray writes one below the home folder.
-    if "RAY_AUTH_TOKEN_PATH" not in os.environ and not Path("~/.ray/auth_token").expanduser().exists():
-        os.environ.setdefault("RAY_AUTH_TOKEN", token_hex())
-    # The dashboard process queries the cloud provider, even if usage statistics and the dashboard are off.
-    # With an invalid port, Ray starts without that process.
-    return {"include_dashboard": False, "dashboard_port": 65536}
-
-
-def _check_gpus(ray: Any, gpus: float, address: str | None) -> None:
-    """Raise ValueError if this machine has too few GPUs, for which Ray would wait; a cluster may grow."""
-    available = ray.cluster_resources().get("GPU", 0)
-    if gpus > available and not address:
-        raise ValueError(f"--gpus must be at most {available:g}, the number on this machine, got {gpus:g}")
 
 
 def _configure_data() -> Any:

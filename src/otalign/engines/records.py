@@ -1,7 +1,7 @@
 """Size and SHA-256 of every finished file of a run, by which damaged files are found.
 
 During a run, records are lines of a journal, `.shards.jsonl`, so that a finished shard costs one line however
-many there are. A finished run has all of them in `run.json`. A file without a record, because the run was
+many there are. A finished run has all of them in `_run.json`. A file without a record, because the run was
 killed between the two, or with a damaged one is written again, with the same bytes.
 """
 
@@ -87,7 +87,7 @@ def read_journal(file: Path) -> Iterator[tuple[str, FileRecord]]:
 
 
 def parse_records(files: object) -> Iterator[tuple[str, FileRecord]]:
-    """Parse records by name, as in `run.json`, skipping invalid ones."""
+    """Parse records by name, as in `_run.json`, skipping invalid ones."""
     for name, data in files.items() if isinstance(files, dict) else ():
         match name, data:
             case str(), {"bytes": int(size), "sha256": str(digest)}:

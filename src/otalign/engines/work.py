@@ -5,20 +5,22 @@ each is aligned by a call of its own, so that its bytes are the same whichever p
 often. If the aligner has no centre, that of the corpus is computed once and written into the folder.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
-from itertools import count, islice
+from itertools import chain, count, islice
 from typing import Any, NamedTuple
 
 from otalign.aligner import Aligner
+from otalign.alignment import Alignment
 from otalign.baselines import SimAligner
 from otalign.encoders.chunks import embed_pairs
 from otalign.encoders.whitening import Centre, read_first
 from otalign.engines.folder import Folder
 from otalign.engines.records import FileRecord
 from otalign.failures import CapturedError, capture
-from otalign.io.items import Item, make_sentences
+from otalign.io.items import Item, get_fields, make_sentences
 from otalign.method import Method
 from otalign.text.words import Pair
 
@@ -61,11 +63,11 @@ class MethodInfo(NamedTuple):
 
     Attributes:
         signature: Its signature.
-        centres: Whether it centres embeddings on the given pairs, and so needs a centre for all shards.
+        needs_centre: Whether it centres embeddings but has no centre, so that all shards need a common one.
     """
 
     signature: str
-    centres: bool
+    needs_centre: bool
 
 
 @dataclass(frozen=True)
@@ -110,14 +112,14 @@ class ShardWork:
         """
         read = done = 0
 
-        def pairs() -> Iterator[Pair]:
+        def items() -> Iterator[Item]:
             nonlocal read
             for read, item in enumerate(shard.items, 1):  # noqa: B007
-                yield make_sentences(item, self.pretokenized)
+                yield item
 
-        def align() -> Iterator[Any]:
+        def align() -> Iterator[Alignment]:
             nonlocal done
-            for alignment in method.align_many(pairs()):
+            for alignment in align_items(method, items(), self.pretokenized):
                 yield alignment
                 done += 1
                 if done % PROGRESS_INTERVAL == 0:
@@ -147,8 +149,7 @@ class ShardWork:
         """Return the index of the first item that cannot be aligned and written by itself."""
         for index in candidates:
             try:
-                pair = make_sentences(items[index], self.pretokenized)
-                self.folder.form.write([method.align(*pair)], BytesIO())
+                self.folder.form.write(align_items(method, [items[index]], self.pretokenized), BytesIO())
             except BaseException:
                 return index
         return None
@@ -175,6 +176,31 @@ class ShardWork:
 
     def _make_pairs(self, items: Iterable[Item]) -> Iterator[Pair]:
         return (make_sentences(item, self.pretokenized) for item in items)
+
+
+def align_items(
+    method: Method, items: Iterable[Item], pretokenized: bool = False, **options: Any
+) -> Iterator[Alignment]:
+    """Align the sentences of items; the alignments have the further fields of the items.
+
+    Args:
+        method: The aligner.
+        items: The items. They are read as alignments are asked for.
+        pretokenized: Whether the words of a text are separated by blanks.
+        **options: Options of `align_many`.
+
+    Yields:
+        An alignment for each item, in order.
+    """
+    waiting: deque[Mapping[str, Any] | None] = deque()
+
+    def pairs() -> Iterator[Pair]:
+        for item in items:
+            waiting.append(get_fields(item))
+            yield make_sentences(item, pretokenized)
+
+    for alignment in method.align_many(pairs(), **options):
+        yield alignment.with_fields(waiting.popleft())
 
 
 def split_into_shards(items: Iterable[Item], size: int = SIZE) -> Iterator[Shard]:
@@ -205,16 +231,31 @@ def split_into_shards(items: Iterable[Item], size: int = SIZE) -> Iterator[Shard
         yield Shard(number, batch, number * size)
 
 
+def read_sample(items: Iterator[Item]) -> tuple[CentreSample, Iterator[Item]]:
+    """Return the first items, and a stream of all items; an error among the first is raised in its place."""
+    sample: list[Item] = []
+    try:
+        sample.extend(islice(items, SAMPLE_SIZE))  # keeps the items before an error
+    except ValueError as error:
+        return CentreSample(sample), chain(sample, _raise_later(error))
+    return CentreSample(sample), chain(sample, items)
+
+
+def _raise_later(error: Exception) -> Iterator[Item]:
+    raise error
+    yield  # makes this a generator, which raises when it is iterated over
+
+
 def describe_method(method: Method) -> MethodInfo:
     """Return the properties of an aligner that an engine needs."""
     match method:
         case Aligner():
-            centres = method.settings.centring and method.centre is None
+            needs_centre = method.settings.centring and method.centre is None
         case SimAligner():
-            centres = method.centring and method.centre is None
+            needs_centre = method.centring and method.centre is None
         case _:
-            centres = False
-    return MethodInfo(method.signature, centres)
+            needs_centre = False
+    return MethodInfo(method.signature, needs_centre)
 
 
 def _with_centre(method: Method, centre: Centre | None) -> Method:

@@ -5,7 +5,7 @@ If a process dies or fails, another one gets its shard, until three attempts at 
 
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from typing import Any, Self
@@ -13,8 +13,17 @@ from typing import Any, Self
 from otalign.engines.faults import ends_the_run, explain_load_failure, explain_shard, report_death
 from otalign.engines.folder import CENTRE
 from otalign.engines.records import FileRecord
-from otalign.engines.work import CentreSample, MethodInfo, Shard, ShardWork, describe_method
+from otalign.engines.work import (
+    CentreSample,
+    MethodInfo,
+    Shard,
+    ShardWork,
+    describe_method,
+    read_sample,
+    split_into_shards,
+)
 from otalign.failures import EXPECTED, CapturedError, capture
+from otalign.io.items import Item
 from otalign.languages import LanguageWarning
 from otalign.processes import PipeProcess, exit_with_parent
 
@@ -70,8 +79,9 @@ class WorkerPool:
         for worker in self.workers:
             worker.stop()
 
-    def write_centre(self, sample: CentreSample) -> None:
+    def write_centre(self, items: Iterable[Item]) -> Iterable[Item]:
         """Have a worker compute the centre of the corpus, and record its file."""
+        sample, items = read_sample(iter(items))
         self.workers[0].submit(sample)
         while isinstance(result := self.workers[0].receive(), CapturedError):
             self._fail(0, result)
@@ -79,19 +89,29 @@ class WorkerPool:
         if result is not None:  # without words there is no centre
             self.work.folder.record(CENTRE, result)
         self.workers[0].task = None
+        return items
 
-    def write_shards(self, shards: Iterator[Shard]) -> Iterator[int]:
-        """Align and write all shards.
+    def write_shards(self, items: Iterable[Item], size: int, finished: Container[str]) -> Iterator[int]:
+        """Align and write all shards that are not finished.
+
+        A shard is read when a process is free, so that only the shards that are being aligned are in memory.
 
         Args:
-            shards: The shards. An error in reading them is raised once the shards before it are written.
+            items: The corpus. An error in reading it is raised once the shards before it are written.
+            size: Pairs per shard.
+            finished: Names of the files that need not be written.
 
         Yields:
             Numbers of pairs that were aligned; a negative number takes back those of a failed attempt.
         """
         errors: list[Exception] = []
-        readable = _stop_at_error(shards, errors)
+        skipped: list[int] = []  # numbers of pairs of finished shards
+        missing = self._find_missing(split_into_shards(items, size), finished, skipped)
+        readable = _stop_at_error(missing, errors)
         while busy := self._assign(readable):
+            if skipped:
+                yield sum(skipped)
+                skipped.clear()
             for connection in wait(list(busy)):
                 index, shard = busy[connection]
                 worker = self.workers[index]
@@ -108,8 +128,19 @@ class WorkerPool:
                     case pairs:
                         worker.reported += pairs
                         yield pairs
+        yield sum(skipped)
         if errors:
             raise errors[0]
+
+    def _find_missing(
+        self, shards: Iterable[Shard], finished: Container[str], skipped: list[int]
+    ) -> Iterator[Shard]:
+        """Yield the shards that are not written yet, and add the numbers of pairs of the others to a list."""
+        for shard in shards:
+            if self.work.folder.part(shard.number).name in finished:
+                skipped.append(len(shard.items))
+            else:
+                yield shard
 
     def _assign(self, shards: Iterator[Shard]) -> dict[Any, tuple[int, Shard]]:
         """Give each idle worker a shard; return index and shard of the busy workers by connection."""

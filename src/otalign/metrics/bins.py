@@ -10,6 +10,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from otalign.metrics.counts import Counts
+from otalign.validation import check_choice
 
 Grouping = Literal["null_rate", "length", "phrase_share"]
 
@@ -55,8 +56,7 @@ def breakdown(counts: Counts, by: Grouping, bins: int = 5) -> tuple[Bin, ...]:
         >>> [(bin.low, bin.high) for bin in breakdown(Counts.concatenate(pairs), "length", bins=2)]
         [(2.0, 4.0), (16.0, 18.0)]
     """
-    if by not in get_args(Grouping):
-        raise ValueError(f"by must be one of {', '.join(get_args(Grouping))}; got {by!r}")
+    check_choice("by", by, get_args(Grouping))
     if bins < 1:
         raise ValueError(f"bins must be at least 1, got {bins}")
     values = getattr(counts, by)

@@ -165,7 +165,7 @@ class Counts:
                 return self._tally("source_nulls") + self._tally("target_nulls")
             case "links+nulls":
                 return self.tally("links") + self.tally("nulls")
-        raise ValueError(f"counted must be one of {', '.join(map(repr, get_args(Counted)))}, got {counted!r}")
+        raise ValueError(f"counted must be one of {', '.join(get_args(Counted))}, got {counted!r}")
 
     @property
     def exact_match(self) -> np.ndarray:

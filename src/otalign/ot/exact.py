@@ -13,7 +13,7 @@ import numpy as np
 
 from otalign.arrays import device
 from otalign.ot.batch import ProblemBatch
-from otalign.ot.problem import Problem
+from otalign.ot.problem import Problem, check_stopping
 from otalign.ot.transport import Transport
 
 
@@ -40,10 +40,7 @@ class Exact:
     max_iterations: int = 100_000
 
     def __post_init__(self) -> None:
-        if not 0 <= self.tol < 1:
-            raise ValueError(f"tol must be at least 0 and below 1, got {self.tol}")
-        if self.max_iterations < 1:
-            raise ValueError(f"max_iterations must be at least 1, got {self.max_iterations}")
+        check_stopping(self.tol, self.max_iterations)
 
     def solve(self, batch: ProblemBatch, problem: Problem) -> Transport:
         """Solve every problem of a batch.

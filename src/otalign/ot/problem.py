@@ -99,3 +99,11 @@ class Problem(ABC):
             eps: Weight of the entropy.
         """
         return 1.0, 1.0
+
+
+def check_stopping(tol: float, max_iterations: int) -> None:
+    """Raise ValueError if a solver would never stop, or not start."""
+    if not 0 <= tol < 1:
+        raise ValueError(f"tol must be at least 0 and below 1, got {tol}")
+    if not isinstance(max_iterations, int) or max_iterations < 1:
+        raise ValueError(f"max_iterations must be at least 1, got {max_iterations}")

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from otalign.arrays import Array, device, is_torch_array
 from otalign.ot.arithmetic import Arithmetic, Linear, Log
 from otalign.ot.batch import ProblemBatch
-from otalign.ot.problem import Problem
+from otalign.ot.problem import Problem, check_stopping
 from otalign.ot.transport import Transport
 from otalign.ot.updates import Updates
 
@@ -63,10 +63,7 @@ class Entropic:
     def __post_init__(self) -> None:
         if not 0 < self.eps < float("inf"):
             raise ValueError(f"eps must be positive and finite, got {self.eps}; for no entropy use Exact()")
-        if not 0 <= self.tol < 1:
-            raise ValueError(f"tol must be at least 0 and below 1, got {self.tol}")
-        if not isinstance(self.max_iterations, int) or self.max_iterations < 1:
-            raise ValueError(f"max_iterations must be at least 1, got {self.max_iterations}")
+        check_stopping(self.tol, self.max_iterations)
 
     def solve(self, batch: ProblemBatch, problem: Problem) -> Transport:
         """Solve every problem of a batch.

@@ -34,14 +34,14 @@ def group_sentences(pair: Pair, links: Sequence[Link]) -> list[Phrase]:
     """
     if max(len(side.spans) for side in pair) < MIN_WORDS:
         return []
-    texts = [document(side.text) for side in pair]
+    source_text, target_text = texts = [document(side.text) for side in pair]
     if min(map(len, texts)) < 2:
         return []
     source, target = (
         _number_words(side, [start for start, _ in text.spans])
         for side, text in zip(pair, texts, strict=True)
     )
-    same = match_identical(*texts)
+    same = match_identical(source_text, target_text)
     matched_targets = set(same.values())
     crossings = [(source[i], target[j]) for i, j, _ in links]
     counts = Counter((a, b) for a, b in crossings if a not in same and b not in matched_targets)

@@ -1,18 +1,23 @@
 """Matching of the sentences that two texts have in common, in the same order, as in any diff."""
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from otalign.text.sentences import Document
 
 
-def match_identical(old: Document, new: Document) -> dict[int, int]:
+def match_identical(old: Document, new: Document, key: Callable[[str], str] = str) -> dict[int, int]:
     """Match identical sentences, as many as possible in the same order.
+
+    Args:
+        old: The old text.
+        new: The new text.
+        key: Function whose value is the same for sentences that count as identical.
 
     Returns:
         The index of a new sentence by the index of the old one.
     """
-    first, second = ([normalize_spaces(text) for text in side.sentences] for side in (old, new))
+    first, second = ([key(normalize_spaces(text)) for text in side.sentences] for side in (old, new))
     start = _count_common_prefix(first, second)
     end = _count_common_prefix(first[start:][::-1], second[start:][::-1])
     same = {k: k for k in range(start)}

@@ -3,6 +3,7 @@
 An encoder splits a misspelled or rare word into arbitrary subwords. Its letters still tell which word it is.
 """
 
+from array import array
 from collections.abc import Sequence
 from functools import lru_cache
 from zlib import crc32
@@ -55,4 +56,6 @@ def _count_word_ngrams(word: str) -> bytes:
         for start in range(0, len(letters) - 4 * length + 1, 4):
             place, sign = divmod(crc32(letters[start : start + 4 * length]), 2)
             counts[place % SIZE] += 2 * sign - 1
-    return np.clip(counts, -MOST, MOST).astype(np.int8).tobytes()
+    if len(letters) > 4 * MOST // len(LENGTHS):  # else no count can be larger
+        counts = [max(-MOST, min(MOST, count)) for count in counts]
+    return array("b", counts).tobytes()

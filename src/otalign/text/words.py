@@ -100,7 +100,10 @@ def join_words(words: Sequence[str]) -> Sentence:
         ((0, 8), (9, 11))
     """
     if isinstance(words, str) or not all(isinstance(word, str) for word in words):
-        raise TypeError(f"words must be a sequence of str, got {words!r}; for a text use tokenize or split")
+        raise TypeError(
+            f"words must be a sequence of str, got {words!r} ({type(words).__name__}); for a text use "
+            "tokenize or split, for tokens of spaCy otalign.integrations.spacy"
+        )
     return Sentence(" ".join(words), tuple(_compute_offsets(words)))
 
 
@@ -135,6 +138,8 @@ def to_sentence(text: Text) -> Sentence:
             return text
         case str():
             return tokenize(text)
+    if not isinstance(text, Iterable):
+        raise TypeError(f"a sentence must be a text, its words or a Sentence, got {text!r}")
     return join_words(text)
 
 

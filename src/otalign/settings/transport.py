@@ -1,17 +1,16 @@
-"""Settings of an aligner.
-
-`Settings` describes an aligner that solves a transport problem; `LearnedSettings` one whose scores were
-learned. Both are frozen values that can be printed, saved and loaded again.
-"""
+"""Settings of an aligner that solves a transport problem."""
 
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any, ClassVar, Literal, Self, TypedDict, get_args
+from typing import Any, ClassVar, Literal, TypedDict, get_args
 
 from otalign.alignment import Level
 from otalign.encoders import Pairing
 from otalign.ot import Entropic, Exact, Partial, Problem, Solver
 from otalign.problems import PARAMETERS, PROBLEMS, ProblemName, build_problem, find_spec
+from otalign.settings.fields import build_by_name, check_encoder, check_fields
+from otalign.suggestions import suggest
 from otalign.validation import check_choice, check_share
 
 Cost = Literal["cosine", "euclidean"]
@@ -19,18 +18,6 @@ Fertility = Literal["uniform", "norm"]
 
 SOLVERS = {"entropic": Entropic, "exact": Exact}
 WHITENING, SMOOTHING, DISTORTION = 0.5, 0.15, 0.2
-
-
-@dataclass(frozen=True)
-class Learned:
-    """Transport that a trained head has learned, with the best thresholds of its two levels of links."""
-
-    sure: float = 0.5
-    possible: float = 0.5
-
-    def __post_init__(self) -> None:
-        check_share("sure", self.sure)
-        check_share("possible", self.possible)
 
 
 class SettingsOptions(TypedDict, total=False):
@@ -98,7 +85,7 @@ class Settings:
     links: ClassVar[Level] = "sure"
 
     def __post_init__(self) -> None:
-        _check_names(self)
+        check_encoder(self.encoder, self.layer, self.trained)
         for name, type_ in (("pairing", Pairing), ("cost", Cost), ("fertility", Fertility)):
             check_choice(name, getattr(self, name), get_args(type_))
         spec = find_spec(self.problem)
@@ -142,6 +129,7 @@ class Settings:
         Raises:
             ValueError: If an option does not apply.
         """
+        check_options(options)
         changes: dict[str, Any] = {**options}
         if changes.pop("links", "sure") != "sure":
             raise ValueError("links must be 'sure' unless the aligner has learned which are, got 'possible'")
@@ -166,10 +154,10 @@ class Settings:
         Args:
             data: The dictionary.
         """
-        _check_fields(data, cls, {"links"})
+        check_fields(data, cls, {"links"})
         types: dict[str, Any] = {name: spec.type for name, spec in PROBLEMS.items() if name != "none"}
         parts = {
-            name: _build_by_name(name, data[name], kinds)
+            name: build_by_name(name, data[name], kinds)
             for name, kinds in (("problem", types), ("solver", SOLVERS))
             if name in data
         }
@@ -210,129 +198,8 @@ class Settings:
         return result | {"problem": result["problem"] or "none"}
 
 
-@dataclass(frozen=True, kw_only=True)
-class LearnedSettings:
-    """Settings of an aligner whose transport was learned.
-
-    Attributes:
-        encoder: Name or folder of the encoder that was fine-tuned.
-        layer: Encoder layer; 0 is the embedding layer.
-        pairing: How the two sentences are encoded; `canonical` makes the links independent of which sentence
-            is the source.
-        problem: The best thresholds of both levels.
-        links: Links to return: the sure ones, or all possible ones.
-        threshold: Minimum probability of a link. The default is that of the level.
-        trained: Description of the training data.
-    """
-
-    encoder: str
-    layer: int
-    pairing: Pairing = "joint"
-    problem: Learned = Learned()
-    links: Level = "sure"
-    threshold: float = None  # pyright: ignore[reportAssignmentType]: set below
-    trained: str | None = None
-
-    centring: ClassVar[bool] = False
-    whitening: ClassVar[float] = 0.0
-
-    def __post_init__(self) -> None:
-        _check_names(self)
-        check_choice("pairing", self.pairing, get_args(Pairing))
-        check_choice("links", self.links, get_args(Level))
-        if self.threshold is None:
-            object.__setattr__(self, "threshold", getattr(self.problem, self.links))
-        check_share("threshold", self.threshold)
-
-    def replace(self, **changes: Any) -> Self:
-        """Return a copy with other values; other links bring their own threshold."""
-        if changes.get("links", self.links) != self.links:
-            changes.setdefault("threshold", None)
-        return dataclasses.replace(self, **changes)
-
-    def apply_options(self, options: SettingsOptions, model: str) -> Self:
-        """Return a copy with the options of `Aligner.load`.
-
-        Args:
-            options: The options, of which only links and threshold may differ from the settings.
-            model: Name of the model, for error messages.
-
-        Returns:
-            The copy.
-
-        Raises:
-            ValueError: If another option differs.
-        """
-        for name, value in options.items():
-            if name not in ("links", "threshold") and value != getattr(self, name, None):
-                raise ValueError(
-                    f"{name} must be left out for {model}: it has learned its transport; only links and "
-                    f"threshold can be chosen. For another {name}, give an encoder that was not trained"
-                )
-        return self.replace(**options)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the settings as values that JSON can hold."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return values | {"problem": {"name": LEARNED, **asdict(self.problem)}}
-
-    @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> "LearnedSettings":
-        """Return the settings that `to_dict` wrote. Fields that only `Settings` has are ignored."""
-        _check_fields(data, cls, {field.name for field in fields(Settings)})
-        known = {field.name for field in fields(cls)}
-        problem = {"problem": _build_by_name("problem", data["problem"], {LEARNED: Learned})}
-        return cls(**({key: value for key, value in data.items() if key in known} | problem))
-
-    @property
-    def problem_name(self) -> str:
-        """The name `learned`."""
-        return LEARNED
-
-    def discard_training(self) -> Settings:
-        """Return settings that use the encoder without anything that was learned."""
-        return Settings(encoder=self.encoder, layer=self.layer, pairing=self.pairing, centring=False)
-
-    def get_options(self) -> dict[str, Any]:
-        """Return what users may change, by the names of the command line and the server."""
-        return {"problem": LEARNED, "threshold": self.threshold, "links": self.links}
-
-    def signature_fields(self) -> dict[str, object]:
-        """Return the fields of a signature; all else that decides the links is in the weights."""
-        result: dict[str, object] = {field.name: getattr(self, field.name) for field in fields(self)}
-        return result | {"problem": LEARNED}
-
-
-LEARNED = "learned"
-AnySettings = Settings | LearnedSettings
-
-
-def read_settings(data: dict[str, Any]) -> AnySettings:
-    """Return the settings of an aligner, as either `to_dict` wrote them."""
-    problem = data.get("problem")
-    learned = isinstance(problem, dict) and problem.get("name") == LEARNED
-    return (LearnedSettings if learned else Settings).from_dict(data)
-
-
-def _check_names(settings: AnySettings) -> None:
-    if not isinstance(settings.encoder, str):
-        raise TypeError(f"encoder must be a name, got {settings.encoder!r}")
-    if not isinstance(settings.layer, int):
-        raise TypeError(f"layer must be a number, got {settings.layer!r}")
-    if not isinstance(settings.trained, str | None):
-        raise TypeError(f"trained must be a text or None, got {settings.trained!r}")
-
-
-def _check_fields(data: dict[str, Any], cls: type, others: set[str]) -> None:
-    known = {field.name for field in fields(cls)}
-    for name in sorted(data.keys() - known - others):
-        raise ValueError(f"settings must be of {', '.join(sorted(known))}, got {name!r}")
-
-
-def _build_by_name(which: str, data: dict[str, Any] | None, types: dict[str, Any]) -> Any:
-    """Return the value that a dictionary with its `name` and its fields describes; None stays None."""
-    if data is None:
-        return None
-    if not isinstance(data, dict) or data.get("name") not in types:
-        raise ValueError(f"{which} must hold a name, one of {', '.join(types)}, got {data!r}")
-    return types[data["name"]](**{key: value for key, value in data.items() if key != "name"})
+def check_options(options: Mapping[str, Any]) -> None:
+    """Check that options are among those of `Aligner.load`."""
+    known = SettingsOptions.__annotations__
+    for name in options.keys() - known.keys():
+        raise TypeError(f"{name} is not an option of Aligner.load{suggest(name, known) or '; see Settings'}")

@@ -1,0 +1,192 @@
+"""Our head, which learns the transport too: words compete for counterparts, and links support each other."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from otalign.alignment import LEVELS
+from otalign.arrays import Array, array_namespace
+from otalign.scoring.batches import PairBatch
+from otalign.scoring.cost import compute_displacement, normalize
+from otalign.scoring.heads.convolution import apply_layer, map_blocks
+from otalign.scoring.heads.head import Head, draw_weights, multiply
+
+CHANNELS = 16  # of the convolutions
+FEATURES = len(LEVELS) + 3  # of a cell that the first convolution reads
+SPELLING_FEATURES = 3
+PROBABILITY_FEATURES = len(LEVELS) + 2  # of a cell that the last convolution reads
+SAME = 0.999  # similarity of spelling above which words are the same; less than 1, because of rounding
+PADDING = -1e4  # similarity of a cell without words
+
+
+@dataclass(frozen=True, eq=False)
+class TransportHead(Head):
+    """A learned transport, for sure links and for possible links.
+
+    Word vectors become tanh(x A + b). S_ij is the cosine of two of them times a learned sharpness, plus the
+    output of a small convolution over the cells around it, which also knows how alike two words are spelled,
+    whether they are the same word, and whether one of them stands elsewhere in the other sentence. The score
+    of word i having no link is learned, r_i = x_i · p + q. One scaling step, as of unbalanced transport with
+    a bin for unmatched mass,
+
+        f_i = −log(exp r_i + Σ_j exp S_ij),    g_j = −log(exp r_j + Σ_i exp S_ij),
+
+    makes the counterparts of a word, and none, compete. The logit of a link is
+
+        L_ij = α S_ij + β (2 S_ij + f_i + g_j) + γ
+
+    plus the output of one more convolution, over the probabilities σ(L) of the cells around it: in a phrase,
+    links support each other. Both levels share A and b; each has all other weights of its own. Logits are
+    calibrated on the dev sets after training; until then the calibration is the identity.
+    """
+
+    name = "LearnedTransport"
+    map: Array  # (D, D)
+    offset: Array  # (D,)
+    log_sharpness: Array  # (levels,)
+    price: Array  # (D, levels)
+    base_price: Array  # (levels,)
+    alpha: Array  # (levels,)
+    beta: Array  # (levels,)
+    gamma: Array  # (levels,)
+    near: Array  # (9 · 8, channels): first convolution, 3 × 3; (9 · 5, channels) without spelling
+    near_offset: Array  # (channels,)
+    wider: Array  # (9 · channels, channels): second convolution
+    wider_offset: Array  # (channels,)
+    seen: Array  # (channels, levels): output layer, added to S
+    around: Array  # (9 · 4, channels): convolution over probabilities
+    around_offset: Array  # (channels,)
+    support: Array  # (channels, levels): output layer, added to the logits
+    calibration: Array  # (3, levels): a logit x becomes scale · x + bend · asinh x + shift
+    null_calibration: Array  # (3, levels)
+
+    @classmethod
+    def initialize(cls, size: int, random: np.random.Generator, *, spelling: bool = True) -> Self:
+        """Return a head with random weights."""
+        levels = len(LEVELS)
+
+        def flat(value: float, *shape: int) -> np.ndarray:
+            return np.full(shape, value, dtype=np.float32)
+
+        same = np.repeat(np.array([[1.0], [0.0], [0.0]], dtype=np.float32), levels, axis=1)
+        return cls(
+            map=draw_weights(random, size, size),
+            offset=flat(0, size),
+            log_sharpness=flat(np.log(10), levels),
+            price=flat(0, size, levels),
+            base_price=flat(0, levels),
+            alpha=flat(0.5, levels),
+            beta=flat(0.5, levels),
+            gamma=flat(0, levels),
+            near=draw_weights(random, 9 * (FEATURES + SPELLING_FEATURES * spelling), CHANNELS),
+            near_offset=flat(0, CHANNELS),
+            wider=draw_weights(random, 9 * CHANNELS, CHANNELS),
+            wider_offset=flat(0, CHANNELS),
+            seen=flat(0, CHANNELS, levels),
+            around=draw_weights(random, 9 * PROBABILITY_FEATURES, CHANNELS),
+            around_offset=flat(0, CHANNELS),
+            support=flat(0, CHANNELS, levels),
+            calibration=same,
+            null_calibration=same.copy(),
+        )
+
+    @property
+    def reads_spelling(self) -> bool:
+        """True if the convolution reads the spelling of words."""
+        return len(self.near) > 9 * FEATURES
+
+    def compute_shapes(self, size: int) -> dict[str, tuple[int, ...]]:
+        """Return the shapes of all arrays."""
+        levels, channels = len(LEVELS), CHANNELS
+        return {
+            "map": (size, size),
+            "offset": (size,),
+            "price": (size, levels),
+            **dict.fromkeys(("log_sharpness", "base_price", "alpha", "beta", "gamma"), (levels,)),
+            "near": (9 * (FEATURES + SPELLING_FEATURES * self.reads_spelling), channels),
+            "wider": (9 * channels, channels),
+            "around": (9 * PROBABILITY_FEATURES, channels),
+            **dict.fromkeys(("near_offset", "wider_offset", "around_offset"), (channels,)),
+            **dict.fromkeys(("seen", "support"), (channels, levels)),
+            **dict.fromkeys(("calibration", "null_calibration"), (3, levels)),
+        }
+
+    def compute_logits(self, batch: PairBatch) -> Array:
+        """Compute the logits of all links at each level, (levels, B, N, M), before calibration."""
+        xp, cells, size = array_namespace(batch.X), batch.cells, len(self.offset)
+        words = batch.X[..., :size], batch.Y[..., :size]
+        X, Y = (normalize(xp, xp.tanh(multiply(xp, x, self.map) + self.offset)) for x in words)
+        S = (X @ xp.matrix_transpose(Y))[None, ...] * _expand_levels(xp.exp(self.log_sharpness))
+        S = S + self._read_neighbours(xp, S, batch)
+        f, g = (
+            -xp.logaddexp(self._score_nulls(xp, x), _log_sum_exp(xp, xp.where(cells, S, PADDING), axis))
+            for x, axis in zip(words, (3, 2), strict=True)
+        )
+        competition = 2 * S + f[:, :, :, None] + g[:, :, None, :]
+        alpha, beta, gamma = map(_expand_levels, (self.alpha, self.beta, self.gamma))
+        logits = alpha * S + beta * competition + gamma
+        return logits + self._support_links(xp, logits, batch)
+
+    def _score_nulls(self, xp: Any, X: Array) -> Array:
+        """Compute the scores of words having no link, (levels, B, N)."""
+        return xp.permute_dims(multiply(xp, X, self.price) + self.base_price, (2, 0, 1))
+
+    def _read_neighbours(self, xp: Any, S: Array, batch: PairBatch) -> Array:
+        """Compute what the neighbourhood of each cell adds to S, (levels, B, N, M)."""
+        cells = batch.cells
+        sure = xp.where(cells, S[0, ...], PADDING)
+        attention = (_softmax(xp, sure, 2) + _softmax(xp, sure, 1)) / 2
+        distance = xp.astype(xp.abs(compute_displacement(xp, batch.is_source, batch.is_target)), S.dtype)
+        spelling = self._compare_spelling(xp, batch) if self.reads_spelling else ()
+
+        def apply_layers(features: Array) -> Array:
+            mask = features[..., -1:]
+            first = apply_layer(xp, features, self.near, self.near_offset, mask)
+            second = first + apply_layer(xp, first, self.wider, self.wider_offset, mask)
+            return multiply(xp, second, self.seen)
+
+        features = (*S, attention, distance, *spelling, xp.astype(cells, S.dtype))
+        return map_blocks(xp, features, apply_layers, reach=2)
+
+    def _compare_spelling(self, xp: Any, batch: PairBatch) -> tuple[Array, Array, Array]:
+        """Compare the spelling of all words, (B, N, M) each.
+
+        Returns:
+            How alike two words are spelled, whether they are the same, and for how many of the two (none,
+            one or both, as 0 to 1) the same word stands elsewhere in the other sentence.
+        """
+        X, Y = (x[..., len(self.offset) :] for x in (batch.X, batch.Y))
+        alike = X @ xp.matrix_transpose(Y)
+        same = xp.astype((alike > SAME) & batch.cells, alike.dtype)
+        elsewhere = (xp.astype(xp.sum(same, axis=axis, keepdims=True) > same, alike.dtype) for axis in (1, 2))
+        return alike, same, sum(elsewhere) / 2
+
+    def _support_links(self, xp: Any, logits: Array, batch: PairBatch) -> Array:
+        """Compute what the links around each cell add to its logit, (levels, B, N, M)."""
+        mask = xp.astype(batch.cells, logits.dtype)
+        links = mask / (1 + xp.exp(-xp.clip(logits, -30.0, 30.0)))
+        # How many links both words have together, up to a few: a word inside a phrase has several.
+        sure = links[0, ...]
+        counts = xp.sum(sure, axis=1, keepdims=True) + xp.sum(sure, axis=2, keepdims=True)
+
+        def apply_layers(features: Array) -> Array:
+            output = apply_layer(xp, features, self.around, self.around_offset, features[..., -1:])
+            return multiply(xp, output, self.support)
+
+        return map_blocks(xp, (*links, xp.clip(counts, 0.0, 4.0) / 2, mask), apply_layers, reach=1)
+
+
+def _expand_levels(values: Array) -> Array:
+    """Expand values (levels,) to broadcast with cells (levels, B, N, M)."""
+    return values[:, None, None, None]
+
+
+def _log_sum_exp(xp: Any, x: Array, axis: int) -> Array:
+    top = xp.max(x, axis=axis, keepdims=True)
+    return xp.squeeze(top, axis=axis) + xp.log(xp.sum(xp.exp(x - top), axis=axis))
+
+
+def _softmax(xp: Any, x: Array, axis: int) -> Array:
+    raised = xp.exp(x - xp.max(x, axis=axis, keepdims=True))
+    return raised / xp.sum(raised, axis=axis, keepdims=True)

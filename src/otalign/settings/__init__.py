@@ -1,0 +1,35 @@
+"""Settings of an aligner.
+
+`Settings` describes an aligner that solves a transport problem; `LearnedSettings` one whose scores were
+learned. Both are frozen values that can be printed, saved and loaded again.
+"""
+
+from otalign.settings.file import SETTINGS, AnySettings, load_settings, read_settings, save_settings
+from otalign.settings.learned import LEARNED, Learned, LearnedSettings
+from otalign.settings.transport import (
+    DISTORTION,
+    SMOOTHING,
+    WHITENING,
+    Cost,
+    Fertility,
+    Settings,
+    SettingsOptions,
+)
+
+__all__ = [
+    "DISTORTION",
+    "LEARNED",
+    "SETTINGS",
+    "SMOOTHING",
+    "WHITENING",
+    "AnySettings",
+    "Cost",
+    "Fertility",
+    "Learned",
+    "LearnedSettings",
+    "Settings",
+    "SettingsOptions",
+    "load_settings",
+    "read_settings",
+    "save_settings",
+]

@@ -1,0 +1,121 @@
+"""Settings of an aligner whose scores were learned."""
+
+import dataclasses
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any, ClassVar, Self, get_args
+
+from otalign.alignment import Level
+from otalign.encoders import Pairing
+from otalign.settings.fields import build_by_name, check_encoder, check_fields
+from otalign.settings.transport import Settings, SettingsOptions, check_options
+from otalign.validation import check_choice, check_share
+
+LEARNED = "learned"
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Transport that a trained head has learned, with the best thresholds of its two levels of links."""
+
+    sure: float = 0.5
+    possible: float = 0.5
+
+    def __post_init__(self) -> None:
+        check_share("sure", self.sure)
+        check_share("possible", self.possible)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnedSettings:
+    """Settings of an aligner whose transport was learned.
+
+    Attributes:
+        encoder: Name or folder of the encoder that was fine-tuned.
+        layer: Encoder layer; 0 is the embedding layer.
+        pairing: How the two sentences are encoded; `canonical` makes the links independent of which sentence
+            is the source.
+        problem: The best thresholds of both levels.
+        links: Links to return: the sure ones, or all possible ones.
+        threshold: Minimum probability of a link. The default is that of the level.
+        trained: Description of the training data.
+    """
+
+    encoder: str
+    layer: int
+    pairing: Pairing = "joint"
+    problem: Learned = Learned()
+    links: Level = "sure"
+    threshold: float = None  # pyright: ignore[reportAssignmentType]: set below
+    trained: str | None = None
+
+    centring: ClassVar[bool] = False
+    whitening: ClassVar[float] = 0.0
+
+    def __post_init__(self) -> None:
+        check_encoder(self.encoder, self.layer, self.trained)
+        check_choice("pairing", self.pairing, get_args(Pairing))
+        check_choice("links", self.links, get_args(Level))
+        if self.threshold is None:
+            object.__setattr__(self, "threshold", getattr(self.problem, self.links))
+        check_share("threshold", self.threshold)
+
+    def replace(self, **changes: Any) -> Self:
+        """Return a copy with other values; other links bring their own threshold."""
+        if changes.get("links", self.links) != self.links:
+            changes.setdefault("threshold", None)
+        return dataclasses.replace(self, **changes)
+
+    def apply_options(self, options: SettingsOptions, model: str) -> Self:
+        """Return a copy with the options of `Aligner.load`.
+
+        Args:
+            options: The options, of which only links and threshold may differ from the settings.
+            model: Name of the model, for error messages.
+
+        Returns:
+            The copy.
+
+        Raises:
+            ValueError: If another option differs.
+        """
+        check_options(options)
+        for name, value in options.items():
+            if name not in ("links", "threshold") and value != getattr(self, name, None):
+                raise ValueError(
+                    f"{name} must be left out: the model {Path(model).name} has learned its transport, and "
+                    f"takes only links and threshold; for another {name}, give model= an encoder that was "
+                    "not trained"
+                )
+        return self.replace(**options)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the settings as values that JSON can hold."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return values | {"problem": {"name": LEARNED, **asdict(self.problem)}}
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "LearnedSettings":
+        """Return the settings that `to_dict` wrote. Fields that only `Settings` has are ignored."""
+        check_fields(data, cls, {field.name for field in fields(Settings)})
+        known = {field.name for field in fields(cls)}
+        problem = {"problem": build_by_name("problem", data["problem"], {LEARNED: Learned})}
+        return cls(**({key: value for key, value in data.items() if key in known} | problem))
+
+    @property
+    def problem_name(self) -> str:
+        """The name `learned`."""
+        return LEARNED
+
+    def discard_training(self) -> Settings:
+        """Return settings that use the encoder without anything that was learned."""
+        return Settings(encoder=self.encoder, layer=self.layer, pairing=self.pairing, centring=False)
+
+    def get_options(self) -> dict[str, Any]:
+        """Return what users may change, by the names of the command line and the server."""
+        return {"problem": LEARNED, "threshold": self.threshold, "links": self.links}
+
+    def signature_fields(self) -> dict[str, object]:
+        """Return the fields of a signature; all else that decides the links is in the weights."""
+        result: dict[str, object] = {field.name: getattr(self, field.name) for field in fields(self)}
+        return result | {"problem": LEARNED}
