@@ -21,8 +21,9 @@ from experiments.supervised.reliability import measure_reliability
 from experiments.supervised.results import Result
 from experiments.supervised.rows import FURTHER_ROW, REFIT_ROW, ROWS, UNION, Try
 from experiments.supervised.trainers import find_trainer
-from otalign.aligner import Aligner, load_settings
+from otalign.aligner import Aligner
 from otalign.metrics import Counts, count, scores, signature
+from otalign.settings import load_settings
 from otalign.training import Checkpoint, RunOptions, TrainingResult, refit
 from otalign.tuning import calibrate
 

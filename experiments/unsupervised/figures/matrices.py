@@ -52,11 +52,9 @@ def plot_matrices(study: Study, number: int) -> Any | None:
         weights = _compute_plan(study, settings, source, target)
         linked = weights > settings.threshold
         squares(ax, weights, linked)
-        label_words(ax.set_xticks, ax.get_xticklabels, target.words, linked.any(0), rotation=90)
+        label_words(ax.xaxis, target.words, linked.any(0), upright=False)
         # The rows have the same words in all three, but not the same nulls.
-        label_words(
-            ax.set_yticks, ax.get_yticklabels, source.words if ax is axes[0] else [""] * n, linked.any(1)
-        )
+        label_words(ax.yaxis, source.words if ax is axes[0] else [""] * n, linked.any(1))
         ax.set_title(title, loc="left", fontsize=10, pad=4)
     return figure
 

@@ -16,6 +16,7 @@ import numpy as np
 
 from otalign.encoders.encoder import INPUTS, Encoder, Pairing
 from otalign.encoders.onnx import MODEL, TOKENIZER, Onnx
+from otalign.encoders.restoration import describe_model
 from otalign.encoders.transformers import Transformers
 from otalign.text.words import Text, to_sentence, tokenize
 
@@ -101,6 +102,7 @@ def _write(
         with _quiet():
             graph = quantize(graph, calibration_feeds(original, calibration))
     about = {"name": original.name, "layer": original.layer, "limit": original.limit, "pad": original.pad}
+    about |= describe_model(original.model.config, original.layer, original.mix)
     remove_traces(graph)
     onnx.helper.set_model_props(graph, {key: str(value) for key, value in about.items()})
     onnx.save(graph, folder / MODEL)
@@ -180,9 +182,13 @@ def _compare(original: Encoder, exported: Encoder, int8: bool) -> str:
     worst = float(abs(x - y).max())
     lengths = np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1)
     cosine = float((np.sum(x * y, axis=1) / lengths).mean())
-    result = f"{len(x):,} words compared: largest difference {worst:.1e}, mean cosine {cosine:.6f}"
+    figure = f"mean cosine {cosine:.4f}" if int8 else f"largest difference {worst:.1e}"  # what is checked
+    result = f"{len(x):,} words compared with the original: {figure}"
     if not (cosine >= ALIKE if int8 else worst <= TOLERANCE):
-        raise ValueError(f"the exported encoder differs from the original ({result}); nothing was written")
+        needed = f"at least {ALIKE}" if int8 else f"at most {TOLERANCE:g}"
+        raise ValueError(
+            f"the exported encoder is too different ({result}, {needed} needed); nothing was written"
+        )
     return result
 
 

@@ -4,6 +4,7 @@ The folder holds `encoder.onnx`, whose metadata has name, layer, limit and paddi
 """
 
 import os
+from functools import partial
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from typing import Any
@@ -72,6 +73,10 @@ class Onnx(Encoder):
         super().__init__(
             name, layer, limit, pad, Subworder(tokenizer), BATCH if batch_size is None else batch_size
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the folder and the options, with which the encoder is read again: a session has no state."""
+        return partial(Onnx, self.folder.resolve(), threads=self.at_once, batch_size=self.batch_size), ()
 
     def hidden(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
         """Compute the states of the layer."""

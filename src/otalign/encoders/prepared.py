@@ -13,6 +13,7 @@ import numpy as np
 from otalign.encoders.subwords import Subworder
 from otalign.encoders.windows import Input, InputPiece, make_inputs
 from otalign.text.words import Sentence
+from otalign.validation import check_choice
 
 # How an encoder reads two sentences: together, the source first; each by itself; or together, in an order
 # that does not depend on which one is the source.
@@ -98,9 +99,7 @@ class PairPreparer:
         Returns:
             Source, target, source, target, … in batches by length.
         """
-        if pairing not in get_args(Pairing):
-            known = ", ".join(map(repr, get_args(Pairing)))
-            raise ValueError(f"pairing must be one of {known}, got {pairing!r}")
+        check_choice("pairing", pairing, get_args(Pairing))
         sentences = [sentence for pair in pairs for sentence in pair]
         starts = np.array([0, *accumulate(len(sentence.spans) for sentence in sentences)])
         batches = split_into_batches(self.as_inputs(sentences, pairing), self.batch_size, self.padding)

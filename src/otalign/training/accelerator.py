@@ -4,12 +4,14 @@ import os
 from collections.abc import Iterable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
 
 from otalign.encoders import EXPORTED
-from otalign.encoders.pretrained import read_depth
+from otalign.encoders.pretrained import read_config, read_depth
+from otalign.encoders.restoration import restore
 from otalign.encoders.transformers import Transformers
 
 MAX_WORKERS = 12
@@ -59,7 +61,7 @@ def choose_workers(accelerator: Any) -> int:
 
 
 def load_encoder(name: str, kept: int | None, device: Any) -> Transformers:
-    """Load an encoder to train.
+    """Load an encoder to train; one that was exported is restored first.
 
     Args:
         name: Folder of the encoder, or its name on the Hugging Face hub.
@@ -67,13 +69,23 @@ def load_encoder(name: str, kept: int | None, device: Any) -> Transformers:
         device: Device of torch.
 
     Raises:
-        ValueError: If it has no weights to train, or fewer layers.
+        ValueError: If it cannot be restored, has fewer layers, or has a decoder.
     """
-    if (Path(name) / EXPORTED).is_file():
-        raise ValueError(
-            f"{name} is exported and has no weights to train; give the encoder that was exported"
-        )
+    if not (Path(name) / EXPORTED).is_file():
+        return _load_layers(name, kept, device)
+    with TemporaryDirectory(prefix="otalign-restored-") as folder:
+        restore(Path(name), Path(folder))
+        encoder = _load_layers(folder, kept, device)
+    encoder.name = Path(name).resolve().name
+    encoder.folder = encoder.origin = Path(name)  # which has the head, the settings and the tokenizer
+    return encoder
+
+
+def _load_layers(name: str, kept: int | None, device: Any) -> Transformers:
     last = read_depth(name)
     if kept is not None and kept > last:
         raise ValueError(f"depth must be at most {last}, the number of layers of {name}, got {kept}")
-    return Transformers(name, kept or last, device=str(device), kept=kept)
+    encoder = Transformers(name, kept or last, device=str(device), kept=kept)
+    if read_config(name, encoder.origin).is_encoder_decoder:
+        raise ValueError(f"only encoders can be trained, and {encoder.name} has a decoder too")
+    return encoder

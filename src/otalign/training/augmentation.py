@@ -12,7 +12,7 @@ from functools import partial
 
 from otalign.training import edits
 from otalign.training.examples import Example
-from otalign.training.synonyms import Synonyms
+from otalign.training.word_groups import WordGroups
 
 Draw = Callable[[], Example]  # returns another training pair, at random
 Edit = Callable[[Example, random.Random, Draw], Example | None]
@@ -28,7 +28,7 @@ EDITS: dict[str, Edit] = {
     "single": edits.pair_single_words,
     "identity": edits.pair_with_itself,
 }
-COPIES = (*EDITS, "synonyms")  # kinds that add copies
+COPIES = (*EDITS, "swap", "synonyms")  # kinds that add copies
 KINDS = (*COPIES, "case")
 
 
@@ -40,6 +40,7 @@ class Augmentation:
 
     Attributes:
         exchange: Spans of one sentence change places: list items, two phrases, or the beginning and the rest.
+        swap: Two words of one sentence change places, half of the time words of the same kind (`siblings`).
         typos: One word, about a third, or all longer words of one sentence are misspelled.
         unrelated: A sentence is paired with one of another pair; nothing corresponds.
         join: Two to five pairs become one, half of the time in another order on the target side.
@@ -51,6 +52,8 @@ class Augmentation:
         synonyms: Up to three words of a sentence are replaced by synonyms; their links stay.
         case: Share of all examples, not copies, whose case is changed (lower, upper, title, capital).
         lexicon: The synonyms; without them there are no such copies.
+        siblings: Words of the same kind, such as spoon and fork, to be swapped; without them only the words
+            of the sentence itself are.
 
     Raises:
         ValueError: If a share is not from 0 to 1.
@@ -61,7 +64,8 @@ class Augmentation:
     """
 
     exchange: float = 0.25
-    typos: float = 0.12
+    swap: float = 0.1
+    typos: float = 0.15
     unrelated: float = 0.06
     join: float = 0.08
     repeat: float = 0.05
@@ -71,7 +75,8 @@ class Augmentation:
     identity: float = 0.06
     synonyms: float = 0.15
     case: float = 0.2
-    lexicon: Synonyms | None = None
+    lexicon: WordGroups | None = None
+    siblings: WordGroups | None = None
 
     def __post_init__(self) -> None:
         for name, share in self.to_dict().items():
@@ -90,6 +95,8 @@ class Augmentation:
         Args:
             kind: One of `COPIES`.
         """
+        if kind == "swap":
+            return partial(edits.swap_words, self.siblings)
         if kind == "synonyms":
             assert self.lexicon is not None  # else no copy of the kind is made
             return partial(edits.replace_words, self.lexicon)

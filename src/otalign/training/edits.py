@@ -18,7 +18,7 @@ from otalign.training.examples import (
     make_identity_example,
     make_null_example,
 )
-from otalign.training.synonyms import Synonyms
+from otalign.training.word_groups import WordGroups
 
 Draw = Callable[[], Example]
 
@@ -112,6 +112,29 @@ def _rotate(count: int, separators: list[range], random: Random) -> list[int]:
     return [*range(cut, count), *range(cut)]
 
 
+def swap_words(siblings: WordGroups | None, example: Example, random: Random, draw: Draw) -> Example | None:
+    """Swap two linked words of the target sentence, half of the time two words of the same kind.
+
+    For that, one of them is replaced on both sides by a sibling of the other. Then a word of the same kind is
+    where the counterpart of a word would be, and the counterpart is elsewhere.
+    """
+    cells = _find_linked_words(example)
+    if len(cells) < 2:
+        return None
+    (_, one), (i, other) = random.sample(cells, 2)
+    found = siblings.find(example.target[one]) if siblings else ()
+    there = {word.lower() for word in (*example.source, *example.target)}
+    new = [words[0] for words in found if len(words) == 1 and words[0].lower() not in there]
+    if new and random.random() < 0.5:
+        source, target, targets = list(example.source), list(example.target), example.targets.copy()
+        source[i] = target[other] = random.choice(new)
+        targets[:, i, other] = 1
+        example = replace(example, source=tuple(source), target=tuple(target), targets=targets)
+    order = list(range(len(example.target)))
+    order[one], order[other] = other, one
+    return example.select_target(order)
+
+
 def misspell_words(example: Example, random: Random, draw: Draw) -> Example | None:
     """Misspell one word, about a third, or all longer words of the target sentence. Links stay."""
     able = [k for k, word in enumerate(example.target) if word.isalpha() and len(word) >= CONTENT_LETTERS]
@@ -121,7 +144,7 @@ def misspell_words(example: Example, random: Random, draw: Draw) -> Example | No
     if how < 0.4:
         chosen = {random.choice(able)}
     else:
-        share = 0.3 if how < 0.8 else 1.0
+        share = 0.3 if how < 0.7 else 1.0
         chosen = {k for k in able if random.random() < share} or {random.choice(able)}
     words = (misspell(word, random) if k in chosen else word for k, word in enumerate(example.target))
     return replace(example, target=tuple(words))
@@ -221,7 +244,7 @@ def _find_linked_words(example: Example) -> list[tuple[int, int]]:
     ]
 
 
-def replace_words(synonyms: Synonyms, example: Example, random: Random, draw: Draw) -> Example | None:
+def replace_words(synonyms: WordGroups, example: Example, random: Random, draw: Draw) -> Example | None:
     """Replace up to three words of the target sentence by synonyms, whose words all take over the targets."""
     able = [k for k, word in enumerate(example.target) if synonyms.find(word)]
     if not able:

@@ -8,13 +8,14 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from otalign.aligner import Aligner, load_settings
+from otalign.aligner import Aligner
 from otalign.alignment import Level
 from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.transformers import Transformers
+from otalign.models import resolve_model
 from otalign.ot import Problem
 from otalign.scoring import Head, load_head
-from otalign.settings import AnySettings, Learned
+from otalign.settings import AnySettings, Learned, load_settings
 from otalign.training.accelerator import choose_workers, load_encoder, make_accelerator
 from otalign.training.batches import PairSet
 from otalign.training.checkpoints import RunKey
@@ -45,8 +46,8 @@ def train(
     """Train an aligner on several corpora together, and keep its best epoch on their dev sets.
 
     Args:
-        encoder: Folder or name of a pretrained encoder, or the folder of an aligner that was trained on the
-            same problem, to train it further.
+        encoder: Folder or name of a pretrained encoder; or, to train it further, the folder of an aligner
+            that was trained on the same problem, or the name of an installed model such as `small`.
         sources: Gold pairs to learn from and to choose by, by the name of their corpus.
         problem: `Learned()` to learn the transport itself, or one of the paper's transport problems.
         recipe: Hyperparameters; the default suits the problem and the encoder.
@@ -72,13 +73,15 @@ def train(
         >>> result.aligner.save("my-aligner")  # doctest: +SKIP
     """
     check_sources(sources)
+    encoder = str(resolve_model(encoder))
     objective = make_objective(problem, level)
     recipe = recipe or objective.choose_recipe(load_settings(Path(encoder)))
     pairs = TrainingPairs.collect(sources, objective.level, balance=recipe.balance)
     base, model, run = _build_run(encoder, sources, pairs, objective, recipe, distillation, options)
     epochs = run.fit()
     aligner = Aligner(_finish_encoder(base, model), model.settings, head=model.export_head())
-    aligner, curves = objective.fit_dev(aligner, model, run.dev)
+    unseen = {name: source.unseen_dev for name, source in sources.items()}
+    aligner, curves = objective.fit_dev(aligner, model, run.dev, unseen)
     return TrainingResult(aligner, recipe, objective.level, epochs, find_best_scores(curves))
 
 
@@ -121,7 +124,7 @@ def refit(
     recipe = recipe.replace(patience=None)
     pairs = TrainingPairs.collect(sources, result.level, with_dev=True, balance=recipe.balance)
     base, model, run = _build_run(
-        encoder, sources, pairs, objective, recipe, distillation, options, with_dev=False
+        str(resolve_model(encoder)), sources, pairs, objective, recipe, distillation, options, with_dev=False
     )
     run.fit()
     head = objective.copy_calibration(model.export_head(), result.aligner.head)

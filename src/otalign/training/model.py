@@ -19,7 +19,12 @@ from otalign.training.tensors import BatchTensors
 
 CALIBRATION = {"calibration", "null_calibration"}  # arrays of a head that are not learned from the train set
 # Arrays that are kept at 0 to leave a part out. A head without spelling has fewer features instead.
-ABLATED_ARRAYS: dict[HeadPart, str] = {"competition": "beta", "prices": "price", "neighbours": "seen"}
+ABLATED_ARRAYS: dict[HeadPart, str] = {
+    "competition": "beta",
+    "prices": "price",
+    "neighbours": "seen",
+    "support": "support",
+}
 
 
 class Learner(nn.Module):

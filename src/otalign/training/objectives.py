@@ -16,6 +16,7 @@ from torch.nn import functional as F
 from otalign.aligner import Aligner
 from otalign.alignment import LEVELS, Level
 from otalign.encoders import Pairing
+from otalign.gold import Gold
 from otalign.ot import Entropic, Problem
 from otalign.problems import find_spec
 from otalign.scoring import Head, LearnedScorer, PairBatch, ProjectionHead, TransportHead, TransportScorer
@@ -83,9 +84,20 @@ class Objective(Protocol):
         ...
 
     def fit_dev(
-        self, aligner: Aligner, model: "Model", devs: Mapping[str, "DevSet"]
+        self,
+        aligner: Aligner,
+        model: "Model",
+        devs: Mapping[str, "DevSet"],
+        unseen: Mapping[str, Sequence[Gold]],
     ) -> tuple[Aligner, Curves]:
         """Fit thresholds, and calibration where there is one, to dev sets.
+
+        Args:
+            aligner: The trained aligner.
+            model: The same as a torch module.
+            devs: Dev sets by name.
+            unseen: Pairs of the dev sets that share no sentence with the train sets, to calibrate on: the
+                model is more confident about sentences that it has learned from.
 
         Returns:
             The aligner with all that was fitted, and its curves.
@@ -157,7 +169,11 @@ class TransportObjective:
         return {self.level: TransportScorer(settings, head).score(words).links}
 
     def fit_dev(
-        self, aligner: Aligner, model: "Model", devs: Mapping[str, "DevSet"]
+        self,
+        aligner: Aligner,
+        model: "Model",
+        devs: Mapping[str, "DevSet"],
+        unseen: Mapping[str, Sequence[Gold]],
     ) -> tuple[Aligner, Curves]:
         """Choose the threshold with the highest mean F1."""
         curves = {name: dev.compute_curves(model) for name, dev in devs.items()}
@@ -216,7 +232,7 @@ class LearnedObjective:
         """
         if pairing != "canonical":
             return TransportHead(**arrays)
-        symmetric = {name: _symmetrise(arrays[name]) for name in ("near", "wider")}
+        symmetric = {name: _symmetrise(arrays[name]) for name in ("near", "wider", "around")}
         return TransportHead(**{**arrays, **symmetric})
 
     def compute_loss(
@@ -233,10 +249,14 @@ class LearnedObjective:
         return {level: LearnedScorer(head, level).score(words).links for level in LEVELS}
 
     def fit_dev(
-        self, aligner: Aligner, model: "Model", devs: Mapping[str, "DevSet"]
+        self,
+        aligner: Aligner,
+        model: "Model",
+        devs: Mapping[str, "DevSet"],
+        unseen: Mapping[str, Sequence[Gold]],
     ) -> tuple[Aligner, Curves]:
         """Calibrate the logits, and choose the thresholds of both levels."""
-        return calibrate(aligner, {name: dev.golds for name, dev in devs.items()}, self.level)
+        return calibrate(aligner, unseen, self.level)
 
     def copy_calibration(self, head: TransportHead, source: Any) -> TransportHead:
         """Return the head with the calibration of another."""

@@ -4,7 +4,7 @@ A teacher predicts calibrated probabilities at both levels, where gold may have 
 together with gold links, or alone where pairs are unlabelled. The mean is taken over several teachers.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import chain, tee
 from pathlib import Path
@@ -70,26 +70,79 @@ def predict_targets(
         >>> (sure > 0.5).astype(int).tolist()
         [[1, 0, 0], [0, 0, 1]]
     """
-    bounds = range(0, len(texts), CHUNK)
-    teachers_digest = "".join(map(digest_teacher, teachers))
-    files = [folder / f"{_digest_chunk(teachers_digest, texts, k)}.npz" if folder else None for k in bounds]
-    parts = {k: _read_targets(file) for k, file in zip(bounds, files, strict=True) if file and file.is_file()}
-    missing = [k for k in bounds if k not in parts]
+    files = _name_files(teachers, texts, folder)
+    parts = {k: _read_targets(file) for k, file in files.items() if file and file.is_file()}
     if folder:
         folder.mkdir(parents=True, exist_ok=True)
-    progress("teachers", len(texts) - _count_pairs(missing, texts), len(texts))
-    pairs = chain.from_iterable(_read_chunk(texts, k) for k in missing)
-    found = _predict_mean(teachers, pairs, workers) if missing else iter(())
-    for done, k in enumerate(missing, 1):
+    missing = [k for k in files if k not in parts]
+    parts |= _predict_chunks(teachers, texts, missing, files, workers, progress)
+    whole = Targets.concatenate([parts[k] for k in files])
+    return Targets(whole.starts, whole.cells, (whole.values / STEPS).astype(np.float32))
+
+
+def predict_part(
+    teachers: Sequence[Aligner],
+    texts: PairTexts,
+    folder: Path,
+    part: tuple[int, int],
+    *,
+    workers: int = 0,
+    progress: Progress = no_progress,
+) -> None:
+    """Predict a part of the pairs into the folder of `predict_targets`, so that processes share the work.
+
+    Args:
+        teachers: Aligners with a learned transport.
+        texts: All pairs.
+        folder: Folder that keeps predictions.
+        part: Number of the part, from 1, and the number of parts.
+        workers: Number of processes that prepare pairs for the teachers.
+        progress: Function that is called with a description, the amount done, and the total.
+
+    Example:
+        >>> from otalign import Aligner
+        >>> from otalign.training import PairTexts
+        >>> texts = PairTexts.build([(("he", "ran"), ("he", "was", "running"))])
+        >>> predict_part([Aligner.load()], texts, Path("kept"), (1, 2))
+        >>> len(list(Path("kept").iterdir()))
+        1
+    """
+    files = _name_files(teachers, texts, folder)
+    number, count = part
+    folder.mkdir(parents=True, exist_ok=True)
+    missing = [k for k, file in list(files.items())[number - 1 :: count] if file and not file.is_file()]
+    _predict_chunks(teachers, texts, missing, files, workers, progress)
+
+
+def _name_files(teachers: Sequence[Aligner], texts: PairTexts, folder: Path | None) -> dict[int, Path | None]:
+    """Return the file that keeps the predictions of each chunk, by the number of its first pair."""
+    digest = "".join(map(digest_teacher, teachers))
+    starts = range(0, len(texts), CHUNK)
+    return {k: folder / f"{_digest_chunk(digest, texts, k)}.npz" if folder else None for k in starts}
+
+
+def _predict_chunks(
+    teachers: Sequence[Aligner],
+    texts: PairTexts,
+    starts: Sequence[int],
+    files: Mapping[int, Path | None],
+    workers: int,
+    progress: Progress,
+) -> dict[int, Targets]:
+    """Predict the chunks that start at some pairs, and write each to its file."""
+    parts: dict[int, Targets] = {}
+    progress("teachers", len(texts) - _count_pairs(starts, texts), len(texts))
+    pairs = chain.from_iterable(_read_chunk(texts, k) for k in starts)
+    found = _predict_mean(teachers, pairs, workers) if starts else iter(())
+    for done, k in enumerate(starts, 1):
         stop = min(k + CHUNK, len(texts))
         parts[k] = Targets.build((next(found) for _ in range(k, stop)), np.uint8)
-        if file := files[k // CHUNK]:
+        if file := files[k]:
             with open_atomic(file) as out:
                 part = parts[k]
                 np.savez_compressed(out, starts=part.starts, cells=part.cells, values=part.values)
-        progress("teachers", len(texts) - _count_pairs(missing[done:], texts), len(texts))
-    whole = Targets.concatenate([parts[k] for k in bounds])
-    return Targets(whole.starts, whole.cells, (whole.values / STEPS).astype(np.float32))
+        progress("teachers", len(texts) - _count_pairs(starts[done:], texts), len(texts))
+    return parts
 
 
 def digest_teacher(teacher: Aligner) -> str:

@@ -7,7 +7,8 @@ from typing import Any, Literal, get_args
 from otalign.training.augmentation import NO_AUGMENTATION, Augmentation
 
 OptimizerName = Literal["adamw", "adafactor"]
-HeadPart = Literal["competition", "prices", "neighbours", "spelling"]
+HeadPart = Literal["competition", "prices", "neighbours", "spelling", "support"]
+EPOCHS, STEPS = 6, 600
 MAX_EPOCHS = 30  # of a small corpus, which is read more often
 
 
@@ -20,8 +21,9 @@ class Recipe:
         head_lr_multiplier: Factor of the learning rate for weights that are not pretrained.
         optimizer: Optimizer, `adamw` or `adafactor`.
         batch_size: Pairs of a step.
-        epochs: Epochs at most.
-        steps: Steps at least; a small corpus is read up to 30 times to reach them.
+        epochs: Epochs at most. The default is 6, and more for a small corpus, until `steps` are reached.
+        steps: Steps at least; a small corpus is read up to 30 times to reach them. The default is 600, or 0
+            if `epochs` is given.
         patience: Epochs without a better dev F1 after which training stops; None to never stop early.
         delta: Difference by which a dev F1 must be higher to be better.
         decay: Whether the learning rate rises over a tenth of the steps and then falls to 0.
@@ -42,16 +44,17 @@ class Recipe:
         ValueError: If a value is out of its range.
 
     Example:
-        >>> Recipe(epochs=4).replace(seed=7).seed
-        7
+        >>> recipe = Recipe(epochs=4).replace(seed=7)
+        >>> recipe.epochs, recipe.steps, recipe.seed
+        (4, 0, 7)
     """
 
     learning_rate: float = 1e-4
     head_lr_multiplier: float = 10.0
     optimizer: OptimizerName = "adamw"
     batch_size: int = 32
-    epochs: int = 6
-    steps: int = 600
+    epochs: int = None  # pyright: ignore[reportAssignmentType]: set below
+    steps: int = None  # pyright: ignore[reportAssignmentType]: set below
     patience: int | None = None
     delta: float = 1e-4
     decay: bool = True
@@ -68,6 +71,10 @@ class Recipe:
     seed: int = 1
 
     def __post_init__(self) -> None:
+        if self.steps is None:
+            object.__setattr__(self, "steps", STEPS if self.epochs is None else 0)
+        if self.epochs is None:
+            object.__setattr__(self, "epochs", EPOCHS)
         for name, values, choices in (
             ("optimizer", (self.optimizer,), get_args(OptimizerName)),
             ("ablate", self.ablate, get_args(HeadPart)),
@@ -91,12 +98,12 @@ class Recipe:
                 raise ValueError(f"{name} must be at least 0 and below 1, got {getattr(self, name)}")
 
     def replace(self, **changes: Any) -> "Recipe":
-        """Return a copy with other values.
+        """Return a copy with other values. A number of epochs alone is not extended to reach `steps`.
 
         Args:
             **changes: The other values, by field.
         """
-        return replace(self, **changes)
+        return replace(self, **({"steps": 0} | changes if "epochs" in changes else changes))
 
     def count_epochs(self, steps: int) -> int:
         """Return the number of epochs at most, given the steps of each.

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from otalign.alignment import LEVELS, Level
-from otalign.encoders.pretrained import read_config
 from otalign.encoders.transformers import Transformers
 from otalign.gold import Gold
 from otalign.training.batches import encode_pairs
@@ -51,10 +51,23 @@ class CorpusSplits:
         moved = [gold for gold, keep in zip(self.dev, numbers, strict=True) if not keep]
         return CorpusSplits(self.train, kept, [*self.extra, *moved])
 
+    @cached_property
+    def unseen_dev(self) -> Sequence[Gold]:
+        """Pairs of the dev set that share no sentence with the train set; all pairs if none is left."""
+        seen = {
+            _fold_case(words) for gold in (*self.train, *self.extra) for words in (gold.source, gold.target)
+        }
+        unseen = [gold for gold in self.dev if seen.isdisjoint(map(_fold_case, (gold.source, gold.target)))]
+        return unseen or self.dev
+
     @property
     def dev_levels(self) -> tuple[Level, ...]:
         """Levels at which the links of the dev set differ."""
         return LEVELS if any(gold.possible for gold in self.dev) else LEVELS[:1]
+
+
+def _fold_case(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(word.casefold() for word in words)
 
 
 Sources = Mapping[str, CorpusSplits]  # by the name of the corpus
@@ -136,11 +149,9 @@ def check_sources(sources: Sources) -> None:
 def check_encoder(encoder: Transformers, golds: Sequence[Gold], recipe: Recipe) -> None:
     """Raise ValueError if an encoder cannot be trained on these pairs.
 
-    It must have no decoder, as many layers as are mixed, and an embedding for every subword of its tokenizer,
-    which must know most of the words.
+    It must have as many layers as are mixed, and an embedding for every subword of its tokenizer, which must
+    know most of the words.
     """
-    if read_config(encoder.name, encoder.origin).is_encoder_decoder:
-        raise ValueError(f"only encoders can be trained, and {encoder.name} has a decoder too")
     if recipe.layers > encoder.layer + 1:
         raise ValueError(
             f"layers must be at most {encoder.layer + 1}, as many as {encoder.name} has, got {recipe.layers}"

@@ -2,7 +2,7 @@
 
 Calibration is a logistic regression on the logit x and asinh x of each level: a scale, a bend, which treats
 confident and doubtful logits differently, and a shift. It is fitted first for links, then, with their
-calibrated probabilities, for nulls.
+calibrated probabilities, for nulls. All dev sets have the same weight, whatever their size.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -108,7 +108,7 @@ def calibrate(
 
     Returns:
         The aligner, calibrated on all dev sets together, with the thresholds of the highest mean F1; and its
-        curves on each dev set.
+        curves on each dev set. A dev set counts at the levels at which its links differ.
 
     Raises:
         TypeError: If the aligner has not learned its transport.
@@ -122,9 +122,7 @@ def calibrate(
         1.0
     """
     sets = {name: DevLogits.compute(aligner, golds, level) for name, golds in devs.items()}
-    head = calibrate_head(
-        get_transport_head(aligner), [one for each in sets.values() for one in each.batches]
-    )
+    head = calibrate_head(get_transport_head(aligner), list(sets.values()))
     curves = {name: each.compute_curves(head) for name, each in sets.items()}
     sure, possible = (best_threshold(curves.values(), one) for one in LEVELS)
     # Where all links are sure, the possible ones are the same; a level that is not learned is like the other.
@@ -142,10 +140,13 @@ def best_threshold(curves: Iterable[Mapping[Level, Curve]], level: Level) -> flo
     return float(those[0].thresholds[int(np.argmax(np.round(f1, DIGITS)))])
 
 
-def calibrate_head(head: TransportHead, batches: Sequence[LabelledLogits]) -> TransportHead:
-    """Return the head with a calibration that was fitted to logits."""
-    head = replace(head, calibration=_fit_levels(_collect_links(batches, k) for k in range(len(LEVELS))))
-    nulls = (_collect_nulls(batches, head.calibration, k) for k in range(len(LEVELS)))
+def calibrate_head(head: TransportHead, sets: Sequence[DevLogits]) -> TransportHead:
+    """Return the head with a calibration that was fitted to the logits of dev sets."""
+    by_level = [[one.batches for one in sets if level in one.levels] for level in LEVELS]
+    by_level = [of or [one.batches for one in sets] for of in by_level]  # a level that no dev set has
+    links = ([_collect_links(one, k) for one in of] for k, of in enumerate(by_level))
+    head = replace(head, calibration=_fit_levels(links))
+    nulls = ([_collect_nulls(one, head.calibration, k) for one in of] for k, of in enumerate(by_level))
     return replace(head, null_calibration=_fit_levels(nulls))
 
 
@@ -169,42 +170,48 @@ def _collect_nulls(
     return np.concatenate(logits), np.concatenate(labels).astype(float)
 
 
-def _fit_levels(data: Iterable[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    return np.array([_fit_calibration(*one) for one in data], dtype=np.float32).T
+def _fit_levels(data: Iterable[Sequence[tuple[np.ndarray, np.ndarray]]]) -> np.ndarray:
+    """Fit a calibration for each level, given logits and labels of each dev set."""
+    return np.array([_fit_calibration(sets) for sets in data], dtype=np.float32).T
 
 
-def _fit_calibration(logits: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Fit scale, bend and shift to labels by maximum likelihood.
+def _fit_calibration(sets: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    """Fit scale, bend and shift to the logits and labels of several sets by maximum likelihood.
 
     There is no bend where it would make the calibration decrease. Labels that are all equal, or separated
     without an error, have no finite solution: then the calibration is the identity.
     """
+    logits, labels = map(np.concatenate, zip(*sets, strict=True))
+    weights = np.concatenate([np.full(len(x), len(logits) / max(1, len(x)) / len(sets)) for x, _ in sets])
     no, yes = logits[labels == 0], logits[labels == 1]
     if not len(no) or not len(yes) or no.max() <= yes.min() or yes.max() <= no.min():
         return IDENTITY
-    scale, bend, shift = _fit_logistic_regression(np.stack([logits, np.arcsinh(logits)]), labels)
+    both = np.stack([logits, np.arcsinh(logits)])
+    scale, bend, shift = _fit_logistic_regression(both, labels, weights)
     if scale < 0 or scale + bend <= 0:
-        bend, (scale, shift) = 0.0, _fit_logistic_regression(logits[None], labels)
+        bend, (scale, shift) = 0.0, _fit_logistic_regression(both[:1], labels, weights)
     return np.array([scale, bend, shift]) if scale >= 0 < scale + bend else IDENTITY
 
 
-def _fit_logistic_regression(features: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Fit the weights of features (k, items), and a shift, by Newton's method."""
+def _fit_logistic_regression(features: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Fit the coefficients of features (k, items), and a shift, to weighted labels by Newton's method."""
     middle, spread = features.mean(axis=1, dtype=float), features.std(axis=1, dtype=float)
     x = np.concatenate([(features - middle[:, None]) / spread[:, None], np.ones((1, len(labels)))])
     at = np.zeros(len(x))
+
+    def compute_loss(at: np.ndarray) -> float:
+        return float(weights @ np.logaddexp(0, np.where(labels > 0, -at @ x, at @ x)))
+
     for _ in range(STEPS):
         p = 1 / (1 + np.exp(-np.clip(at @ x, -60, 60)))
         # Where two features are proportional, the solution of least norm is taken.
-        step = np.linalg.lstsq((x * (p * (1 - p))) @ x.T, x @ (labels - p), rcond=RANK)[0]
-        while abs(step).max() > CLOSE and _compute_loss(at + step, x, labels) > _compute_loss(at, x, labels):
+        step = np.linalg.lstsq((x * (weights * p * (1 - p))) @ x.T, x @ (weights * (labels - p)), rcond=RANK)[
+            0
+        ]
+        while abs(step).max() > CLOSE and compute_loss(at + step) > compute_loss(at):
             step = step / 2  # far from the minimum a whole step may be too long
         if abs(step).max() <= CLOSE:
             break
         at = at + step
-    weights = at[:-1] / spread
-    return np.array([*weights, at[-1] - weights @ middle])
-
-
-def _compute_loss(at: np.ndarray, x: np.ndarray, labels: np.ndarray) -> float:
-    return float(np.logaddexp(0, np.where(labels > 0, -at @ x, at @ x)).sum())
+    coefficients = at[:-1] / spread
+    return np.array([*coefficients, at[-1] - coefficients @ middle])

@@ -146,14 +146,12 @@ def tune(
     found |= search.score_settings(
         [settings for settings in fine if settings not in found], "fine search", progress
     )
-    return {
-        level: TuningResult(
-            level,
-            TrialResult.from_score(best := _find_best(found, wanted[level], level), found[best][level]),
-            tuple(TrialResult.from_score(settings, scores[level]) for settings, scores in found.items()),
-        )
-        for level in levels
-    }
+    return {level: _make_result(level, found, _find_best(found, wanted[level], level)) for level in levels}
+
+
+def _make_result(level: Level, found: Mapping[Settings, Scores], best: Settings) -> TuningResult:
+    rows = {settings: TrialResult.from_score(settings, scores[level]) for settings, scores in found.items()}
+    return TuningResult(level, rows[best], tuple(rows.values()))
 
 
 @dataclass(frozen=True)

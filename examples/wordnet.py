@@ -1,9 +1,10 @@
-"""Write groups of synonyms for `otalign train --synonyms`, from the files of WordNet 3.0.
+"""Write groups of words for `otalign train --synonyms --siblings`, from the files of WordNet 3.0.
 
-python examples/wordnet_synonyms.py FOLDER synonyms.tsv      # FOLDER has index.noun, cntlist.rev, …
+python examples/wordnet.py FOLDER synonyms.tsv siblings.tsv      # FOLDER has index.noun, cntlist.rev, …
 
-Words are synonyms here if the most frequent sense of each is the same. Their regular inflections are written
-too, and number words with their figures. Debian's package wordnet-base has the folder /usr/share/wordnet.
+Words are synonyms here if the most frequent sense of each is the same, and siblings if those of two nouns are
+of the same kind, such as fork and spoon. Their regular inflections are written too, and among the synonyms
+number words with their figures. Debian's package wordnet-base has the folder /usr/share/wordnet.
 """
 
 import sys
@@ -14,6 +15,7 @@ from pathlib import Path
 PARTS = {"noun": 1, "verb": 2, "adj": 3, "adv": 4}  # with their numbers in sense keys
 SATELLITE = 5  # number of adjectives that stand by another, in sense keys
 DOMINANT = 0.8  # share of a word's occurrences that its part of speech must have
+MOST_SIBLINGS, MOST_LETTERS = 60, 10  # a larger group has little in common, and longer words are rare
 ONES = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven"]
 ONES += ["twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen"]
 TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
@@ -37,8 +39,8 @@ def count_parts(folder: Path) -> dict[str, Counter[int]]:
     return counts
 
 
-def find_groups(folder: Path, part: str, counts: dict[str, Counter[int]]) -> Iterator[list[str]]:
-    """Yield the lemmas of one part of speech whose most frequent sense is the same."""
+def find_first_senses(folder: Path, part: str, counts: dict[str, Counter[int]]) -> dict[str, list[str]]:
+    """Find the lemmas of one part of speech by their most frequent sense."""
     first: dict[str, list[str]] = defaultdict(list)
     for line in read_lines(folder / f"index.{part}"):
         lemma, *rest = line.split()
@@ -47,11 +49,29 @@ def find_groups(folder: Path, part: str, counts: dict[str, Counter[int]]) -> Ite
         if total and counts[lemma][PARTS[part]] < DOMINANT * total:
             continue
         first[rest[-senses]].append(lemma)
-    for group in first.values():
+    return first
+
+
+def find_synonyms(folder: Path, part: str, counts: dict[str, Counter[int]]) -> Iterator[list[str]]:
+    """Yield the lemmas of one part of speech whose most frequent sense is the same."""
+    for group in find_first_senses(folder, part, counts).values():
         words = [lemma.replace("_", " ") for lemma in group if len(lemma) > 1]
         words = [word for word in words if word.replace(" ", "").isalpha()]
         if len(words) > 1 and any(counts[lemma] for lemma in group):  # names of species do not occur
             yield words
+
+
+def find_siblings(folder: Path, counts: dict[str, Counter[int]]) -> Iterator[list[str]]:
+    """Yield the nouns whose most frequent senses are of the same kind."""
+    first = find_first_senses(folder, "noun", counts)
+    groups: dict[str, list[str]] = defaultdict(list)
+    for line in read_lines(folder / "data.noun"):
+        sense, *rest = line.split(" | ")[0].split()
+        words = [lemma for lemma in first.get(sense, ()) if lemma.isalpha() and len(lemma) <= MOST_LETTERS]
+        kind = next((rest[k + 1] for k, mark in enumerate(rest) if mark in ("@", "@i")), None)
+        if words and kind:
+            groups[kind].append(words[0])  # the others are its synonyms
+    yield from (group for group in groups.values() if 3 <= len(group) <= MOST_SIBLINGS)
 
 
 def read_irregular(folder: Path, part: str) -> set[str]:
@@ -99,16 +119,25 @@ def list_numbers() -> Iterator[list[str]]:
     yield from ([f"{k}{endings.get(k, 'th')}", word] for k, word in enumerate(ORDINALS, 1))
 
 
-def main(folder: Path, output: Path) -> None:
+def write_groups(groups: list[list[str]], output: Path) -> None:
+    """Write the groups that have more than one word."""
+    groups = [group for group in groups if len(group) > 1]
+    output.write_text("".join("\t".join(group) + "\n" for group in groups), encoding="utf-8")
+    print(f"{output}: {len(groups):,} groups of words")
+
+
+def main(folder: Path, synonyms: Path, siblings: Path) -> None:
     counts = count_parts(folder)
     groups = list(list_numbers())
     for part in PARTS:
         irregular = read_irregular(folder, part)
-        for words in find_groups(folder, part, counts):
-            groups += [group for group in inflect_group(words, part, irregular) if len(group) > 1]
-    output.write_text("".join("\t".join(group) + "\n" for group in groups), encoding="utf-8")
-    print(f"{output}: {len(groups):,} groups of synonyms")
+        for words in find_synonyms(folder, part, counts):
+            groups += inflect_group(words, part, irregular)
+    write_groups(groups, synonyms)
+    irregular = read_irregular(folder, "noun")
+    kinds = find_siblings(folder, counts)
+    write_groups([group for words in kinds for group in inflect_group(words, "noun", irregular)], siblings)
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:3]))
+    main(*map(Path, sys.argv[1:4]))

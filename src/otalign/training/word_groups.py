@@ -1,4 +1,4 @@
-"""Synonyms that augmentation puts in the place of words."""
+"""Groups of words, such as synonyms, that augmentation puts in the place of each other."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -8,14 +8,14 @@ from pathlib import Path
 from otalign.training.examples import Words
 
 
-class Synonyms:
-    """The synonyms of words; a synonym may consist of several words.
+class WordGroups:
+    """Words that belong together: synonyms, or words of the same kind.
 
     Args:
-        groups: Groups of words with the same meaning. The parts of a phrase are separated by spaces.
+        groups: Words and phrases of each group. The words of a phrase are separated by spaces.
 
     Example:
-        >>> Synonyms([("quit", "give up"), ("3", "three")]).find("Quit")
+        >>> WordGroups([("quit", "give up"), ("3", "three")]).find("Quit")
         (('Give', 'up'),)
     """
 
@@ -32,25 +32,25 @@ class Synonyms:
         self.digest = digest.hexdigest()
 
     @classmethod
-    def read(cls, path: Path) -> "Synonyms":
+    def read(cls, path: Path) -> "WordGroups":
         """Read a file with a group on each line, separated by tabs.
 
         Raises:
             ValueError: If no line has two words or more.
         """
         lines = path.read_text(encoding="utf-8").splitlines()
-        synonyms = cls(line.split("\t") for line in lines)
-        if not any(synonyms._others.values()):
-            raise ValueError(f"{path} has no synonyms; each line must be words separated by tabs")
-        return synonyms
+        groups = cls(line.split("\t") for line in lines)
+        if not any(groups._others.values()):
+            raise ValueError(f"{path} has no groups of words; each line must be words separated by tabs")
+        return groups
 
     def find(self, word: str) -> tuple[Words, ...]:
-        """Return the synonyms of a word, with a capital letter where the word has one."""
+        """Return the others of a word's groups, with a capital letter where the word has one."""
         found = self._others.get(word.lower(), ())
         if word[:1].isupper():
             return tuple((first[:1].upper() + first[1:], *rest) for first, *rest in found)
         return found
 
     def __repr__(self) -> str:
-        """Describe the synonyms by their digest, which decides whether a training is the same."""
-        return f"Synonyms({len(self._others)} words, {self.digest[:12]})"
+        """Describe the groups by their digest, which decides whether a training is the same."""
+        return f"WordGroups({len(self._others)} words, {self.digest[:12]})"
