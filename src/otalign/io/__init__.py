@@ -14,6 +14,7 @@ from otalign.gold import WordlessLinks
 from otalign.io.corpora import CORPORA, Corpus, load
 from otalign.io.files import Reading, read, write
 from otalign.io.formats import FORMATS, Format
+from otalign.io.guessing import guess_format
 from otalign.io.items import Item, LineTally, TextPair, Unaligned, WordPair
 from otalign.io.limits import ReaderLimits
 from otalign.io.lines import BadLine, Line
@@ -33,6 +34,7 @@ __all__ = [
     "Unaligned",
     "WordPair",
     "WordlessLinks",
+    "guess_format",
     "load",
     "read",
     "write",

@@ -1,5 +1,6 @@
 """Files of items: `read` a file as a stream of items, `write` items to a file, in constant memory."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -12,6 +13,8 @@ from otalign.io.formats import Format, get_format
 from otalign.io.items import Item, LineTally, get_words, make_gold
 from otalign.io.limits import DEFAULT_LIMITS, ReaderLimits
 from otalign.io.lines import BadLine, Line, Path, compress, read_lines
+from otalign.io.parquet import PARQUET, Rows
+from otalign.io.parquet import write as write_parquet
 
 
 @dataclass
@@ -88,12 +91,12 @@ def read(
     skip_bad: bool = False,
     limits: ReaderLimits = DEFAULT_LIMITS,
     pretokenized: bool = False,
-) -> Reading:
+) -> Reading | Rows:
     """Read the items of a file, or of several that belong together.
 
     Args:
         paths: The file; a tuple or list for a format of several files.
-        format: One of `FORMATS`.
+        format: One of `FORMATS`, or `parquet`.
         words: Items with words, for a format without words: the items are then `Gold`, and links are checked
             against the lengths of the sentences.
         skip_bad: Whether to skip and count bad lines instead of raising `BadLine`.
@@ -113,9 +116,12 @@ def read(
         >>> list(read("pairs.txt", "bars"))
         [TextPair(source='a small house', target='ein kleines Haus')]
     """
-    form = get_format(format)
-    if words is not None and not form.wordless:
+    if words is not None and not is_wordless(format):
         raise ValueError(f"words must be left out for {format!r}, which has its own")
+    if format == PARQUET:
+        (file,) = _paths(paths, format, 1, 1)
+        return Rows(file, limits, pretokenized)
+    form = get_format(format)
     if isinstance(words, Reading) and words.skip_bad:
         raise ValueError("words must be read without skip_bad: a line left out would shift the others")
     files = _paths(paths, format, len(form.write), form.max_files)
@@ -130,7 +136,7 @@ def write(items: Iterable[Item], paths: Path | Sequence[Path], format: str) -> i
     Args:
         items: The items. Weights are lost where a format has none.
         paths: The file, compressed if its suffix is .gz or .zst; a tuple or list for several files.
-        format: One of `FORMATS`.
+        format: One of `FORMATS`, or `parquet`.
 
     Returns:
         The number of items.
@@ -147,6 +153,8 @@ def write(items: Iterable[Item], paths: Path | Sequence[Path], format: str) -> i
         >>> write([item], "links.txt", "pharaoh"), Path("links.txt").read_text()
         (1, '0-0 1-1\n')
     """
+    if format == PARQUET:
+        return _write_rows(items, *_paths(paths, format, 1, 1))
     form, number = get_format(format), 0
     count = len(form.write)
     places = [FilePath(path) for path in _paths(paths, format, count, count)]
@@ -167,6 +175,24 @@ def write(items: Iterable[Item], paths: Path | Sequence[Path], format: str) -> i
         for file in files:  # a full disk is noticed here, before the first of them is replaced
             file.flush()
     return number
+
+
+def _write_rows(items: Iterable[Item], path: Path) -> int:
+    tally = Counter[str]()
+
+    def count() -> Iterator[Item]:
+        for item in items:
+            tally["items"] += 1
+            yield item
+
+    with open_atomic(FilePath(path)) as file:
+        write_parquet(count(), file)
+    return tally["items"]
+
+
+def is_wordless(format: str) -> bool:
+    """Return whether files of a format hold links without words, which must come from elsewhere."""
+    return format != PARQUET and get_format(format).wordless
 
 
 def _paths(paths: Path | Sequence[Path], format: str, least: int, most: int) -> tuple[Path, ...]:

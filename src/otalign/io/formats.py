@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from otalign.io import brackets, ists, links, tables
+from otalign.io import brackets, csv_rows, ists, links, tables
 from otalign.io.items import Item, LineTally
 
 
@@ -116,6 +116,9 @@ FORMATS = {
         max_files=2,
     ),
     "tsv": Format("source and target, with a tab", links.split_lines, tables.parse_tsv, (tables.format_tsv,)),
+    "csv": Format(
+        "source and target, with a header", csv_rows.split_rows, csv_rows.parse_csv, (csv_rows.format_csv,)
+    ),
     "jsonl": Format(
         "one JSON object per line, with everything",
         links.split_lines,
@@ -131,5 +134,5 @@ FORMATS = {
 def get_format(format: str) -> Format:
     """Return the format of a name, or raise ValueError."""
     if format not in FORMATS:
-        raise ValueError(f"format must be one of {', '.join(FORMATS)}, got {format!r}")
+        raise ValueError(f"format must be one of {', '.join((*FORMATS, 'parquet'))}, got {format!r}")
     return FORMATS[format]

@@ -11,19 +11,23 @@
     </alignment>
     </sentence>
 
-Types and scores of chunks are ignored; chunks aligned with 0 have no counterpart.
+Chunks aligned with 0 have no counterpart. The type and the score of each chunk are kept in the field `chunks`
+of the alignment, where JSON keeps them too; links without them are written as EQUI // 5.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
+from typing import Any
 
 from otalign.alignment import Alignment, Link, Phrase
+from otalign.gold import Gold
 from otalign.io.items import Item, LineTally, get_links, get_texts, get_words, make_alignment
 from otalign.io.lines import BadLine, FileSection, Line
 
 WORD = re.compile(r"([0-9]{1,9})[ \t]+([^ \t]+)[ \t]*:[ \t]*")
-CHUNKS = re.compile(r"((?:[0-9]{1,9}[ \t]+)+)<==>((?:[ \t]+[0-9]{1,9})+)[ \t]*(?://.*)?")
+CHUNKS = re.compile(r"((?:[0-9]{1,9}[ \t]+)+)<==>((?:[ \t]+[0-9]{1,9})+)[ \t]*(?://(.*))?")
+TYPE, SCORE = re.compile("[A-Z0-9_]{1,40}"), re.compile(r"NIL|[0-9]{1,9}(\.[0-9]{1,9})?")
 MAX_LINKS = 1_000_000  # per pair: two short lists of words stand for all links between them
 SECTIONS = ("source", "translation", "alignment")
 
@@ -45,18 +49,29 @@ def parse_ists(record: list[Line], merged: LineTally) -> Alignment:
     """Parse a pair."""
     sections = _split_sections(record)
     source, target = (_parse_words(sections[name]) for name in SECTIONS[:2])
-    pairs = []
+    pairs, chunks = [], []
     for line in sections["alignment"]:
         match = CHUNKS.fullmatch(line.text.strip(" \t"))
         if not match:
             raise BadLine(line, repr(line.text), "chunks such as 3 4 <==> 3 // EQUI // 5 // a car <==> one")
-        left, right = ([int(place) for place in side.split()] for side in match.groups())
+        left, right = ([int(place) for place in side.split()] for side in match.groups()[:2])
         if max(left) > len(source) or max(right) > len(target):
             raise BadLine(line, repr(line.text), f"places up to {len(source)} and {len(target)}")
         if len(pairs) + len(left) * len(right) > MAX_LINKS:
             raise BadLine(line, "more links", f"at most {MAX_LINKS:,} in a pair")
         pairs += [(i - 1, j - 1) for i, j in product(left, right) if i and j]
-    return make_alignment(record[0], (source, target), pairs, merged)
+        chunks.append(_parse_annotation(left, right, match[3] or ""))
+    alignment = make_alignment(record[0], (source, target), pairs, merged)
+    return alignment.with_fields({"chunks": chunks} if any("type" in chunk for chunk in chunks) else None)
+
+
+def _parse_annotation(left: list[int], right: list[int], text: str) -> dict[str, Any]:
+    """Return a chunk as values that JSON can hold: words from 0, and type and score if the line has them."""
+    places = {name: [k - 1 for k in side if k] for name, side in (("source", left), ("target", right))}
+    kind, score, *_ = (*(part.strip() for part in text.split("//")), "", "")
+    if not TYPE.fullmatch(kind) or not SCORE.fullmatch(score):
+        return places
+    return {**places, "type": kind, "score": None if score == "NIL" else float(score)}
 
 
 def format_ists(item: Item, number: int) -> str:
@@ -66,9 +81,11 @@ def format_ists(item: Item, number: int) -> str:
     lines = [f'<sentence id="{number}" status="">', f"// {text.source}", f"// {text.target}"]
     for name, words in zip(SECTIONS, (source, target), strict=False):
         lines += [f"<{name}>", *(f"{k} {word} : " for k, word in enumerate(words, 1)), f"</{name}>"]
+    alignment = Alignment(source, target, links)
+    given = _read_chunks(item.fields, alignment) if isinstance(item, Alignment | Gold) else None
     lines += [
         "<alignment>",
-        *_format_chunks(Alignment(source, target, links)),
+        *(_format_chunk(alignment, *chunk) for chunk in given or _derive_chunks(alignment)),
         "</alignment>",
         "</sentence>",
         "",
@@ -76,17 +93,37 @@ def format_ists(item: Item, number: int) -> str:
     return "\n".join(lines)
 
 
-def _format_chunks(alignment: Alignment) -> Iterator[str]:
-    """Format a phrase as one chunk if all of its words are linked, else each of its links."""
+def _read_chunks(fields: Mapping[str, Any] | None, alignment: Alignment) -> list[tuple[Phrase, str]] | None:
+    """Return the chunks that were read with an alignment; None unless they stand for its links and nulls."""
+    try:
+        chunks = [
+            (Phrase(tuple(one["source"]), tuple(one["target"])), _format_annotation(one))
+            for one in (fields or {})["chunks"]
+        ]
+        pairs = {pair for phrase, _ in chunks for pair in product(*phrase)}
+        words = [{k for phrase, _ in chunks for k in phrase[side]} for side in (0, 1)]
+        ranges = [set(range(count)) for count in alignment.shape]
+    except (KeyError, TypeError, ValueError):  # the field of another program
+        return None
+    return chunks if pairs == alignment.pairs and words == ranges else None
+
+
+def _format_annotation(chunk: Mapping[str, Any]) -> str:
+    score = "NIL" if chunk["score"] is None else f"{chunk['score']:g}"
+    if not TYPE.fullmatch(chunk["type"]) or not SCORE.fullmatch(score):
+        raise ValueError(f"a chunk must have a type and a score, got {chunk}")
+    return f"{chunk['type']} // {score}"
+
+
+def _derive_chunks(alignment: Alignment) -> Iterator[tuple[Phrase, str]]:
+    """Yield a phrase as one chunk if all of its words are linked, else each of its links."""
     for phrase in alignment.phrases:
         pairs = sorted(alignment.pairs & set(product(*phrase)))
         complete = len(pairs) == len(phrase.source) * len(phrase.target)
         for chunk in [phrase] if complete else [Phrase((i,), (j,)) for i, j in pairs]:
-            yield _format_chunk(alignment, chunk, "EQUI // 5")
-    for i in alignment.source_nulls:
-        yield _format_chunk(alignment, Phrase((i,), ()), "NOALI // NIL")
-    for j in alignment.target_nulls:
-        yield _format_chunk(alignment, Phrase((), (j,)), "NOALI // NIL")
+            yield chunk, "EQUI // 5"
+    yield from ((Phrase((i,), ()), "NOALI // NIL") for i in alignment.source_nulls)
+    yield from ((Phrase((), (j,)), "NOALI // NIL") for j in alignment.target_nulls)
 
 
 def _format_chunk(alignment: Alignment, chunk: Phrase, kind: str) -> str:

@@ -1,10 +1,12 @@
 """The content of a line or record of a file, and what writers need of it: words, text and links.
 
 A format gives `Gold` if it has words and two levels of links, `Alignment` if it has words and one level,
-`WordlessLinks` if it has links without words, and `TextPair` or `WordPair` if it has no links.
+`WordlessLinks` if it has links without words, and `TextPair` or `WordPair` if it has no links. Further fields
+of a record, such as an id, stay with the item.
 """
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple, TypeVar
 
 from otalign.alignment import Alignment, Link, Pairs
 from otalign.gold import Gold, WordlessLinks
@@ -14,12 +16,23 @@ from otalign.text.words import join_words as sentence_of
 from otalign.text.words import split as split_at_blanks
 
 
-class TextPair(NamedTuple):
+class _Texts(NamedTuple):
+    source: str
+    target: str
+
+
+class _Words(NamedTuple):
+    source: tuple[str, ...]
+    target: tuple[str, ...]
+
+
+class TextPair(_Texts):
     """Two sentences as text, not yet aligned.
 
     Attributes:
         source: Source sentence.
         target: Target sentence.
+        fields: Further fields of the record that it was read from, which do not count in comparisons.
 
     Example:
         >>> from otalign.io import TextPair
@@ -27,16 +40,16 @@ class TextPair(NamedTuple):
         'He was running.'
     """
 
-    source: str
-    target: str
+    fields: Mapping[str, Any] | None = None
 
 
-class WordPair(NamedTuple):
+class WordPair(_Words):
     """Two sentences as words, not yet aligned.
 
     Attributes:
         source: Words of the source sentence.
         target: Words of the target sentence.
+        fields: Further fields of the record that it was read from, which do not count in comparisons.
 
     Example:
         >>> from otalign.io import WordPair
@@ -44,14 +57,15 @@ class WordPair(NamedTuple):
         ('He', 'ran')
     """
 
-    source: tuple[str, ...]
-    target: tuple[str, ...]
+    fields: Mapping[str, Any] | None = None
 
 
 Item = Alignment | Gold | WordlessLinks | TextPair | WordPair
 Unaligned = TextPair | WordPair
 Words = tuple[str, ...]
 Pair = tuple[int, int]
+UnalignedItem = TypeVar("UnalignedItem", TextPair, WordPair)
+TEXTS = ("source_text", "target_text")  # fields for the texts of sentences that are given as words
 
 
 class LineTally:
@@ -92,6 +106,25 @@ def get_words(item: Item) -> tuple[Words, Words]:
         case WordlessLinks():
             raise ValueError("these links have no words; pass words= to read")
     return item.source, item.target
+
+
+def add_fields(pair: UnalignedItem, fields: Mapping[str, Any]) -> UnalignedItem:
+    """Add the further fields of its record to a pair that was just made, and return it."""
+    if fields:
+        pair.fields = fields
+    return pair
+
+
+def get_fields(item: Item) -> Mapping[str, Any] | None:
+    """Return the further fields of an item, for its alignment.
+
+    The alignment has words in place of texts, so the texts become fields too: spans may count characters.
+    """
+    if isinstance(item, WordlessLinks) or not item.fields:
+        return None
+    if isinstance(item, TextPair):
+        return {**item.fields, **dict(zip(TEXTS, item, strict=True))}
+    return {name: value for name, value in item.fields.items() if name not in TEXTS}
 
 
 def make_sentences(item: Item, pretokenized: bool = False) -> tuple[Sentence, Sentence]:

@@ -7,6 +7,7 @@ Words are separated by spaces and tabs; a no-break space is a letter.
 """
 
 import gzip
+import os
 import re
 import sys
 import zlib
@@ -14,6 +15,7 @@ from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
+from io import BufferedReader, RawIOBase
 from os import PathLike
 from typing import Any, BinaryIO, NamedTuple, cast
 
@@ -25,6 +27,7 @@ MAX_LINE_BYTES = 1 << 24
 SHOWN = 100  # characters of a bad line in its message
 BLOCK = 1 << 20  # bytes to skip at a time
 RECORD_BYTES = 1 << 26
+HEAD_BYTES = 1 << 16  # that the format of a file is guessed from
 LINE_OVERHEAD = 200  # bytes that a line takes in memory besides its own
 NO_WORD = re.compile("[ \t\r\n\ufeff]|^$")
 NO_LINE = re.compile("[\r\n\ufeff]")
@@ -150,15 +153,69 @@ def open_input(path: Path) -> Iterator[BinaryIO]:
     if name == STDIN:
         if sys.stdin is None:
             raise ValueError("standard input is closed; open it, or name a file")
-        yield sys.stdin.buffer
+        peeked = _peeked.pop(STDIN, None)
+        yield peeked if peeked and peeked.raw.rest is sys.stdin.buffer else sys.stdin.buffer
         return
     with ExitStack() as stack:
-        file: Any = stack.enter_context(open(path, "rb"))
+        file: Any = stack.enter_context(_peeked.pop(name, None) or open(path, "rb"))  # noqa: SIM115
         if name.endswith(".gz"):
             file = stack.enter_context(gzip.GzipFile(fileobj=file))
         elif name.endswith(".zst"):
             file = stack.enter_context(_import_zstd(path).ZstdFile(file))
         yield file
+
+
+_peeked: dict[str, Any] = {}  # readers of pipes whose first bytes were read, by name
+
+
+def peek(path: Path, *, line: bool = False) -> bytes:
+    """Return the first bytes of a file, decompressed; what is read from a pipe is read again afterwards.
+
+    Args:
+        path: The file, or `-` for standard input.
+        line: Whether one line of a pipe is enough, so that its reader need not wait for more.
+
+    Returns:
+        At most `HEAD_BYTES`; nothing if the file is damaged.
+    """
+    name = str(path)
+    if name != STDIN and os.path.isfile(path):
+        try:
+            with open_input(path) as file:
+                return file.read(HEAD_BYTES)
+        except (EOFError, *_list_damage_errors(path)):
+            return b""
+    with ExitStack() as stack:
+        source: Any = sys.stdin.buffer if name == STDIN else stack.enter_context(open(path, "rb"))
+        head = b""
+        while len(head) < HEAD_BYTES and not (line and b"\n" in head):
+            if not (part := source.read1(HEAD_BYTES - len(head))):
+                break
+            head += part
+        _peeked[name] = BufferedReader(_Replay(head, source))
+        stack.pop_all()
+    return head
+
+
+class _Replay(RawIOBase):
+    """Some bytes that were read from a file already, then the rest of the file as it comes."""
+
+    def __init__(self, head: bytes, rest: Any) -> None:
+        self.head, self.rest = head, rest
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        if sys.stdin is None or self.rest is not sys.stdin.buffer:
+            self.rest.close()
+        super().close()
+
+    def readinto(self, buffer: Any, /) -> int:
+        size = len(buffer)
+        part, self.head = (self.head[:size], self.head[size:]) if self.head else (self.rest.read1(size), b"")
+        buffer[: len(part)] = part
+        return len(part)
 
 
 @contextmanager

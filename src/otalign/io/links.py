@@ -9,6 +9,7 @@ from otalign.io.lines import BadLine, FileSection, Line
 
 GAP = 100_000  # consecutive sentences without a link; a larger jump of the number is an error
 NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?(e-?[0-9]+)?")
+POSSIBLE = frozenset("p?")  # marks of possible links
 CACHE_SIZE = 1 << 16  # tokens; a corpus has a few thousand different ones
 NAACL_LINE = re.compile(
     r"\s*(0*[1-9][0-9]{0,8})\s+([0-9]{1,9})\s+([0-9]{1,9})(?:\s+([SP]))?(?:\s+[0-9.eE+-]+)?\s*"
@@ -16,10 +17,13 @@ NAACL_LINE = re.compile(
 
 
 class LinkParser(dict[str, Pair]):
-    """A parser of tokens such as `3-4`, with a cache: a lookup is ten times as fast as parsing."""
+    """A parser of tokens such as `3-4`, with a cache: a lookup is ten times as fast as parsing.
+
+    A weight may follow (`3-4-0.75`), which is dropped.
+    """
 
     def __init__(self, marks: str, first: int = 0) -> None:
-        self.pattern = re.compile(f"([0-9]{{1,9}})[{re.escape(marks)}]([0-9]{{1,9}})")
+        self.pattern = re.compile(f"([0-9]{{1,9}})[{re.escape(marks)}]([0-9]{{1,9}})(-{NUMBER.pattern})?")
         self.first = first
         shown = " or ".join(f"{first}{mark}{first + 1}" for mark in marks)
         hint = " (a file that counts from 0 is pharaoh)" if first else ""
@@ -32,7 +36,8 @@ class LinkParser(dict[str, Pair]):
             raise KeyError(token)
         if len(self) >= CACHE_SIZE:
             self.clear()
-        self[token] = pair
+        if match and match[3] is None:  # weights are seldom the same twice
+            self[token] = pair
         return pair
 
     def parse(self, line: Line, tokens: list[str]) -> list[Pair]:
@@ -58,10 +63,10 @@ def make_parser(parser: LinkParser) -> Callable[[list[Line], LineTally], Wordles
         (line,) = record
         text = _drop_numbers(line.text)
         tokens = text.split()
-        if text.count("-") == len(tokens):
+        if POSSIBLE.isdisjoint(text):
             return make_links(line, parser.parse(line, tokens), [], merged)
-        sure = parser.parse(line, [token for token in tokens if "-" in token])
-        possible = parser.parse(line, [token for token in tokens if "-" not in token])
+        sure = parser.parse(line, [token for token in tokens if POSSIBLE.isdisjoint(token)])
+        possible = parser.parse(line, [token for token in tokens if not POSSIBLE.isdisjoint(token)])
         return make_links(line, sure, possible, merged)
 
     return parse

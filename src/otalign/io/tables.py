@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from itertools import zip_longest
 from typing import Any
 
-from otalign.alignment import Alignment, Pairs
+from otalign.alignment import Alignment, Pairs, select_further_fields
 from otalign.gold import Gold, WordlessLinks
 from otalign.io.items import (
     Item,
@@ -13,6 +13,7 @@ from otalign.io.items import (
     TextPair,
     Unaligned,
     WordPair,
+    add_fields,
     get_levels,
     get_links,
     get_texts,
@@ -100,18 +101,43 @@ def parse_jsonl(record: list[Line], merged: LineTally) -> Alignment | Gold | Una
     (line,) = record
     try:
         data = parse_json(line)
-        if not data.keys() & {"links", "sure"}:
-            return _parse_pair(data["source"], data["target"])
-        item = Gold.from_dict(data) if "sure" in data else Alignment.from_dict(data)
+        item = build_item(data)
     except BadLine:
         raise
-    except (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError) as error:
-        raise BadLine(line, repr(error), OBJECT) from None
-    links = item.links if isinstance(item, Alignment) else item.sure | item.possible
-    levels = ("links",) if isinstance(item, Alignment) else ("sure", "possible")
-    if len(links) < sum(len(data[name]) for name in levels):
+    except ITEM_ERRORS as error:
+        raise BadLine(line, describe_item_error(error), OBJECT) from None
+    match item:
+        case Alignment():
+            given, kept = len(data["links"]), len(item.links)
+        case Gold():
+            given, kept = len(data["sure"]) + len(data["possible"]), len(item.sure | item.possible)
+        case _:
+            return item
+    if kept < given:
         record_duplicate(line, merged)
     return item
+
+
+ITEM_ERRORS = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
+
+
+def build_item(data: Any) -> Alignment | Gold | Unaligned:
+    """Return the item that a dictionary describes; it raises one of `ITEM_ERRORS` if there is none."""
+    if not isinstance(data, dict):
+        raise TypeError(f"{type(data).__name__} instead of an object")
+    if not data.keys() & {"links", "sure"}:
+        return _parse_pair(data)
+    return Gold.from_dict(data) if "sure" in data else Alignment.from_dict(data)
+
+
+def describe_item_error(error: Exception) -> str:
+    """Return what is wrong with a dictionary that `build_item` refused."""
+    match error:
+        case KeyError():
+            return f"no field {error}"
+        case OverflowError():
+            return f"a number that is too large ({error})"
+    return str(error)
 
 
 def parse_json(line: Line, expected: str = OBJECT) -> Any:
@@ -148,13 +174,14 @@ def _refuse_constant(name: str) -> float:
 DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
-def _parse_pair(source: Any, target: Any) -> Unaligned:
+def _parse_pair(data: dict[str, Any]) -> Unaligned:
+    source, target, fields = data["source"], data["target"], select_further_fields(data)
     match source, target:
         case str(), str():
-            return TextPair(source, target)
+            return add_fields(TextPair(source, target), fields)
         case [*_], [*_]:
             checked = Alignment(tuple(source), tuple(target), ())  # checks the words
-            return WordPair(checked.source, checked.target)
+            return add_fields(WordPair(checked.source, checked.target), fields)
     raise TypeError("source and target must be two texts, or two lists of words")
 
 
@@ -162,8 +189,8 @@ def format_jsonl(item: Item, number: int) -> str:
     """Format an item as a JSON object."""
     if isinstance(item, WordlessLinks):
         raise ValueError("jsonl holds sentences, but these links have no words; pass words= to read")
-    data = item._asdict() if isinstance(item, Unaligned) else item.to_dict()
-    return json.dumps(data, ensure_ascii=False, allow_nan=False) + "\n"
+    data = item._asdict() | dict(item.fields or {}) if isinstance(item, Unaligned) else item.to_dict()
+    return json.dumps(data, ensure_ascii=False, allow_nan=False, default=str) + "\n"
 
 
 def parse_bars(record: list[Line], merged: LineTally) -> TextPair:
