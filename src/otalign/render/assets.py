@@ -2,6 +2,9 @@
 
 from importlib import resources
 
+# The drawing of an alignment, for every page.
+DRAWING_SCRIPTS = ("layout.js", "strokes.js", "linked.js", "light.js")
+
 
 def asset(*names: str, package: str = "otalign.render") -> str:
     """Return the concatenated text of files. Concatenated scripts form one module, so none has exports."""

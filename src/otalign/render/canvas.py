@@ -25,6 +25,14 @@ STYLE = {
     "pdf.fonttype": 42,  # searchable text, which publishers require
 }
 DPI = 200  # of PNG files
+# Fonts of words, as far as they are installed: matplotlib takes each letter from the first one that has it.
+# DejaVu Sans comes with matplotlib.
+FONTS = (
+    *("DejaVu Sans", "Noto Sans", "Arial Unicode MS", "Segoe UI", "Arial"),
+    *("Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans JP", "Noto Sans SC", "Hiragino Sans", "PingFang SC"),
+    *("Yu Gothic", "Microsoft YaHei", "Malgun Gothic", "WenQuanYi Zen Hei", "Droid Sans Fallback"),
+    *("Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Sans Thai", "Noto Sans Symbols2"),
+)
 
 
 def blank(width: float, height: float, columns: int, **options: Any) -> tuple[Any, Sequence[Any]]:
@@ -36,6 +44,16 @@ def blank(width: float, height: float, columns: int, **options: Any) -> tuple[An
         figure = Figure(figsize=(width, height), layout="constrained")
         axes = figure.subplots(1, columns, squeeze=False, **options)[0]
     return figure, axes
+
+
+def find_fonts() -> list[str]:
+    """Return the fonts of words: those that the user has set, then the installed ones of `FONTS`."""
+    matplotlib = _import_matplotlib()
+    from matplotlib.font_manager import fontManager  # pyright: ignore[reportMissingImports]
+
+    installed = set(fontManager.get_font_names())
+    chosen = [name for name in matplotlib.rcParams["font.family"] if name in installed]
+    return list(dict.fromkeys(chosen + [name for name in FONTS if name in installed]))
 
 
 def save(figure: Any, path: Path) -> list[Path]:

@@ -1,26 +1,40 @@
-"""A difference as a standalone HTML page: the new text with the changes from the old one.
+"""A difference as an HTML page: a single file that shows the new text with the changes from the old one.
 
 Removed and added words are `del` and `ins` elements, and each change has a tooltip; lines distinguish them
-without colour. Moved passages link to their former position. Long unchanged parts are folded. The page is
-light or dark as the reader prefers, can be printed, and has no scripts. Any text gives well-formed HTML.
+without colour. Moved passages link to their former position. Long unchanged parts are folded. The script only
+adds to this: steps from change to change, a filter by kind, and both versions side by side. The page is light
+or dark as the reader prefers, and can be printed. Any text gives well-formed HTML.
 """
 
 from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import groupby
+from string import Template
 
-from otalign.diff.difference import Difference, Passage, Place
-from otalign.render.inline import Inline, inline, numbers, side_by_side, summarize
+from otalign.diff.difference import KINDS, TRAITS, Difference, Passage, Place
+from otalign.render.assets import asset
+from otalign.render.inline import (
+    Inline,
+    describe_change,
+    group_paragraphs,
+    inline,
+    list_origins,
+    numbers,
+    side_by_side,
+    summarize,
+)
 
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"  # nothing in a text is run or fetched
+# Nothing in a text is run, since it is escaped, and nothing is fetched.
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 MIN_FOLDED = 6  # unchanged passages in a row that are folded
+FLAG_TITLES = {"number": "a number changed", "negation": "a negation was added or removed"}
 
-# Name: on light, on dark. Each text has a contrast of at least 4.5 to its background.
+# Name: on light, on dark. Each text has a contrast of at least 4.5 to its background, each border of 3.
 COLOURS = {
     "back": ("#ffffff", "#15191f"),
     "text": ("#1f2328", "#e6edf3"),
     "quiet": ("#59636e", "#9aa5b1"),
-    "edge": ("#d5dae0", "#343b45"),
+    "edge": ("#868e97", "#68727d"),
     "removed": ("#a40e26", "#ff9a9a"),
     "removed-back": ("#ffebe9", "#3c1a1d"),
     "added": ("#0a5c26", "#7fdc96"),
@@ -29,133 +43,148 @@ COLOURS = {
     "reworded-back": ("#fff3d1", "#352a10"),
     "moved": ("#0b4fa8", "#8fc1ff"),
     "moved-back": ("#e3efff", "#142b49"),
+    "flag": ("#8a1573", "#ff9be6"),
 }
-RULES = """
-body{margin:0;background:var(--back);color:var(--text);font:1.05rem/1.65 system-ui,-apple-system,'Segoe UI',
-'Noto Sans',Helvetica,Arial,sans-serif}
-main{max-width:46rem;margin:0 auto;padding:1.5rem 1.25rem 4rem;overflow-wrap:anywhere}
-h1{font-size:1.3rem;line-height:1.3;margin:.5rem 0}
-header{border-bottom:1px solid var(--edge);margin-bottom:1.5rem;padding-bottom:1rem}
-header p,summary,.note{color:var(--quiet);font-size:.9rem;margin:.4rem 0}
-summary{cursor:pointer}
-ins,del,mark{border-radius:.2em;padding:0 .15em;-webkit-box-decoration-break:clone;box-decoration-break:clone}
-del{color:var(--removed);background:var(--removed-back);text-decoration:line-through}
-ins{color:var(--added);background:var(--added-back);text-decoration:underline;text-underline-offset:.2em}
-.reworded{color:var(--reworded);background:var(--reworded-back)}
-ins.reworded{text-decoration-style:double}
-.moved{color:var(--moved);background:var(--moved-back)}
-ins.moved,mark.moved{text-decoration:underline dashed;text-underline-offset:.2em}
-span:target{outline:2px solid var(--moved)}
-a{color:var(--moved)}
-.note{display:inline-block;border:1px dashed var(--moved);border-radius:.3em;padding:0 .4em;margin:0}
-@media print{body{font-size:11pt;-webkit-print-color-adjust:exact;print-color-adjust:exact}
-main{max-width:none;padding:0}details::details-content{content-visibility:visible}}
-"""
 LEGEND = (
-    '<del title="removed">removed</del> <ins title="added">added</ins> '
-    '<del class="reworded" title="now: new words">reworded</del>'
-    '<ins class="reworded" title="was: reworded">new words</ins> '
+    '<del title="removed">removed</del><ins title="added">added</ins>'
+    '<span><del class="reworded" title="now: new words">reworded</del>'
+    '<ins class="reworded" title="was: reworded">new words</ins></span>'
+    '<span><del class="minor" title="now: Minor">minor</del> '
+    '<ins class="minor" title="was: minor">Minor</ins></span>'
     '<mark class="moved" title="moved">moved</mark>'
+    '<span class="flag" title="the meaning changed">number, negation</span>'
 )
 
 
 def changes_page(difference: Difference, title: str) -> str:
     """Return the page as text."""
-    return "\n".join(
-        [
-            '<!doctype html>\n<html lang="und">\n<head>\n<meta charset="utf-8">',
-            '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">',
-            f"<title>{escape(title)}</title>\n<style>{_write_style()}</style>\n</head>\n<body>\n<main>",
-            f"<header>\n<h1>{escape(title)}</h1>\n<p>{summarize(difference)}</p>\n<p>{LEGEND}</p>\n</header>",
-            *_write_body(difference),
-            "</main>\n</body>\n</html>\n",
-        ]
+    return Template(asset("changes.html")).substitute(
+        policy=POLICY,
+        title=escape(title),
+        style=_write_colours() + asset("changes.css"),
+        summary=escape(summarize(difference)),
+        legend=LEGEND,
+        filters=_write_filters(difference),
+        changes="\n".join(_write_list(difference)),
+        body="\n".join(_write_body(difference)),
+        script=asset("changes.js"),
     )
 
 
-def _write_style() -> str:
+def _write_colours() -> str:
     light, dark = (
         "".join(f"--{name}:{colours[scheme]};" for name, colours in COLOURS.items()) for scheme in (0, 1)
     )
-    dark = f"@media (prefers-color-scheme:dark){{:root{{{dark}}}}}"
-    return f"\n:root{{color-scheme:light dark;{light}}}\n{dark}{RULES}"
+    dark = f"@media screen and (prefers-color-scheme:dark){{:root{{{dark}}}}}"
+    return f":root{{color-scheme:light dark;{light}}}\n{dark}\n"
+
+
+def _write_filters(difference: Difference) -> str:
+    counts = difference.counts
+    total = sum(passage.changed for passage in difference)
+    options = [("", f"all changes ({total:,})")]
+    options += [(name, f"{name} ({counts[name]:,})") for name in (*KINDS[1:], *TRAITS) if counts[name]]
+    return "".join(f'<option value="{name}">{text}</option>' for name, text in options)
+
+
+def _list_kinds(passage: Passage) -> list[str]:
+    """Return the kind of a change and what else is said of it."""
+    return [*([] if passage.kind == "same" else [passage.kind]), *passage.traits]
+
+
+def _write_list(difference: Difference) -> Iterator[str]:
+    for number, passage in enumerate(difference.passages):
+        if passage.changed:
+            kinds = _list_kinds(passage)
+            text = f"<b>{', '.join(kinds)}</b> {escape(describe_change(difference, passage))}"
+            yield f'<li data-kinds="{" ".join(kinds)}"><a href="#change-{number}">{text}</a></li>'
 
 
 def _write_body(difference: Difference) -> Iterator[str]:
     """Yield the paragraphs; many unchanged sentences in a row are folded."""
-    paragraphs = _group_paragraphs(difference)
+    origins = list_origins(difference)
+    paragraphs = group_paragraphs(difference)
     for unchanged, group in groupby(paragraphs, lambda places: _has_no_change(difference, places)):
         block = list(group)
         count = sum(map(len, block))
         folded = unchanged and count >= MIN_FOLDED
         if folded:
-            yield f"<details>\n<summary>{count:,} unchanged</summary>"
-        yield from (f"<p>{' '.join(_write_parts(difference, places))}</p>" for places in block)
+            yield f'<details>\n<summary lang="en">{count:,} unchanged</summary>'
+        for places in block:
+            yield f'<p dir="auto">{" ".join(_write_parts(difference, places, origins))}</p>'
         if folded:
             yield "</details>"
 
 
 def _has_no_change(difference: Difference, places: Sequence[Place]) -> bool:
-    passages = [difference.passages[place.number] for place in places]
-    return all(passage.kind == "same" and not passage.moved for passage in passages)
+    return not any(difference.passages[place.number].changed for place in places)
 
 
-def _group_paragraphs(difference: Difference) -> list[list[Place]]:
-    paragraphs: list[list[Place]] = []
-    for place in difference.places:
-        passage = difference.passages[place.number]
-        side = "old" if place.left or not passage.new else "new"
-        if not paragraphs or getattr(passage, side)[0] in getattr(difference, side).paragraph_starts:
-            paragraphs.append([])
-        paragraphs[-1].append(place)
-    return paragraphs
-
-
-def _write_parts(difference: Difference, places: Sequence[Place]) -> Iterator[str]:
+def _write_parts(difference: Difference, places: Sequence[Place], origins: dict[int, str]) -> Iterator[str]:
     for left, group in groupby(places, lambda place: place.left):
         numbered = [place.number for place in group]
         if left:
             yield from _write_pointers(difference, numbered)
         else:
-            yield from (_write_passage(difference, difference.passages[k], k) for k in numbered)
+            yield from (_write_passage(difference, k, origins.get(k)) for k in numbered)
 
 
 def _write_pointers(difference: Difference, numbered: Sequence[int]) -> Iterator[str]:
     for run in side_by_side([difference.passages[k] for k in numbered]):
         anchors = "".join(f'<span id="left-{numbered[k]}"></span>' for k in run.places)
-        link = f'<a href="#moved-{numbered[run.places[0]]}">{numbers(run.new)}</a>'
-        yield f'<small class="note">{anchors}{numbers(run.old)} moved to {link}</small>'
+        link = f'<a href="#change-{numbered[run.places[0]]}">{numbers(run.new)}</a>'
+        note = f"{anchors}{numbers(run.old)} moved to {link}"
+        yield f'<small class="note moved only-old" lang="en" data-kinds="moved">{note}</small>'
 
 
-def _write_passage(difference: Difference, passage: Passage, number: int) -> str:
-    text = "".join(map(_mark_html, inline(difference, passage)))
-    if not passage.moved:
-        return text
-    back = f'<a href="#left-{number}" title="where it stood">from {numbers(passage.old)}</a>'
-    if passage.kind == "same":
-        text = f'<mark class="moved" title="moved from {numbers(passage.old)}">{text}</mark>'
-    return f'<span id="moved-{number}">{text} <small>({back})</small></span>'
+def _write_passage(difference: Difference, number: int, origin: str | None) -> str:
+    passage = difference.passages[number]
+    origin_title = f"moved from {numbers(passage.old)}" if passage.moved else ""
+    text = "".join(_mark_html(item, origin_title) for item in inline(difference, passage))
+    if not passage.changed:
+        return f'<span class="passage">{text}</span>'
+    if passage.kind in ("split", "joined"):
+        text += f' <small class="note" lang="en">{passage.kind}</small>'
+    if origin:
+        link = f'<a href="#left-{number}">{escape(origin)}</a>'
+        text += f' <small class="note moved only-new" lang="en">{link}</small>'
+    kinds = " ".join(_list_kinds(passage))
+    classes = "passage" + {"new": " only-new", "gone": " only-old"}.get(passage.kind, "")
+    return f'<span class="{classes}" id="change-{number}" data-kinds="{kinds}">{text}</span>'
 
 
-def _mark_html(item: Inline) -> str:
+def _mark_html(item: Inline, origin: str = "") -> str:
+    """Return a piece as HTML, given the origin of its passage if that has moved."""
     piece, old, new, blank, other = item
-    before = " " if blank else ""
+    text = _write_element("mark", new, origin, "moved") if origin else escape(new)
     match piece.fate:
-        case "kept":
-            return before + escape(new)
         case "removed":
-            return before + _write_element("del", old, "removed")
+            text = _write_element("del", old, "removed")
         case "added":
-            return before + _write_element("ins", new, "added")
-        case "reworded":
-            was, now = old or other, new or other
-            parts = [_write_element("del", old, f"now: {now}", "reworded")] if old else []
-            parts += [_write_element("ins", new, f"was: {was}", "reworded")] if new else []
-            return before + " ".join(parts)
-    away = _write_element("del", old, "moved away" if old == other else f"moved, now: {other}", "moved")
-    here = _write_element("ins", new, "moved here" if new == other else f"moved, was: {other}", "moved")
-    return before + (here if new else away)
+            text = _write_element("ins", new, "added")
+        case "reworded" | "minor":
+            now, was = new or other, old or other
+            removed = (
+                _write_element("del", old, f"now: {now}" if now else "removed", piece.fate) if old else ""
+            )
+            added = _write_element("ins", new, f"was: {was}" if was else "added", piece.fate) if new else ""
+            # Punctuation follows the word before it without a space.
+            text = (" " if any(map(str.isalnum, old + new)) else "").join(filter(None, (removed, added)))
+        case "moved" if new:
+            text = _write_element(
+                "ins", new, "moved here" if new == other else f"moved, was: {other}", "moved"
+            )
+        case "moved":
+            text = _write_element(
+                "del", old, "moved away" if old == other else f"moved, now: {other}", "moved"
+            )
+    return (" " if blank else "") + text + _write_flag(item)
+
+
+def _write_flag(item: Inline) -> str:
+    flag = item.piece.flag
+    side = "" if item.old and item.new else " only-old" if item.old else " only-new"
+    return f'<small class="flag{side}" lang="en" title="{FLAG_TITLES[flag]}">{flag}</small>' if flag else ""
 
 
 def _write_element(name: str, text: str, title: str, kind: str = "") -> str:

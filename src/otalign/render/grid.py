@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from otalign.render.canvas import FAINT, INK
+from otalign.render.canvas import INK, find_fonts
+from otalign.render.words import stands_upright
 
-GRID = "#e4e4e4"
+GRID, PALE = "#e4e4e4", "#6b6b6b"
 CELL = 0.21  # inches
 SHADE = (0.0, 0.45, 0.70)  # colour of weight 1
 
@@ -30,10 +31,20 @@ def squares(ax: Any, weights: np.ndarray, linked: np.ndarray) -> None:
     ax.spines[:].set_visible(False)
 
 
-def label_words(put: Any, labels: Any, words: Sequence[str], linked: Any, **options: Any) -> None:
-    """Label the ticks with words; those without a link are pale and marked with ∅."""
+def label_words(axis: Any, words: Sequence[str], linked: Any, *, upright: bool = True) -> None:
+    """Label the ticks of an axis with words; those without a link are pale and marked with ∅.
+
+    Words that are not upright are turned, unless their letters may stand below each other.
+    """
     names = [word if is_linked else f"{word} ∅" for word, is_linked in zip(words, linked, strict=True)]
-    put(range(len(names)), names, **options)
-    for label, is_linked in zip(labels(), linked, strict=True):
-        label.set_color(INK if is_linked else FAINT)
+    stacked = [not upright and stands_upright(word) for word in words]
+    names = [
+        "\n".join(name.replace(" ", "")) if stack else name
+        for name, stack in zip(names, stacked, strict=True)
+    ]
+    axis.set_ticks(range(len(names)), names)
+    for label, is_linked, stack in zip(axis.get_ticklabels(), linked, stacked, strict=True):
+        label.set_color(INK if is_linked else PALE)
+        label.set_rotation(0 if upright or stack else 90)
+        label.set_fontfamily(find_fonts())
         label.set_parse_math(False)  # a $ is not mathematics

@@ -1,10 +1,20 @@
-"""Two versions of a passage in one line: the pieces, and the spaces between them."""
+"""Two versions of a passage in one line: the pieces, the spaces between them, and notes about the passage."""
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from otalign.diff.difference import Difference, Passage, Piece
+from otalign.diff.difference import KINDS, Difference, Passage, Piece, Place
 from otalign.render.words import shown
+
+Side = Literal["old", "new"]
+SIDES: tuple[Side, Side] = ("old", "new")
+MAX_QUOTED = 6  # words that are quoted of a sentence
+SENTENCES = {"split": "{old:,} split into {new:,}", "joined": "{old:,} joined into {new:,}"}
+TRAIT_COUNTS = {
+    **{"moved": "{:,} moved", "number": "numbers differ in {:,}"},
+    **{"negation": "negation differs in {:,}"},
+}
 
 
 class Inline(NamedTuple):
@@ -17,11 +27,12 @@ class Inline(NamedTuple):
     other: str  # text of its unit on the other side, if the piece has one side only
 
 
-def inline(difference: Difference, passage: Passage) -> Iterator[Inline]:
-    """Yield the pieces of a passage from left to right."""
-    start = {side: min((p.side(side) or (0,))[0] for p in passage.pieces) for side in ("old", "new")}
-    for k, piece in enumerate(passage.pieces):
-        side = "new" if piece.new else "old"
+def inline(difference: Difference, passage: Passage, only: Side | None = None) -> Iterator[Inline]:
+    """Yield the pieces of a passage from left to right: those of both sides, or those of one."""
+    chosen = [piece for piece in passage.pieces if only is None or piece.side(only)]
+    start = {side: min((p.side(side) or (0,))[0] for p in chosen) for side in SIDES} if chosen else {}
+    for k, piece in enumerate(chosen):
+        side = only or ("new" if piece.new else "old")
         at = (piece.side(side) or (0,))[0]
         before = getattr(difference, side).text[max(at - 1, 0) : at]
         yield Inline(
@@ -38,6 +49,12 @@ def line(text: str) -> str:
     return " ".join(map(shown, text.split()))
 
 
+def quote(text: str) -> str:
+    """Return the first words of a text on one line."""
+    words = text.split()
+    return line(" ".join(words[:MAX_QUOTED])) + (" …" if len(words) > MAX_QUOTED else "")
+
+
 def numbers(sentences: Sequence[int]) -> str:
     """Return the numbers of neighbouring sentences, from 1: 3, or 3–4."""
     if not sentences:
@@ -47,13 +64,32 @@ def numbers(sentences: Sequence[int]) -> str:
 
 
 def summarize(difference: Difference) -> str:
-    """Return a line with the number of sentences, and of passages of each kind."""
-    counts, old, new = difference.counts, len(difference.old), len(difference.new)
+    """Return a line with the number of sentences, and of those of each kind, which add up to it."""
+    old, new = len(difference.old), len(difference.new)
     if difference.same:
-        return f"{new:,} sentences, all the same" if new else "no sentences in either text"
-    kinds = [f"{counts[name]:,} {name}" for name in ("same", "edited", "new", "gone") if counts[name]]
-    others = [f"{counts[name]:,} {name}" for name in ("moved", "split", "joined") if counts[name]]
-    return f"{old:,} → {new:,} sentences: " + "; ".join(", ".join(part) for part in (kinds, others) if part)
+        all_same = "1 sentence, the same" if new == 1 else f"{new:,} sentences, all the same"
+        return all_same if new else "no sentences in either text"
+    counts = difference.counts
+    kinds = []
+    for kind in filter(counts.get, KINDS):
+        passages = [passage for passage in difference if passage.kind == kind]
+        count = {side: sum(len(getattr(passage, side)) for passage in passages) for side in SIDES}
+        kinds.append(SENTENCES[kind].format(**count) if kind in SENTENCES else f"{counts[kind]:,} {kind}")
+    traits = [text.format(counts[trait]) for trait, text in TRAIT_COUNTS.items() if counts[trait]]
+    sentences = f"{old:,} → {new:,} sentence{'' if new == 1 else 's'}: "
+    return sentences + "; ".join(", ".join(part) for part in (kinds, traits) if part)
+
+
+def describe_change(difference: Difference, passage: Passage) -> str:
+    """Return the most important change of a passage in a few words, for a list."""
+    edits = [piece for piece in passage.pieces if piece.fate != "kept"]
+    # Flags come first, and what is minor last.
+    edits.sort(key=lambda piece: (piece.flag is None, piece.fate == "minor"))
+    if not edits or len(passage.pieces) == 1:
+        return quote(difference.text(passage.pieces[0], "new" if passage.new else "old"))
+    piece = edits[0]
+    old, new = (quote(difference.text(piece, side)) for side in SIDES)
+    return f"{old} → {new}" if old and new else f"{piece.fate}: {old or new}"
 
 
 class TextRun(NamedTuple):
@@ -74,6 +110,69 @@ def side_by_side(passages: Sequence[Passage]) -> list[TextRun]:
         runs[-1].old.extend(passage.old)
         runs[-1].new.extend(passage.new)
     return runs
+
+
+def list_origins(difference: Difference) -> dict[int, str]:
+    """Return where passages came from that moved together, by the index of the first passage."""
+    moved = [k for k, passage in enumerate(difference.passages) if passage.moved]
+    runs = side_by_side([difference.passages[k] for k in moved])
+    return {moved[run.places[0]]: _describe_origin(difference, run.old) for run in runs}
+
+
+def _describe_origin(difference: Difference, sentences: Sequence[int]) -> str:
+    first = sentences[0]
+    where = f"after “{quote(difference.old.sentences[first - 1])}”" if first else "at the beginning"
+    return f"moved from {numbers(sentences)}, {where}"
+
+
+def group_paragraphs(difference: Difference) -> list[list[Place]]:
+    """Return the places in the paragraphs of the new text.
+
+    What is gone or has moved away stays with its neighbours of the same old paragraph; a paragraph that is
+    gone as a whole is one of its own, unless it was inside of a paragraph of the new text.
+    """
+    paragraphs: list[list[Place]] = []
+    pending: list[Place] = []  # gone or moved away, since the last place with new sentences
+    last = -1
+    for place in difference.places:
+        passage = difference.passages[place.number]
+        if place.left or not passage.new:
+            pending.append(place)
+            continue
+        number = _number_paragraph(difference, place, "new")
+        if number == last:
+            paragraphs[-1] += [*pending, place]
+        else:
+            before = _divide(difference, pending, paragraphs)
+            unmoved = bool(passage.old) and not passage.moved
+            if before and unmoved and _share_paragraph(difference, before[-1][0], place):
+                paragraphs += [*before[:-1], [*before[-1], place]]
+            else:
+                paragraphs += [*before, [place]]
+        pending, last = [], number
+    return paragraphs + _divide(difference, pending, paragraphs)
+
+
+def _divide(
+    difference: Difference, places: Sequence[Place], paragraphs: Sequence[list[Place]]
+) -> list[list[Place]]:
+    """Add places to the last paragraph as long as theirs goes on; return the others by paragraphs."""
+    groups: list[list[Place]] = []
+    for place in places:
+        sentence = difference.passages[place.number].old[0]
+        if sentence in difference.old.paragraph_starts or not (groups or paragraphs):
+            groups.append([])
+        (groups or paragraphs)[-1].append(place)
+    return groups
+
+
+def _share_paragraph(difference: Difference, first: Place, second: Place) -> bool:
+    return _number_paragraph(difference, first, "old") == _number_paragraph(difference, second, "old")
+
+
+def _number_paragraph(difference: Difference, place: Place, side: str) -> int:
+    starts = sorted(getattr(difference, side).paragraph_starts)
+    return bisect_right(starts, getattr(difference.passages[place.number], side)[0])
 
 
 def _find_counterpart(difference: Difference, passage: Passage, piece: Piece) -> str:

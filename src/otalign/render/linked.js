@@ -1,10 +1,15 @@
 // Two sentences and the links between them: words that light up with their partners, and keys to walk along them.
 //
 // A `pair` holds source and target, links [source, target, weight, strength, verdict], the nulls and their
-// confidences. A figure has its pair and its words, and shows them in two rows or, if it is `lying`, columns.
+// confidences; and with `basis`, pairs of words, the links by which the words are placed instead of its own.
+// `newFigure` makes the figure of a pair, with its `pair` and its `words`; `link` lays figures out in lines as wide
+// as they are, and draws their links. `update` gives a figure another pair with the same words.
 
-const MARKS = { wrong: "✗", missed: "○" };
-const FAINTEST = 0.25; // the opacity of a link of weight 0, which must still be seen
+const SIDES = ["source", "target"];
+const other = { source: "target", target: "source" };
+const placeIn = { source: 0, target: 1 };
+const [NEAR, FAR, BETWEEN, GAP] = [52, 130, 34, 2]; // pixels between the rows of a line, lines, words
+const NARROW = 480; // pixels; below, the rows are named by letters
 
 function made(tag, classes = "", ...children) {
   const element = document.createElement(tag);
@@ -13,15 +18,42 @@ function made(tag, classes = "", ...children) {
   return element;
 }
 
-function drawn(tag, attributes) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  return element;
+function newFigure(pair) {
+  const words = { source: wordsOf(pair, "source"), target: wordsOf(pair, "target") };
+  const first = words.source[0] ?? words.target[0];
+  if (first) first.tabIndex = 0; // one stop of the Tab key; arrows go on from there
+  const detail = made("p", "detail");
+  detail.ariaHidden = "true"; // each word has it in its name
+  const gutter = made("div", "gutter");
+  gutter.ariaHidden = "true";
+  const links = drawn("svg", { class: "links", "aria-hidden": "true" });
+  const sides = SIDES.map((side) => sideOf(side, words[side], pair));
+  const figure = made("figure", "alignment", links, gutter, ...sides, detail);
+  figure.ariaLabel = nameOf(pair);
+  return Object.assign(figure, { pair, words });
+}
+
+function nameOf({ source, target, links, sourceNulls, targetNulls }) {
+  const nulls = sourceNulls.length + targetNulls.length;
+  return (
+    `Alignment of ${source.length} source and ${target.length} target words: ` +
+    `${counted(links.length, "link")}, ${counted(nulls, "word")} without a counterpart`
+  );
+}
+
+const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+function sideOf(name, words, pair) {
+  const side = made("div", "side", ...words);
+  side.setAttribute("role", "group");
+  side.ariaLabel = `${name} words`;
+  side.dir = leftwards(pair[name]) ? "rtl" : "ltr";
+  return side;
 }
 
 function wordsOf(pair, side) {
   return pair[side].map((text, place) => {
-    const word = made("button", "word", made("bdi", "", text));
+    const word = made("button", `word ${side}`, made("bdi", "", text));
     Object.assign(word, { type: "button", tabIndex: -1, side, place });
     tell(word, pair);
     return word;
@@ -36,141 +68,101 @@ function tell(word, pair) {
   for (const one of Object.keys(MARKS)) word.classList.toggle(one, verdict === one);
   word.querySelector(".sign")?.remove();
   if (nulls.has(word.place)) word.append(made("span", "sign", `∅${MARKS[verdict] ?? ""}`));
-  word.setAttribute("aria-description", told(pair, word.side, word.place));
+  word.ariaLabel = `${pair[word.side][word.place]} ${told(pair, word.side, word.place).replaceAll("∅", "null")}`;
 }
 
-// Links: curves over the words' places, drawn again whenever these change.
+function update(figure, pair) {
+  figure.pair = pair;
+  figure.ariaLabel = nameOf(pair);
+  for (const side of SIDES) for (const word of figure.words[side]) tell(word, pair);
+}
 
-function link(figures) {
-  // First all places are read, then all curves written: in turns, each reading would lay out the page again.
-  const measured = figures.map((figure) => ({
-    figure,
-    origin: box(figure),
-    boxes: { source: figure.words.source.map(box), target: figure.words.target.map(box) },
+// Lines: all sizes are read before anything is written; in turns, each reading would lay out the page again.
+// With `keepPlaces`, words stay where they are if the width is the same, and only links are drawn again.
+
+function link(figures, keepPlaces = false) {
+  const measured = figures.map((figure) => [figure, figure.clientWidth]);
+  const moved = measured.filter(([figure, width]) => !(keepPlaces && figure.placed?.width === width));
+  const boxes = moved.map(([figure]) => ({
+    source: figure.words.source.map(box),
+    target: figure.words.target.map(box),
   }));
-  for (const { figure, origin, boxes } of measured) {
-    const ends = figure.classList.contains("lying") ? sideways : downwards;
-    const curves = figure.pair.links.flatMap((link) => curve(link, boxes, origin, ends));
-    figure.querySelector(".links").replaceChildren(...curves);
+  moved.forEach(([figure, width], k) => place(figure, width, boxes[k]));
+  for (const figure of figures) {
+    figure.querySelector(".links").replaceChildren(...strokesOf(figure.pair.links, figure.placed));
     if (figure.classList.contains("lit")) light(figure);
   }
 }
 
 const box = (element) => element.getBoundingClientRect();
+const gutterOf = (width) => (width < NARROW ? 20 : 58); // the widest is in linked.css, too
 
-// Where a link leaves the box of its source word and meets that of its target word, and its bend there.
-
-function downwards(from, to) {
-  const bend = Math.max(Math.abs(to.top - from.bottom) / 2, 20);
-  return [from.x + from.width / 2, from.bottom, to.x + to.width / 2, to.top, 0, bend];
-}
-
-function sideways(from, to) {
-  return [from.right, from.y + from.height / 2, to.left, to.y + to.height / 2, (to.left - from.right) / 2, 0];
-}
-
-function curve([i, j, , strength, verdict], boxes, origin, ends) {
-  const [left, top, right, bottom, across, down] = ends(boxes.source[i], boxes.target[j]);
-  const [x, y, u, v] = [left - origin.x, top - origin.y, right - origin.x, bottom - origin.y];
-  const between = { "data-source": i, "data-target": j };
-  const opacity = FAINTEST + (1 - FAINTEST) * strength;
-  const path = drawn("path", {
-    class: `link ${verdict ?? ""}`,
-    d: `M${x} ${y}C${x + across} ${y + down} ${u - across} ${v - down} ${u} ${v}`,
-    "stroke-opacity": opacity.toFixed(3),
-    ...between,
-  });
-  if (!(verdict in MARKS)) return [path];
-  const mark = drawn("text", { class: `mark ${verdict}`, x: (x + u) / 2, y: (y + v) / 2 + 4, ...between });
-  mark.textContent = MARKS[verdict];
-  return [path, mark];
-}
-
-// Light: the word under the pointer, or else the one with the focus, with its partners and links.
-
-const other = { source: "target", target: "source" };
-const placeIn = { source: 0, target: 1 };
-
-function partners(pair, side, place) {
-  return pair.links
-    .filter((link) => link[placeIn[side]] === place)
-    .map((link) => ({ place: link[placeIn[other[side]]], weight: link[2], verdict: link[4] }));
-}
-
-function told(pair, side, place) {
-  const said = partners(pair, side, place).map(({ place, weight, verdict }) => {
-    const notes = [weight === null ? null : weight.toFixed(2), verdict].filter(Boolean);
-    return `${pair[other[side]][place]} (${notes.join(", ")})`;
-  });
-  const verdict = new Map(pair[`${side}Nulls`]).get(place);
-  if (verdict !== undefined) said.push(verdict ? `∅ (${verdict})` : "∅");
-  const sure = pair[`${side}Confidence`]?.[place];
-  return `– ${said.join(", ")}` + (sure === undefined ? "" : `; ∅ with confidence ${sure.toFixed(2)}`);
-}
-
-function light(figure) {
-  const word = figure.querySelector(".word:hover") ?? figure.querySelector(".word:focus");
-  for (const element of figure.querySelectorAll(".on")) element.classList.remove("on");
-  figure.classList.toggle("lit", Boolean(word));
-  const detail = figure.parentElement.querySelector(".detail");
-  detail.textContent = "";
-  if (!word) return;
+function place(figure, width, boxes) {
   const { pair, words } = figure;
-  word.classList.add("on");
-  for (const { place } of partners(pair, word.side, word.place)) words[other[word.side]][place].classList.add("on");
-  const own = `[data-${word.side}="${word.place}"]`;
-  for (const element of figure.querySelectorAll(own)) element.classList.add("on");
-  detail.textContent = `${pair[word.side][word.place]} ${told(pair, word.side, word.place)}`;
-}
-
-for (const event of ["pointerover", "pointerout", "focusin", "focusout"]) {
-  document.addEventListener(event, ({ target }) => {
-    const figure = target.closest?.("figure");
-    if (figure) requestAnimationFrame(() => light(figure));
+  const gutter = gutterOf(width);
+  const widths = { source: boxes.source.map((one) => one.width), target: boxes.target.map((one) => one.width) };
+  const linked = pair.basis ?? pair.links;
+  const labels = [];
+  figure.placed = { width, source: [], target: [] };
+  let top = 0;
+  breakLines(widths.source, widths.target, linked, GAP, width - gutter).forEach((line, number) => {
+    const xs = placeLine(line, widths, pair, linked, width - gutter);
+    const heights = SIDES.map((side) => Math.max(0, ...line[side].map((word) => boxes[side][word].height)));
+    const rowGap = line.source.length && line.target.length ? rowGapOf(line, xs, linked) : 0;
+    const tops = { source: top, target: top + heights[0] + rowGap };
+    for (const [k, side] of SIDES.entries()) {
+      line[side].forEach((word, at) => {
+        const left = gutter + xs[side][at] - widths[side][word] / 2;
+        const bottom = tops[side] + boxes[side][word].height;
+        figure.placed[side].push({ left, right: left + widths[side][word], top: tops[side], bottom, line: number });
+        words[side][word].style.translate = `${left}px ${tops[side]}px`; // unlike left and top, it needs no layout
+      });
+      if (line[side].length) labels.push(labelOf(side, width, tops[side], heights[k]));
+    }
+    top += heights[0] + rowGap + heights[1] + BETWEEN;
   });
+  figure.style.height = `${Math.max(top - BETWEEN, 0)}px`;
+  figure.querySelector(".gutter").replaceChildren(...labels);
 }
 
-// Keys: arrows go along a sentence and over to the other one.
-
-document.addEventListener("keydown", (event) => {
-  const word = event.target.closest(".word");
-  if (!word || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "Escape") word.blur();
-  const next = neighbour(word, event.key);
-  if (!next) return;
-  event.preventDefault();
-  word.tabIndex = -1;
-  next.tabIndex = 0;
-  next.focus();
-});
-
-const OPPOSITE = { ArrowDown: "ArrowUp", ArrowLeft: "ArrowRight", ArrowRight: "ArrowLeft" };
-
-function neighbour(word, key) {
-  const figure = word.closest("figure");
-  const lying = figure.classList.contains("lying");
-  const onwards = lying ? "ArrowDown" : figure.pair.leftwards ? "ArrowLeft" : "ArrowRight";
-  const over = { source: lying ? "ArrowRight" : "ArrowDown", target: lying ? "ArrowLeft" : "ArrowUp" };
-  const row = figure.words[word.side];
-  switch (key) {
-    case onwards:
-      return row[word.place + 1];
-    case OPPOSITE[onwards]:
-      return row[word.place - 1];
-    case over[word.side]:
-      return across(figure.pair, figure.words, word);
-    case "Home":
-      return row[0];
-    case "End":
-      return row.at(-1);
-  }
+// A row in a script from right to left runs leftwards.
+function placeLine(line, widths, pair, linked, room) {
+  const order = {};
+  for (const side of SIDES) order[side] = leftwards(pair[side]) ? line[side].toReversed() : line[side];
+  const inside = linked
+    .map(([i, j]) => [order.source.indexOf(i), order.target.indexOf(j)])
+    .filter(([i, j]) => i >= 0 && j >= 0);
+  const sizes = SIDES.map((side) => order[side].map((word) => widths[side][word]));
+  const centres = placeWords(...sizes, inside, GAP, room);
+  const placed = SIDES.map((side, k) => [side, line[side].map((word) => centres[k][order[side].indexOf(word)])]);
+  return Object.fromEntries(placed);
 }
 
-function across(pair, words, word) {
-  const found = partners(pair, word.side, word.place).sort((a, b) => b.weight - a.weight);
-  const opposite = words[other[word.side]];
-  if (found.length) return opposite[found[0].place];
-  const here = box(word);
-  const distance = (one) => Math.hypot(box(one).x - here.x, 3 * (box(one).y - here.y));
-  return opposite.toSorted((a, b) => distance(a) - distance(b))[0];
+function rowGapOf(line, xs, linked) {
+  const slants = linked
+    .map(([i, j]) => Math.abs(xs.source[line.source.indexOf(i)] - xs.target[line.target.indexOf(j)]))
+    .filter(Number.isFinite);
+  return Math.min(Math.max(NEAR, Math.max(0, ...slants) / 3), FAR);
 }
+
+function labelOf(side, width, top, height) {
+  const name = side === "source" ? "Source" : "Target";
+  const label = made("span", "", width < NARROW ? name[0] : name);
+  Object.assign(label.style, { top: `${top}px`, height: `${height}px` });
+  return label;
+}
+
+const observeFigures = () =>
+  new ResizeObserver((entries) => {
+    const resized = entries.map(({ target }) => target).filter((figure) => figure.isConnected);
+    link(resized.filter((figure) => figure.placed?.width !== figure.clientWidth));
+  });
+
+// On paper links are where they were drawn, so they are drawn at the width of a page.
+
+function linkForPrint(printing) {
+  document.body.classList.toggle("printing", printing);
+  link([...document.querySelectorAll("figure.alignment")]);
+}
+addEventListener("beforeprint", () => linkForPrint(true));
+addEventListener("afterprint", () => linkForPrint(false));

@@ -24,6 +24,11 @@ from otalign.render.words import shown, strengths
 SHADES = ("░░", "▒▒", "▓▓", "██")  # a quarter each
 NO_LINK = "· "
 PITCH = 2  # cells of a column, since they are about twice as high as wide
+LEGEND = (
+    (SHADES[-1], "strong link", ""),
+    (SHADES[0], "weak link", ""),
+    (NULL, "no counterpart", NULL_STYLE),
+)
 HEADING = 16  # cells reserved for a target word; more are used where they are free
 
 

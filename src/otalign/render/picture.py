@@ -1,4 +1,4 @@
-"""Figures of an alignment: `arcs`, two rows of words with a curve for each link, or `matrix`.
+"""Figures of an alignment: `arcs`, lines of two rows of words with curves between them, or `matrix`.
 
 Figures need matplotlib (`pip install 'otalign[plot]'`) and are saved as PDF, PNG or SVG. Arcs as SVG are
 written by `otalign.render.svg` and need no extra.
@@ -11,10 +11,10 @@ import numpy as np
 
 from otalign.alignment import Alignment
 from otalign.atomic import write_atomic
-from otalign.render.canvas import blank, write
+from otalign.render.canvas import blank, find_fonts, write
 from otalign.render.grid import CELL, label_words, squares
-from otalign.render.layout import SIZE, Layout, columns, rows
-from otalign.render.svg import COLOURS, FAINTEST, svg
+from otalign.render.layout import ROW, SIZE, Layout, PlacedWord, lay_out
+from otalign.render.svg import COLOURS, FAINTEST, THICKEST, THINNEST, svg
 from otalign.render.words import shown, strengths
 
 Kind = Literal["arcs", "matrix"]
@@ -32,7 +32,7 @@ def figure(alignment: Alignment, kind: Kind = "arcs", *, ax: Any = None, width: 
         alignment: The alignment.
         kind: `arcs` or `matrix`.
         ax: Axes to draw into; None makes a new figure.
-        width: Width in inches. Wider arcs are drawn in two columns, with a word on each line.
+        width: Width in inches, at which arcs break into lines.
 
     Returns:
         The matplotlib figure.
@@ -77,15 +77,13 @@ def _draw_matrix(alignment: Alignment, ax: Any) -> Any:
         weights[pair], linked[pair] = FAINTEST + (1 - FAINTEST) * strength, True
     squares(ax, weights, linked)
     source, target = ([*map(shown, words)] for words in (alignment.source, alignment.target))
-    label_words(ax.set_xticks, ax.get_xticklabels, target, linked.any(0), rotation=90)
-    label_words(ax.set_yticks, ax.get_yticklabels, source, linked.any(1))
+    label_words(ax.xaxis, target, linked.any(0), upright=False)
+    label_words(ax.yaxis, source, linked.any(1))
     return ax.figure
 
 
 def _draw_arcs(alignment: Alignment, ax: Any, width: float) -> Any:
-    layout = rows(alignment)
-    if layout.width > width * PER_INCH:
-        layout = columns(alignment)
+    layout = lay_out(alignment, width * PER_INCH)
     if ax is None:
         new_figure, (ax,) = blank(layout.width / PER_INCH, layout.height / PER_INCH, 1)
         new_figure.set_layout_engine("none")
@@ -94,36 +92,48 @@ def _draw_arcs(alignment: Alignment, ax: Any, width: float) -> Any:
     ax.set_xlim(0, layout.width)
     ax.set_ylim(layout.height, 0)
     ax.set_aspect("equal")
-    _draw_curves(ax, alignment, layout)
-    for words, nulls in (
-        (layout.source, set(alignment.source_nulls)),
-        (layout.target, set(alignment.target_nulls)),
-    ):
-        for k, word in enumerate(words):
-            colour = COLOURS["nulls" if k in nulls else "words"][1]
-            look = {
-                "ha": ALIGNED[word.anchor],
-                "color": colour,
-                "parse_math": False,
-            }  # a $ is not mathematics
-            ax.text(word.x, word.y, word.text, fontsize=POINTS, **look)
-            if k in nulls:
-                x, y = word.sign
-                ax.text(x, y, "∅", fontsize=POINTS - 1, ha="center", color=colour)
-                start, end, y = word.line
-                ax.plot([start, end], [y, y], color=colour, linewidth=0.8, linestyle=(0, (4, 3)))
+    look = {"fontfamily": find_fonts(), "parse_math": False}  # a $ is not mathematics
+    for text, x, y in layout.gutter:
+        ax.text(x, y + SIZE / 4, text, fontsize=POINTS - 2, color=COLOURS["gutter"][1], **look)
+    _draw_links(ax, alignment, layout)
+    for word in layout.source + layout.target:
+        _draw_word(ax, word, look)
     return ax.figure
 
 
-ALIGNED = {"start": "left", "middle": "center", "end": "right"}
+def _draw_word(ax: Any, word: PlacedWord, look: dict[str, Any]) -> None:
+    from matplotlib.patches import FancyBboxPatch  # pyright: ignore[reportMissingImports]
+
+    colour = COLOURS["nulls" if word.null else "words"][1]
+    y = word.top + ROW / 2 + SIZE / 3
+    ax.text(word.x, y, word.text, fontsize=POINTS, ha="center", color=colour, **look)
+    if word.null:
+        x, y = word.sign
+        ax.text(x, y, "∅", fontsize=POINTS - 1.5, ha="center", color=colour)
+        corner = (word.x - word.width / 2 + 4, word.top + 4)
+        shape = {"boxstyle": "round,pad=4,rounding_size=5", "linestyle": (0, (4, 3)), "linewidth": 0.6}
+        ax.add_patch(
+            FancyBboxPatch(corner, word.width - 8, ROW - 8, facecolor="none", edgecolor=colour, **shape)
+        )
 
 
-def _draw_curves(ax: Any, alignment: Alignment, layout: Layout) -> None:
+def _draw_links(ax: Any, alignment: Alignment, layout: Layout) -> None:
     from matplotlib.patches import PathPatch  # pyright: ignore[reportMissingImports]
     from matplotlib.path import Path as Course  # pyright: ignore[reportMissingImports]
 
     steps = [Course.MOVETO, Course.CURVE4, Course.CURVE4, Course.CURVE4]
-    for (i, j), strength in strengths(alignment).items():
-        course = Course(layout.curve(i, j), steps)
-        look = {"edgecolor": COLOURS["links"][1], "alpha": FAINTEST + (1 - FAINTEST) * strength}
-        ax.add_patch(PathPatch(course, facecolor="none", linewidth=1.2, capstyle="round", **look))
+    strength = strengths(alignment)
+    colour = COLOURS["links"][1]
+    for stroke in layout.strokes:
+        pairs = [(i, j) for i in stroke.group.source for j in stroke.group.target]
+        share = sum(strength[pair] for pair in pairs) / len(pairs)
+        look = {"alpha": FAINTEST + (1 - FAINTEST) * share, "linewidth": 0.6 * _compute_width(share)}
+        courses = [Course(curve, steps) for curve in stroke.curves] + [*map(Course, stroke.brackets)]
+        for course in courses:
+            ax.add_patch(PathPatch(course, facecolor="none", edgecolor=colour, capstyle="round", **look))
+        for x, y in stroke.labels:
+            ax.text(x, y, str(stroke.number), fontsize=POINTS - 2, ha="center", color=colour)
+
+
+def _compute_width(share: float) -> float:
+    return THINNEST + (THICKEST - THINNEST) * share

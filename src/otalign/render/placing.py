@@ -4,7 +4,8 @@ With one row fixed, the sum of the distances between each word of the other and 
 all positions that keep the order and do not overlap: an isotonic regression, solved exactly by pooling
 neighbours. Distances instead of their squares keep a few words that have moved far from pulling the others
 aside: most links are upright, and links that cross stand out. The rows alternate. Finally, gaps between parts
-of the sentences that no link crosses are closed.
+of the sentences that no link crosses are closed. `layout.js` has the same functions for pages; the tests
+compare them.
 """
 
 from bisect import bisect_left
@@ -31,15 +32,23 @@ class _Pool(NamedTuple):
 
 
 def place_words(
-    source: Sequence[float], target: Sequence[float], pairs: Iterable[tuple[int, int]], gap: float
+    source: Sequence[float],
+    target: Sequence[float],
+    pairs: Iterable[tuple[int, int]],
+    gap: float,
+    room: float = inf,
 ) -> tuple[list[float], list[float]]:
-    """Return the centres of the words of both rows, given their sizes; the leftmost edge is at 0."""
+    """Return the centres of the words of both rows, given their sizes; the leftmost edge is at 0.
+
+    Both rows stay within the room, unless their words alone need more.
+    """
     pairs = list(pairs)
     swapped = [(j, i) for i, j in pairs]
     first, second = _offsets(source, gap), _offsets(target, gap)
+    above, below = (max(room - sum(row) - gap * (len(row) - 1), 0.0) for row in (source, target))
     for _ in range(ROUNDS if pairs else 0):
-        second = _pull_towards(first, swapped, second, _offsets(target, gap))
-        first = _pull_towards(second, pairs, first, _offsets(source, gap))
+        second = _pull_towards(first, swapped, second, _offsets(target, gap), below)
+        first = _pull_towards(second, pairs, first, _offsets(source, gap), above)
     for i, j in _find_cuts(pairs, _find_gaps(first, source, gap), _find_gaps(second, target, gap)):
         free = min(_compute_gap(first, source, i, gap), _compute_gap(second, target, j, gap))
         if TOLERANCE < free < inf:
@@ -89,9 +98,16 @@ def _compute_gap(middles: Sequence[float], sizes: Sequence[float], k: int, gap: 
 
 
 def _pull_towards(
-    others: Sequence[float], pairs: Iterable[tuple[int, int]], now: Sequence[float], offsets: Sequence[float]
+    others: Sequence[float],
+    pairs: Iterable[tuple[int, int]],
+    now: Sequence[float],
+    offsets: Sequence[float],
+    slack: float = inf,
 ) -> list[float]:
-    """Return the best positions of a row whose partners are at `others`; `pairs` are (word, partner)."""
+    """Return the best positions of a row whose partners are at `others`; `pairs` are (word, partner).
+
+    A finite slack bounds the row: no word is before its offset, or further behind it than the slack.
+    """
     partners: dict[int, list[float]] = {}
     for word, partner in pairs:
         partners.setdefault(word, []).append(others[partner])
@@ -104,4 +120,6 @@ def _pull_towards(
             pool = _Pool(before.partners + pool.partners, before.default, before.size + pool.size)
         pools.append(pool)
     shifts = [pool.shift for pool in pools for _ in range(pool.size)]
+    if slack < inf:
+        shifts = [min(max(shift, 0.0), slack) for shift in shifts]  # the best within bounds, too
     return [offset + shift for offset, shift in zip(offsets, shifts, strict=True)]

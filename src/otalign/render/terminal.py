@@ -1,12 +1,12 @@
 """An alignment in a terminal of any width: the two sentences above each other, word over word.
 
-                My  old  neighbour  passed away  last  year              .
-    1     2     │   ∅    │          ├──────┘     1     2     ∅           │
-    Last  year  my       neighbour  died                     peacefully  .
+    S             My  old  neighbour  passed away  last  year              .
+      1     2     │   ∅    │          ├──────┘     1     2     ∅           │
+    T Last  year  my       neighbour  died                     peacefully  .
 
-Each sentence is in its order. Between them, │ joins corresponding words (├──┘ several, ┆ a weak link), ∅
-marks words without a counterpart, and equal numbers mark counterparts that have moved. Colour only repeats
-that. Both sentences break together at the end of a line.
+S is the source and T the target, each in its order. Between them, │ joins corresponding words (├──┘ several,
+┆ a weak link), ∅ marks words without a counterpart, and equal numbers mark counterparts that have moved.
+Colour only repeats that. Both sentences break together at the end of a line.
 """
 
 from collections import Counter
@@ -26,9 +26,21 @@ GAP = 2  # spaces between columns; the words of a phrase have one
 WEAK = 0.5  # a phrase without a stronger link is drawn with a broken line
 NULL = "∅"
 
-NULL_STYLE = "yellow"
-MOVED_STYLES = ("cyan", "magenta", "green", "blue")
-LINK_STYLE = "dim"
+# Of the 256 colours, such as are bright on black, 4.5:1 or more, and still 3:1 on white.
+NULL_STYLE = "color(166)"
+MOVED_STYLES = ("color(33)", "color(169)", "color(64)", "color(135)")
+LINK_STYLE = "color(245)"
+
+GUTTER = 2  # cells before a line, for S and T
+NARROW = 12  # cells of a terminal without a gutter
+LEGEND = (
+    ("S", "source", LINK_STYLE),
+    ("T", "target", LINK_STYLE),
+    ("│", "linked", LINK_STYLE),
+    ("┆", "weak link", LINK_STYLE),
+    ("1", "moved", MOVED_STYLES[0]),
+    (NULL, "no counterpart", NULL_STYLE),
+)
 
 # Characters of the line through a column, by what they join: a word above, a word below, more to the right.
 TICKS = {
@@ -54,12 +66,41 @@ class Drawing:
     alignment: Alignment
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        for number, line in enumerate(
-            _break_lines(_make_cells(self.alignment, options.max_width), options.max_width)
-        ):
+        gutter = GUTTER if options.max_width >= NARROW else 0
+        width = options.max_width - gutter
+        for number, line in enumerate(_break_lines(_make_cells(self.alignment, width), width)):
             if number:
                 yield Text("")
-            yield from _draw_rows(line)
+            yield from _draw_rows(line, gutter)
+
+
+def draw_legend(width: int, marks: Sequence[tuple[str, str, str]] = LEGEND) -> Text:
+    """Return the meaning of marks, each given as the mark, its meaning and its style."""
+    legend, used = Text(no_wrap=True), 0
+    for mark, meaning, style in marks:
+        size = cell_len(f"{mark} {meaning}")
+        if used:
+            gap = "   " if used + 3 + size <= width else "\n"
+            legend.append(gap)
+            used = used + 3 if gap != "\n" else 0
+        legend.append(mark, style)
+        legend.append(f" {meaning}", LINK_STYLE)
+        used += size
+    return legend
+
+
+def draw_rule(number: int, note: str, width: int) -> Text:
+    """Return a line that sets a pair apart, with its number and a note, which is below if it is long."""
+    rule = Text(no_wrap=True, style=LINK_STYLE)
+    rule.append(f"── {number} ", "bold")
+    fits = note and rule.cell_len + cell_len(note) + 1 <= width
+    if fits:
+        rule.append(f"{note} ")
+    rule.append("─" * max(width - rule.cell_len, 0))
+    if note and not fits:
+        rule.append(f"\n{note}")
+        rule.no_wrap = False
+    return rule
 
 
 class _Cell(NamedTuple):
@@ -158,22 +199,25 @@ def _break_lines(cells: Iterator[_Cell], width: int) -> Iterator[list[_Cell]]:
         yield line
 
 
-def _draw_rows(line: Sequence[_Cell]) -> Iterator[Text]:
+def _draw_rows(line: Sequence[_Cell], gutter: int) -> Iterator[Text]:
     above = max(len(cell.source) for cell in line)
     below = max(len(cell.target) for cell in line)
     for k in range(above):
-        yield _draw_row((_nth(cell.source, k), cell.word_style, cell.width) for cell in line)
-    yield _draw_row((cell.mark, cell.mark_style, cell.width) for cell in line)
+        side = "" if k else "S"
+        yield _draw_row(side[:gutter], gutter, ((_nth(c.source, k), c.word_style, c.width) for c in line))
+    yield _draw_row("", gutter, ((cell.mark, cell.mark_style, cell.width) for cell in line))
     for k in range(below):
-        yield _draw_row((_nth(cell.target, k), cell.word_style, cell.width) for cell in line)
+        side = "" if k else "T"
+        yield _draw_row(side[:gutter], gutter, ((_nth(c.target, k), c.word_style, c.width) for c in line))
 
 
 def _nth(lines: Sequence[str], k: int) -> str:
     return lines[k] if k < len(lines) else ""
 
 
-def _draw_row(parts: Iterable[tuple[str, str, int]]) -> Text:
+def _draw_row(side: str, gutter: int, parts: Iterable[tuple[str, str, int]]) -> Text:
     row = Text(no_wrap=True)
+    row.append(side.ljust(gutter), LINK_STYLE)
     for text, style, width in parts:
         row.append(text, style)
         row.append(" " * (width - cell_len(text) + GAP))

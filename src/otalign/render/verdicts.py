@@ -48,7 +48,7 @@ def at_level(gold: Gold | Alignment, level: Level) -> Alignment:
 
 
 def mistakes(alignment: Alignment, judged: Verdicts) -> str:
-    """Return a line of wrong and a line of missed items, such as `missed: bought – purchased, used ∅`."""
+    """Return a line of wrong and a line of missed items: `missed: “bought” – “purchased”, “used” ∅`."""
     lines = []
     for verdict in ("wrong", "missed"):
         items = [*_describe_items(alignment, judged, verdict)]
@@ -68,7 +68,12 @@ def _judge(predicted: Iterable[Item], gold: Iterable[Item]) -> dict[Item, Verdic
 def _describe_items(alignment: Alignment, judged: Verdicts, verdict: Verdict) -> Iterator[str]:
     for (i, j), value in judged.links.items():
         if value == verdict:
-            yield f"{shown(alignment.source[i])} – {shown(alignment.target[j])}"
+            yield f"{_quote(alignment.source[i])} – {_quote(alignment.target[j])}"
     sides = ((alignment.source, judged.source_nulls), (alignment.target, judged.target_nulls))
     for words, nulls in sides:
-        yield from (f"{shown(words[k])} ∅" for k, value in nulls.items() if value == verdict)
+        yield from (f"{_quote(words[k])} ∅" for k, value in nulls.items() if value == verdict)
+
+
+def _quote(word: str) -> str:
+    """Return a word between quotation marks, to tell a comma that is a word from one between words."""
+    return f"“{shown(word)}”"

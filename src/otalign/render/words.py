@@ -5,7 +5,7 @@ of the text or be invalid in XML are replaced by a visible sign, and no word is 
 """
 
 from collections.abc import Sequence
-from unicodedata import category
+from unicodedata import category, east_asian_width
 
 from otalign.alignment import Alignment
 
@@ -38,6 +38,11 @@ def _replace_unsafe(letter: str) -> str:
 def join_words(words: Sequence[str]) -> str:
     """Return the words as one line of text."""
     return " ".join(map(shown, words))
+
+
+def stands_upright(word: str) -> bool:
+    """Return whether the letters of a word may stand below each other: whether some are East Asian."""
+    return any(east_asian_width(letter) in ("W", "F") for letter in word)
 
 
 def strengths(alignment: Alignment) -> dict[tuple[int, int], float]:
