@@ -13,7 +13,7 @@ from fastapi.responses import PlainTextResponse
 
 import otalign
 from otalign.aligner import Aligner
-from otalign.server import errors, messages, page
+from otalign.server import errors, messages, page, reference
 from otalign.server.batching import RequestQueue
 from otalign.server.choices import Choices
 from otalign.server.guards import Guard
@@ -24,6 +24,7 @@ from otalign.server.work import AlignmentWorker, PairRequest
 T = TypeVar("T")
 
 DESCRIPTION = "Word alignment between two sentences, with the words that have no counterpart."
+OTHER = "/other"  # before the paths of the second aligner
 
 
 def make_app(
@@ -34,6 +35,7 @@ def make_app(
     origins: Sequence[str] = (),
     token: str | None = None,
     metrics: Metrics | None = None,
+    other: Aligner | None = None,
 ) -> FastAPI:
     """Make the app.
 
@@ -44,20 +46,20 @@ def make_app(
         origins: Origins of other pages that may use it.
         token: Token that clients must send; None for none.
         metrics: Counters of this process.
+        other: Second aligner, which the page compares with the first; its API is below `/other/`.
 
     Returns:
         The app.
     """
-    choices = Choices(aligner)
-    batches = RequestQueue(AlignmentWorker(aligner, limits.words), limits.waiting)
+    served = [ServedAligner(one, limits) for one in (aligner, other) if one is not None]
     metrics = metrics or Metrics()
-    state = State(batches)
+    state = State(served)
     app = FastAPI(
         title="otalign",
         version=otalign.__version__,
         description=DESCRIPTION,
-        lifespan=_make_lifespan(state, choices),
-        docs_url=None,  # these pages would load scripts from other servers
+        lifespan=_make_lifespan(state),
+        docs_url=None,  # these pages would load scripts from other servers; `reference` has one that does not
         redoc_url=None,
         responses=errors.RESPONSES,
     )
@@ -66,20 +68,39 @@ def make_app(
     if origins:  # outermost, so that allowed pages can read errors as well
         _allow_origins(app, origins)
     page.add_page(app)
-    _add_align_route(app, choices, limits, batches, metrics)
-    _add_status_routes(app, _describe_aligner(aligner, choices, limits), state, metrics)
+    for one, prefix in zip(served, ("", OTHER), strict=False):
+        about = one.describe(limits, OTHER.lstrip("/") + "/" if other and not prefix else None)
+        _add_aligner_routes(app, one, about, limits, state, metrics, prefix)
+    _add_status_routes(app, state, metrics)
+    reference.add_reference(app)
     return app
 
 
-def _make_lifespan(
-    state: "State", choices: Choices
-) -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
+class ServedAligner:
+    """An aligner with the settings that it offers and the queue of its requests."""
+
+    def __init__(self, aligner: Aligner, limits: Limits) -> None:
+        self.aligner, self.choices = aligner, Choices(aligner)
+        self.batches = RequestQueue(AlignmentWorker(aligner, limits.words), limits.waiting)
+
+    def describe(self, limits: Limits, other: str | None) -> messages.About:
+        """Return what clients may know and choose."""
+        return messages.About(
+            signature=self.aligner.signature,
+            languages=list(self.aligner.languages),
+            problem=self.choices.default,
+            settings={name: one.settings.get_options() for name, one in self.choices.offered.items()},
+            limits=asdict(limits),
+            other=other,
+        )
+
+
+def _make_lifespan(state: "State") -> Callable[[FastAPI], AbstractAsyncContextManager[None]]:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        state.batches.start()
-        state.warm_up(PairRequest("The first pair", "takes longer", choices.choose()))
+        state.start()
         yield
-        state.batches.stop()
+        state.stop()
 
     return lifespan
 
@@ -93,23 +114,22 @@ def _allow_origins(app: FastAPI, origins: Sequence[str]) -> None:
     )
 
 
-def _describe_aligner(aligner: Aligner, choices: Choices, limits: Limits) -> messages.About:
-    return messages.About(
-        signature=aligner.signature,
-        languages=list(aligner.languages),
-        problem=choices.default,
-        settings={name: choice.settings.get_options() for name, choice in choices.offered.items()},
-        limits=asdict(limits),
-    )
-
-
-def _add_align_route(
-    app: FastAPI, choices: Choices, limits: Limits, batches: RequestQueue, metrics: Metrics
+def _add_aligner_routes(
+    app: FastAPI,
+    served: ServedAligner,
+    about: messages.About,
+    limits: Limits,
+    state: "State",
+    metrics: Metrics,
+    prefix: str,
 ) -> None:
+    choices, batches = served.choices, served.batches
+    in_schema = not prefix  # the API of a second aligner is the same, with its own settings
     RequestBody = messages.make_request_type(choices, limits)
 
     @app.post(
-        "/v1/align",
+        f"{prefix}/v1/align",
+        include_in_schema=in_schema,
         response_model=messages.OneAnswer | messages.ManyAnswers,
         dependencies=[Depends(_check_content_type)],
     )
@@ -122,29 +142,27 @@ def _add_align_route(
         choice = messages.read_choice(body, choices)
         pairs = messages.read_pairs(body, choice)
         future = batches.submit(pairs)
-        metrics.set_queue(batches.waiting)
+        metrics.set_queue(state.waiting)
         try:
             answers = await _wait_for_answer(request, future)
         finally:
-            metrics.set_queue(batches.waiting)
+            metrics.set_queue(state.waiting)
         if answers is None:
             return Response(status_code=499)  # nobody receives it, but it is counted
         metrics.count_alignment(len(pairs), time.perf_counter() - start)
         return Response(messages.write_answer(body, choice, answers), media_type="application/json")
 
-
-def _add_status_routes(app: FastAPI, about: messages.About, state: "State", metrics: Metrics) -> None:
-    batches = state.batches
-
-    @app.get("/v1/aligner")
+    @app.get(f"{prefix}/v1/aligner", include_in_schema=in_schema, response_model_exclude_none=True)
     async def aligner_() -> messages.About:
         """Return the aligner, its settings, and the limits on requests."""
         return about
 
+
+def _add_status_routes(app: FastAPI, state: "State", metrics: Metrics) -> None:
     @app.get("/healthz")
     async def health() -> messages.Health:
         """Return whether the server is alive; if not, it must be restarted."""
-        if not batches.alive:
+        if not state.alive:
             raise errors.RequestError(503, "the alignment thread has ended")
         return messages.Health(version=otalign.__version__)
 
@@ -157,32 +175,51 @@ def _add_status_routes(app: FastAPI, about: messages.About, state: "State", metr
     @app.get("/metrics", response_class=PlainTextResponse)
     async def metrics_() -> Response:
         """Return requests, pairs, queue and latency in Prometheus's text format."""
-        metrics.set_queue(batches.waiting)
+        metrics.set_queue(state.waiting)
         return PlainTextResponse(metrics.to_prometheus(), media_type="text/plain; version=0.0.4")
 
 
 class State:
     """The readiness of the server."""
 
-    def __init__(self, batches: RequestQueue) -> None:
-        self.batches = batches
+    def __init__(self, served: Sequence[ServedAligner]) -> None:
+        self.served = served
 
-    def warm_up(self, ask: PairRequest) -> None:
-        """Align a first pair, which takes longer than others."""
-        self._first = self.batches.submit([ask])
+    @property
+    def alive(self) -> bool:
+        """True if all aligners can work."""
+        return all(one.batches.alive for one in self.served)
+
+    @property
+    def waiting(self) -> int:
+        """The number of pairs that wait."""
+        return sum(one.batches.waiting for one in self.served)
+
+    def start(self) -> None:
+        """Start the aligners, and align a first pair with each, which takes longer than others."""
+        self._first = []
+        for one in self.served:
+            one.batches.start()
+            first = PairRequest("The first pair", "takes longer", one.choices.choose())
+            self._first.append(one.batches.submit([first]))
+
+    def stop(self) -> None:
+        """Stop the aligners."""
+        for one in self.served:
+            one.batches.stop()
 
     def check(self) -> None:
         """Raise RequestError if the server is not ready."""
-        if not self.batches.alive:
+        if not self.alive:
             raise errors.RequestError(503, "the alignment thread has ended")
-        if not self._first.done():
+        if not all(first.done() for first in self._first):
             raise errors.make_busy_problem("the aligner is warming up", after=1)
-        if self._first.exception() is not None:
+        if any(first.exception() is not None for first in self._first):
             raise errors.RequestError(
                 503, "the aligner failed to align its first pair; the log has the reason"
             )
-        if self.batches.full:
-            raise errors.make_busy_problem(f"{self.batches.waiting:,} pairs are waiting already", after=1)
+        if any(one.batches.full for one in self.served):
+            raise errors.make_busy_problem(f"{self.waiting:,} pairs are waiting already", after=1)
 
 
 async def _check_content_type(request: Request) -> None:

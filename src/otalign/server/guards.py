@@ -21,7 +21,15 @@ from otalign.server.metrics import Metrics
 log = logging.getLogger("otalign.server")
 access_log = logging.getLogger("otalign.server.access")
 
-OPEN = ("/", "/page.css", "/page.js", "/openapi.json", "/healthz", "/readyz")  # paths that need no token
+OPEN = (
+    "/",
+    "/page.css",
+    "/page.js",
+    "/docs",
+    "/openapi.json",
+    "/healthz",
+    "/readyz",
+)  # paths that need no token
 HEADERS = {
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; "

@@ -21,7 +21,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from otalign.alignment import Level
-from otalign.problems import PROBLEMS
+from otalign.problems import PARAMETERS, PROBLEMS
 from otalign.server.choices import Choices, ServedChoice
 from otalign.server.limits import Limits
 from otalign.server.work import Answer, PairRequest
@@ -70,7 +70,7 @@ EPSILON_FIELD: dict[str, Any] = {
 
 def make_settings_type(problem: str) -> type[RequestPart]:
     """Make the type of the settings that a request may hold for a problem."""
-    name: dict[str, Any] = {"problem": (Literal[problem], ...)}
+    name: dict[str, Any] = {"problem": (Literal[problem], problem)}
     if problem == LEARNED:
         return create_model("LearnedSettings", __base__=RequestPart, **name, **LEARNED_FIELDS)
     spec, fields = PROBLEMS[problem], dict(TRANSPORT_FIELDS)
@@ -93,8 +93,8 @@ def make_request_type(choices: Choices, limits: Limits) -> Any:
     )
     sentence: Any = Annotated[either, Field(description="A text, or a list of its words.")]
     offered: dict[str, Any] = {name: make_settings_type(name) for name in choices.offered}
-    known = f"problem must be given and one of {', '.join(offered)}"
-    settings = _make_union(offered, lambda value: _get_field(value, "problem"), known) | None
+    known = f"problem must be one of {', '.join(offered)}"
+    settings = _make_union(offered, lambda value: _find_problem(value, choices.default), known) | None
     shared: dict[str, Any] = {
         "settings": (settings, Field(None, description="Settings; by default those of the aligner."))
     }
@@ -113,6 +113,12 @@ def _make_union(kinds: dict[str, Any], kind: Callable[[Any], Any], otherwise: st
     union: Any = Union[tuple(Annotated[type_, Tag(f"={name}")] for name, type_ in kinds.items())]  # noqa: UP007
     custom: Any = {"custom_error_type": "kind", "custom_error_message": otherwise} if otherwise else {}
     return Annotated[union, Discriminator(lambda value: f"={kind(value)}", **custom)]
+
+
+def _find_problem(settings: Any, default: str) -> Any:
+    """Return the problem of settings: as named, or that of a parameter such as tau, or the aligner's own."""
+    parameters = (spec.name for name, spec in PARAMETERS.items() if _get_field(settings, name) is not None)
+    return _get_field(settings, "problem") or next(parameters, default)
 
 
 def _get_field(value: Any, name: str) -> Any:
@@ -185,7 +191,10 @@ class About(BaseModel):
     languages: list[str] = Field(description="Languages that the aligner knows; empty if it declares none.")
     problem: str = Field(description="Name of the default problem.")
     settings: dict[str, dict[str, Any]] = Field(description="Default settings of each problem.")
-    limits: dict[str, float]
+    limits: dict[str, int | float]
+    other: str | None = Field(
+        None, description="Path below which a second aligner has the same API, if there is one."
+    )
 
 
 class Health(BaseModel):

@@ -4,15 +4,19 @@ from collections.abc import Awaitable, Callable
 
 from fastapi import FastAPI, Response
 
-from otalign.render.assets import asset
+from otalign.render.assets import DRAWING_SCRIPTS, asset
 
 PACKAGE = "otalign.server"
+SCRIPTS = (
+    *("problems.js", "requests.js", "answers.js", "matrix.js", "picture.js", "copying.js", "settings.js"),
+    *("view.js", "many.js", "page.js"),
+)
 
 
 def add_page(app: FastAPI) -> None:
     """Serve the page on `/`. Its links are relative, so that it works under any address."""
     style = asset("linked.css") + asset("page.css", package=PACKAGE)
-    script = asset("linked.js") + asset("views.js", "page.js", package=PACKAGE)
+    script = asset(*DRAWING_SCRIPTS) + asset(*SCRIPTS, package=PACKAGE)
     parts = {
         "/": (asset("page.html", package=PACKAGE), "text/html"),
         "/page.css": (style, "text/css"),

@@ -33,6 +33,7 @@ class Service:
         origins: Origins of other pages that may use it.
         token: Token that clients must send; None for none.
         access_log: Whether requests are logged to standard output.
+        load_other: Function that loads a second aligner, for the page to compare; None for none.
     """
 
     load: Callable[[], Aligner]
@@ -41,6 +42,7 @@ class Service:
     origins: tuple[str, ...] = ()
     token: str | None = None
     access_log: bool = False
+    load_other: Callable[[], Aligner] | None = None
 
     def make_server(self, aligner: Aligner, metrics: Metrics | None = None) -> uvicorn.Server:
         """Make the server of this process, to be run with a listening socket."""
@@ -52,7 +54,13 @@ class Service:
         gc.freeze()  # else the collector traverses all loaded objects for each large body
         metrics = metrics or Metrics()
         app = make_app(
-            aligner, self.limits, hosts=self.hosts, origins=self.origins, token=self.token, metrics=metrics
+            aligner,
+            self.limits,
+            hosts=self.hosts,
+            origins=self.origins,
+            token=self.token,
+            metrics=metrics,
+            other=self.load_other and self.load_other(),
         )
         return make_server(app, self.limits, metrics)
 

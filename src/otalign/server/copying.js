@@ -1,0 +1,50 @@
+// Copying, and the commands that give programs what is shown.
+
+async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    copyByHand(text); // only pages of this machine or over https may use the clipboard
+  }
+}
+
+function copyByHand(text) {
+  const place = Object.assign(made("textarea", "unseen"), { value: text });
+  const focused = document.activeElement;
+  document.body.append(place);
+  place.select();
+  document.execCommand("copy");
+  place.remove();
+  focused?.focus();
+}
+
+function showSnippets(path, body) {
+  const address = new URL(path, location.href).href;
+  const token = sessionStorage.getItem("otalign-token") ? "TOKEN" : null;
+  field("curl").textContent = curlFor(address, body, token);
+  field("python").textContent = pythonFor(address, body, token);
+}
+
+function curlFor(address, body, token) {
+  const quoted = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  const headers = ["content-type: application/json", ...(token ? [`authorization: Bearer ${token}`] : [])];
+  const options = headers.map((header) => `-H ${quoted(header)}`).join(" ");
+  return `curl -s ${quoted(address)} ${options} \\\n  -d ${quoted(JSON.stringify(body))}`;
+}
+
+function pythonFor(address, body, token) {
+  const headers = { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) };
+  return [
+    "import json, urllib.request",
+    "",
+    `body = json.loads(${JSON.stringify(JSON.stringify(body))})`,
+    "request = urllib.request.Request(",
+    `    ${JSON.stringify(address)},`,
+    "    data=json.dumps(body).encode(),",
+    `    headers=${JSON.stringify(headers)},`,
+    ")",
+    "with urllib.request.urlopen(request) as response:",
+    "    answer = json.load(response)",
+    'print(answer["links"])',
+  ].join("\n");
+}

@@ -1,0 +1,72 @@
+// Requests to the server: with the token that it needs, if it needs one, and what went wrong in words.
+
+const field = (id) => document.getElementById(id);
+const PATIENCE = 5000; // milliseconds beyond the server's own limit until an answer is given up
+
+// What kept the server from answering, and whether it may answer if it is asked again.
+class RequestFailure extends Error {
+  constructor(message, retry) {
+    super(message);
+    this.retry = retry;
+  }
+}
+
+async function fetchJson(path, options = {}, seconds = 30) {
+  for (;;) {
+    const token = sessionStorage.getItem("otalign-token"); // only this tab remembers it, until it is closed
+    const headers = { ...options.headers, ...(token && { Authorization: `Bearer ${token}` }) };
+    const signal = AbortSignal.timeout(1000 * seconds + PATIENCE);
+    const response = await fetch(path, { ...options, headers, signal }).catch((error) => {
+      if (error.name === "TimeoutError") throw new RequestFailure("The server has not answered in time.", true);
+      throw new RequestFailure("The server cannot be reached.", true);
+    });
+    if (response.status === 401) {
+      await askForToken(token);
+      continue;
+    }
+    const body = await response.json().catch(() => {
+      const status = `status ${response.status}`;
+      throw new RequestFailure(`The answer is not JSON (${status}): another program may be at this address.`, true);
+    });
+    if (response.ok) return body;
+    throw new RequestFailure(body.detail ?? `The server refused with status ${response.status}.`, response.status >= 500);
+  }
+}
+
+const post = (path, body, seconds) =>
+  fetchJson(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }, seconds);
+
+let tokenRequest = null; // shared by all that wait for it
+
+function askForToken(refused) {
+  if (sessionStorage.getItem("otalign-token") !== refused) return Promise.resolve(); // another one is there already
+  tokenRequest ??= new Promise((resolve) => {
+    const form = field("unlock");
+    form.hidden = false;
+    form.querySelector("p").textContent = refused ? "The server does not know this token." : "";
+    field("token").focus();
+    form.onsubmit = (event) => {
+      event.preventDefault();
+      sessionStorage.setItem("otalign-token", field("token").value.trim());
+      field("token").value = "";
+      form.hidden = true;
+      tokenRequest = null;
+      resolve();
+    };
+  });
+  return tokenRequest;
+}
+
+// Ask until there is an answer, and say meanwhile why there is none.
+async function fetchPatiently(path, say) {
+  for (let wait = 1000; ; wait = Math.min(2 * wait, 15000)) {
+    try {
+      const answer = await fetchJson(path);
+      say("");
+      return answer;
+    } catch (error) {
+      say(`${error.message} Trying again.`);
+      await new Promise((resolve) => setTimeout(resolve, wait));
+    }
+  }
+}
