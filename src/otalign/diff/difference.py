@@ -13,26 +13,48 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple, get_args
 
+from otalign.diff.wording import Flag
 from otalign.text.sentences import Document, Span
 
-Fate = Literal["kept", "reworded", "moved", "added", "removed"]
-Kind = Literal["same", "edited", "new", "gone"]
+Fate = Literal["kept", "minor", "reworded", "moved", "added", "removed"]
+Kind = Literal["same", "minor", "edited", "split", "joined", "new", "gone"]
+Trait = Literal["moved", "number", "negation"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+TRAITS: tuple[Trait, ...] = get_args(Trait)
 
 
 class Piece(NamedTuple):
     """A group of words of the old text, the new text or both, with their fate.
 
-    A `kept` piece has both sides, an `added` or `removed` one has one. A `reworded` or `moved` piece may have
-    one side too: its counterpart is then the piece of the passage with the same `unit`.
+    A `kept` piece has both sides, an `added` or `removed` one has one. In a `minor` piece, case or
+    punctuation changed alone; punctuation may have one side. A `reworded` or `moved` piece may have one side
+    too: its counterpart is then the piece of the passage with the same `unit`.
+
+    Attributes:
+        fate: What happened to the words.
+        old: Span in the old text.
+        new: Span in the new text.
+        unit: Number that the halves of a reworded or moved phrase share.
+        flag: "number" if a number changed, "negation" if a negation was added or removed.
+
+    Example:
+        >>> piece = Piece("added", None, (10, 15))
+        >>> piece.side("new")
+        (10, 15)
     """
 
     fate: Fate
     old: Span | None
     new: Span | None
     unit: int | None = None
+    flag: Flag | None = None
 
     def side(self, name: Literal["old", "new"]) -> Span | None:
-        """Return the span on a side."""
+        """Return the span on a side.
+
+        Args:
+            name: "old" or "new".
+        """
         return getattr(self, name)
 
 
@@ -45,7 +67,21 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True)
 class Passage:
-    """Neighbouring sentences of the old text, by index, and the corresponding ones of the new text."""
+    """Neighbouring sentences of the old text and the corresponding ones of the new text.
+
+    Attributes:
+        old: Indices of the old sentences.
+        new: Indices of the new sentences.
+        pieces: Their words, in reading order.
+        moved: Whether they changed places with others.
+
+    Raises:
+        ValueError: If both sides are empty, or a piece lacks a side that it must have.
+
+    Example:
+        >>> Passage((0,), (0, 1), (Piece("kept", (0, 9), (0, 9)),)).kind
+        'split'
+    """
 
     old: tuple[int, ...]
     new: tuple[int, ...]
@@ -60,10 +96,24 @@ class Passage:
 
     @property
     def kind(self) -> Kind:
-        """Kind of change."""
+        """Kind of change; `minor` if only case or punctuation changed."""
         if not self.old or not self.new:
             return "new" if self.new else "gone"
-        return "same" if all(piece.fate == "kept" for piece in self.pieces) else "edited"
+        if len(self.old) != len(self.new):
+            return "split" if len(self.old) == 1 else "joined"
+        fates = {piece.fate for piece in self.pieces}
+        return "same" if fates <= {"kept"} else "minor" if fates <= {"kept", "minor"} else "edited"
+
+    @property
+    def traits(self) -> tuple[Trait, ...]:
+        """Further properties beside the kind: moved, and changes of the meaning."""
+        found = {piece.flag for piece in self.pieces} | ({"moved"} if self.moved else set())
+        return tuple(trait for trait in TRAITS if trait in found)
+
+    @property
+    def changed(self) -> bool:
+        """True if anything changed but white space."""
+        return self.kind != "same" or self.moved
 
 
 @dataclass(frozen=True)
@@ -76,6 +126,16 @@ class Difference:
         old: The old text in sentences.
         new: The new text in sentences.
         passages: Passages; every sentence is in exactly one.
+
+    Raises:
+        ValueError: If a sentence is in none or several of the passages, or a piece is outside of its text.
+
+    Example:
+        >>> from otalign.text.sentences import document
+        >>> passage = Passage((0,), (), (Piece("removed", (0, 10), None),))
+        >>> found = Difference(document("It rained."), document(""), (passage,))
+        >>> found.counts["gone"], found.text(passage.pieces[0], "old")
+        (1, 'It rained.')
     """
 
     old: Document
@@ -94,17 +154,18 @@ class Difference:
     @property
     def same(self) -> bool:
         """True if nothing changed but white space."""
-        return all(passage.kind == "same" and not passage.moved for passage in self.passages)
+        return not any(passage.changed for passage in self.passages)
 
     @cached_property
     def counts(self) -> dict[str, int]:
-        """Number of passages of each kind, and of those that moved, were split or were joined."""
-        counts = Counter[str](passage.kind for passage in self.passages)
-        for passage in self.passages:
-            counts["moved"] += passage.moved
-            counts["split"] += len(passage.old) == 1 and len(passage.new) > 1
-            counts["joined"] += len(passage.new) == 1 and len(passage.old) > 1
-        return {name: counts[name] for name in (*get_args(Kind), "moved", "split", "joined")}
+        """Number of passages of each kind, and of those that moved or have a flag.
+
+        Each passage has one kind. A passage that was split has one old sentence and two or more new ones, a
+        joined one the reverse; any other has one sentence on each side that it has.
+        """
+        kinds = Counter(passage.kind for passage in self.passages)
+        traits = Counter(trait for passage in self.passages for trait in passage.traits)
+        return {kind: kinds[kind] for kind in KINDS} | {trait: traits[trait] for trait in TRAITS}
 
     def __iter__(self) -> Iterator[Passage]:
         return iter(self.passages)
@@ -131,7 +192,12 @@ class Difference:
         return tuple(places)
 
     def text(self, piece: Piece, side: Literal["old", "new"]) -> str:
-        """Return the text of a piece on a side; "" if it has none."""
+        """Return the text of a piece on a side; "" if it has none.
+
+        Args:
+            piece: A piece of this difference.
+            side: "old" or "new".
+        """
         span = piece.side(side)
         return getattr(self, side).text[span[0] : span[1]] if span else ""
 
@@ -145,7 +211,11 @@ class Difference:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Difference":
-        """Return the difference that `to_dict` wrote. `same`, `counts` and `kind` may be missing."""
+        """Return the difference that `to_dict` wrote.
+
+        Args:
+            data: The dictionary; `same`, `counts` and `kind` may be missing.
+        """
         old, new = (
             Document(data[side]["text"], tuple(map(_to_span, data[side]["sentences"])))
             for side in ("old", "new")
@@ -195,6 +265,7 @@ def _passage_from_dict(data: dict[str, Any]) -> Passage:
             _to_optional_span(piece.get("old")),
             _to_optional_span(piece.get("new")),
             piece.get("unit"),
+            piece.get("flag"),
         )
         for piece in data["pieces"]
     )

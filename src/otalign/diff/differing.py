@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from otalign.aligner import Aligner
 from otalign.diff.difference import Difference, Passage, Piece
-from otalign.diff.fates import pieces
+from otalign.diff.fates import Key, pieces
 from otalign.diff.matching import SentenceMatch, in_order, matches
 from otalign.text.matching import normalize_spaces
 from otalign.text.sentences import Document, Span, document
@@ -12,13 +12,16 @@ from otalign.text.sentences import Document, Span, document
 MIN_PASSAGES = 64  # passages whose mean embedding is subtracted, if the texts have so many
 
 
-def difference(old: str | Document, new: str | Document, aligner: Aligner) -> Difference:
+def difference(
+    old: str | Document, new: str | Document, aligner: Aligner, *, ignore_case: bool = False
+) -> Difference:
     """Compare two versions of a text.
 
     Args:
         old: The old text, or its sentences.
         new: The new text, or its sentences.
         aligner: Aligner for the words of edited sentences; its encoder also matches the sentences.
+        ignore_case: Whether upper and lower case count as equal.
 
     Returns:
         The difference: passages of corresponding sentences, with the changes in each.
@@ -30,9 +33,10 @@ def difference(old: str | Document, new: str | Document, aligner: Aligner) -> Di
         True
     """
     old, new = (document(text) if isinstance(text, str) else text for text in (old, new))
-    matched = matches(old, new, aligner.encoder)
+    key = str.casefold if ignore_case else str
+    matched = matches(old, new, aligner.encoder, key)
     spans = {match: (_join_spans(old, match.old), _join_spans(new, match.new)) for match in matched}
-    pieces_by_match = _align_matches(spans, old, new, aligner)
+    pieces_by_match = _align_matches(spans, old, new, aligner, key)
     lengths = {match: end - start for match, (_, (start, end)) in spans.items()}
     unmoved = in_order(matched, lengths)
     passages = [
@@ -42,11 +46,15 @@ def difference(old: str | Document, new: str | Document, aligner: Aligner) -> Di
 
 
 def _align_matches(
-    spans: Mapping[SentenceMatch, tuple[Span, Span]], old: Document, new: Document, aligner: Aligner
+    spans: Mapping[SentenceMatch, tuple[Span, Span]],
+    old: Document,
+    new: Document,
+    aligner: Aligner,
+    key: Key,
 ) -> dict[SentenceMatch, tuple[Piece, ...]]:
     """Return the pieces of each match, given its spans in both texts."""
     texts = {match: (old.text[slice(*a)], new.text[slice(*b)]) for match, (a, b) in spans.items()}
-    same = [match for match, (a, b) in texts.items() if normalize_spaces(a) == normalize_spaces(b)]
+    same = [m for m, (a, b) in texts.items() if key(normalize_spaces(a)) == key(normalize_spaces(b))]
     result: dict[SentenceMatch, tuple[Piece, ...]] = {
         match: (Piece("kept", *spans[match]),) for match in same
     }
@@ -56,7 +64,7 @@ def _align_matches(
     alignments = aligner.align_many(texts[match] for match in (*edited, *unchanged))
     for match, alignment in zip(edited, alignments, strict=False):
         (old_start, _), (new_start, _) = spans[match]
-        result[match] = pieces(alignment, old_start, new_start)
+        result[match] = pieces(alignment, old_start, new_start, key)
     return result
 
 
@@ -65,7 +73,7 @@ def _join_spans(document: Document, sentences: Sequence[int]) -> Span:
 
 
 def _order_passages(matched: Sequence[Passage], old: Document, new: Document) -> Iterator[Passage]:
-    """Yield all passages: before each one that did not move, the removed and then the new ones."""
+    """Yield all passages: before each one that did not move, the removed ones and the new ones."""
     matched_old = {i for passage in matched for i in passage.old}
     matched_new = {j for passage in matched for j in passage.new}
     removed = [
@@ -81,11 +89,20 @@ def _order_passages(matched: Sequence[Passage], old: Document, new: Document) ->
     added = sorted([*added, *(passage for passage in matched if passage.moved)], key=lambda p: p.new)
     k = m = 0
     for unmoved in (*(passage for passage in matched if not passage.moved), None):
+        last_k, last_m = k, m
         while k < len(removed) and (unmoved is None or removed[k].old < unmoved.old):
-            yield removed[k]
             k += 1
         while m < len(added) and (unmoved is None or added[m].new < unmoved.new):
-            yield added[m]
             m += 1
+        yield from _order_between(removed[last_k:k], added[last_m:m], old, new)
         if unmoved:
             yield unmoved
+
+
+def _order_between(
+    removed: Sequence[Passage], added: Sequence[Passage], old: Document, new: Document
+) -> Iterator[Passage]:
+    """Yield removed passages before new ones, but first those of the paragraph that goes on."""
+    k = next((k for k, passage in enumerate(removed) if passage.old[0] in old.paragraph_starts), len(removed))
+    m = next((m for m, passage in enumerate(added) if passage.new[0] in new.paragraph_starts), len(added))
+    yield from (*removed[:k], *added[:m], *removed[k:], *added[m:])

@@ -1,8 +1,9 @@
-"""Sentence vectors: weighted sums of word embeddings, each sentence encoded alone.
+"""Sentence vectors: weighted sums of the vectors of words, each sentence encoded alone.
 
-Embeddings are centred and whitened, as in an aligner. Frequent words have less weight: a / (a + share of all
-words), with a = 0.001. Vectors are sums and not means, so that the vector of two sentences is the sum of
-theirs.
+They have two parts, word embeddings and the spelling of words. Embeddings are centred and whitened, as in an
+aligner; spelling keeps sentences with the same words together that an encoder trained on pairs moves apart.
+Frequent words have less weight: a / (a + share of all words), with a = 0.001. Vectors are sums and not means,
+so that the vector of two sentences is the sum of theirs.
 """
 
 from collections import Counter
@@ -13,12 +14,16 @@ import numpy as np
 from otalign.encoders import Embeddings, Encoder
 from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.whitening import Centre
+from otalign.text.spelling import embed_spelling
 from otalign.text.words import Sentence, tokenize
 
 WHITENING = 0.5
 HALF_WEIGHT_SHARE = 1e-3  # share of all words at which a word has half the weight
 PRIOR_WORDS = 1000  # added to the number of words: in a short text, two occurrences are not frequent
 CHUNK = 512  # sentences in memory at once
+# Length of the part for spelling, relative to that of the embeddings. Chosen like MIN_COSINE in `matching`:
+# at 0, 0.5 and 1 the F1 of the matches has a mean of 90.9, 91.9 and 90.8.
+SPELLING = 0.5
 
 # The mean of a few sentences is that of their topic, and centring would remove what they share. These plain
 # sentences of many kinds are therefore encoded with them.
@@ -72,7 +77,26 @@ def sentence_vectors(sentences: Sequence[str], encoder: Encoder) -> np.ndarray:
     vectors = np.stack([np.broadcast_to(vector, size) for vector in sums]) - np.outer(masses, centre.mean)
     if centre.stretch is not None:
         vectors = vectors @ centre.stretch
-    return vectors[: len(sentences)].astype(np.float32)
+    parts = [vectors, _sum_spelling(tokenized, weights)]
+    embedded, spelled = (part[: len(sentences)] / _compute_mean_norm(part) for part in parts)
+    return np.concatenate([embedded, SPELLING * spelled], axis=1).astype(np.float32)
+
+
+def _sum_spelling(sentences: Sequence[Sentence], weights: dict[str, float]) -> np.ndarray:
+    """Return the weighted sums of the centred spelling vectors of words, (sentences, SIZE)."""
+    words = sorted(weights)
+    spelling = dict(zip(words, embed_spelling(words), strict=True))
+    mean = np.mean([spelling[word.casefold()] for of in sentences for word in of.words], axis=0)
+    sums = np.zeros((len(sentences), len(mean)))
+    for k, sentence in enumerate(sentences):
+        for word in map(str.casefold, sentence.words):
+            sums[k] += weights[word] * (spelling[word] - mean)
+    return sums
+
+
+def _compute_mean_norm(vectors: np.ndarray) -> float:
+    """Return the square root of the mean squared norm of vectors."""
+    return float(np.sqrt(np.mean(np.sum(vectors * vectors, axis=1)))) or 1.0
 
 
 def _compute_weights(sentences: Sequence[Sentence]) -> dict[str, float]:
