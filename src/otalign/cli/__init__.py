@@ -5,9 +5,11 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NoReturn
 
 import typer
+from typer.main import get_command
 
 from otalign import __version__
 from otalign.atomic import DISK_FULL
@@ -25,10 +27,11 @@ from otalign.cli.show import show
 from otalign.cli.terminal import show_language_warnings
 from otalign.cli.train import train
 from otalign.cli.tune import tune
+from otalign.failures import ERRNO, explain_os_error
 
 TRAINING = ("torch", "transformers", "accelerate")  # libraries that only training cannot do without
 
-app = make_app()
+app = make_app(add_completion=True)
 for command in (align, show, diff, project, serve, evaluate, convert, tune, train, export, models):
     add_command(app, command)
 app.add_typer(corpora, name="corpus")
@@ -57,6 +60,9 @@ def main() -> None:
     run(app, "otalign")
 
 
+build_command = cache(get_command)  # it inspects all commands, which takes as long as a short one
+
+
 def run(app: typer.Typer, name: str | None = None) -> None:
     """Run a command. An error that the user can correct is printed as one line, not as a traceback.
 
@@ -68,7 +74,7 @@ def run(app: typer.Typer, name: str | None = None) -> None:
     try:
         try:
             _check_arguments(sys.argv[1:])
-            sys.exit(app(prog_name=name, standalone_mode=False) or 0)
+            sys.exit(build_command(app)(prog_name=name, standalone_mode=False) or 0)
         finally:
             sys.stdout.flush()  # here, and not at the exit, where an error could not be handled
     except BrokenPipeError:  # the reader of our output has seen enough
@@ -85,7 +91,7 @@ def run(app: typer.Typer, name: str | None = None) -> None:
     except OSError as error:
         # Errors name their files, so one without a name comes from standard output.
         of_stdout = error.filename is None and error.errno in (errno.EBADF, *DISK_FULL)
-        _fail(f"cannot write standard output: {error.strerror}" if of_stdout else str(error))
+        _fail(f"cannot write standard output: {error.strerror}" if of_stdout else explain_os_error(error))
     except (ValueError, ImportError) as error:
         if isinstance(error.__cause__, KeyboardInterrupt):  # during the import of a library in C++
             sys.exit(128 + signal.SIGINT)
@@ -96,7 +102,7 @@ def run(app: typer.Typer, name: str | None = None) -> None:
 
 def _fail(message: str) -> NoReturn:
     _discard_output()
-    print(f"otalign: {message}", file=sys.stderr)
+    print(f"otalign: {ERRNO.sub('', message)}", file=sys.stderr)
     sys.exit(2)
 
 

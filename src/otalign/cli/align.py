@@ -1,26 +1,26 @@
 """`otalign align`: links for two sentences, for files of any size, or for what comes in by a pipe."""
 
-import sys
-from collections.abc import Iterator
 from functools import partial
+from itertools import count, repeat
 from pathlib import Path
 from typing import Annotated, Literal, get_args
 
 import typer
 
-from otalign.aligner import Aligner
-from otalign.alignment import Alignment
 from otalign.cli.aligner_options import AlignerOptions, with_aligner_options
-from otalign.cli.input import InputFormat, Pairs, read_pairs
+from otalign.cli.input import InputFormat, read_pairs
 from otalign.cli.methods import check_method, load_method, read_training_pairs
 from otalign.cli.options import (
+    GUESSED,
     HARDWARE,
     INPUT,
     LARGE,
     OUTPUT,
     DataFolder,
     Matrix,
+    NoPager,
     Split,
+    complete_corpus,
     describe_formats,
     with_limits,
 )
@@ -28,16 +28,16 @@ from otalign.cli.output import (
     AlignmentFormat,
     choose_format,
     choose_shard_format,
+    draw_alignments,
     open_output,
     write_alignments,
 )
 from otalign.cli.shards import ShardOptions, align_in_shards
-from otalign.cli.terminal import bars, with_progress
+from otalign.cli.terminal import bars, open_pager, with_progress
 from otalign.engines import Folder, OutputFormat
-from otalign.engines.work import SIZE
+from otalign.engines.work import SIZE, align_items
 from otalign.io import ReaderLimits
 from otalign.io.writing import ALIGNMENT_FORMATS, SHARD_SUFFIXES
-from otalign.method import Method
 
 
 @with_aligner_options
@@ -52,6 +52,7 @@ def align(
             help="Two sentences, two files with a sentence per line, one file with both, or the name of a "
             "corpus; - is standard input.",
             show_default=False,
+            autocompletion=complete_corpus,
         ),
     ] = None,
     input_format: Annotated[
@@ -61,7 +62,7 @@ def align(
             metavar="FORMAT",
             help=f"Format of the input: {', '.join(get_args(InputFormat))}; otalign convert --help "
             "describes them.",
-            show_default="by its name: tsv, jsonl or parquet",
+            show_default=GUESSED,
             rich_help_panel=INPUT,
         ),
     ] = None,
@@ -77,7 +78,8 @@ def align(
             "--output",
             "-o",
             metavar="FILE|FOLDER/",
-            help="File to write, or a folder for a large corpus.",
+            help="File to write, in the format of its suffix (.jsonl, .tsv, .parquet, .talp; other names "
+            "are pharaoh), or a folder for a large corpus.",
             show_default="standard output",
             rich_help_panel=OUTPUT,
         ),
@@ -88,7 +90,7 @@ def align(
             metavar="FORMAT",
             help=f"Format of the output: terminal (a drawing), {describe_formats(ALIGNMENT_FORMATS)}; for a "
             f"folder one of {', '.join(SHARD_SUFFIXES)}.",
-            show_default="terminal on a terminal, else pharaoh; jsonl for a folder",
+            show_default="that of the suffix; terminal on a terminal, else pharaoh; jsonl for a folder",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
@@ -105,6 +107,7 @@ def align(
         ),
     ] = False,
     matrix: Matrix = False,
+    no_pager: NoPager = False,
     workers: Annotated[
         int | None,
         typer.Option(
@@ -174,13 +177,14 @@ def align(
     The model that comes with the package needs no options. The panels Transport, SimAlign and fast_align
     are for other models and methods.
 
-    Files may end in .gz or .zst. An output that ends in / is a folder for a large corpus: the work is done
-    in parts, by several processes if wanted, and can be resumed.
+    Files may end in .gz or .zst. Further fields of JSON lines and of Parquet, such as ids and labels, are
+    kept. An output that ends in / is a folder for a large corpus: the work is done in parts, by several
+    processes if wanted, and can be resumed.
 
     Examples:
         otalign align "He bought a car." "He purchased a car."
         otalign align source.txt target.txt -o links.txt
-        otalign align pairs.tsv --format jsonl -o links.jsonl
+        otalign align pairs.tsv -o links.jsonl
         otalign align pairs.tsv --model bert-base-uncased --problem uot --tau 0.4
         otalign align corpus.jsonl.gz -o links/ --processes 8
     """
@@ -197,20 +201,21 @@ def align(
     chosen = choose_format(format, file, matrix)
     form = None if chosen == "terminal" else OutputFormat(chosen, weights, nulls)
     check_method(aligner)
+    if workers and aligner.method != "ot":
+        raise ValueError("--workers applies only to --method ot; remove it or choose ot")
     pairs = read()
     more = list(read_training_pairs(aligner.train or [], pretokenized, data))
     with open_output(file, [name for part in (pairs, *more) for name in part.files]) as out:
         with bars() as progress:
+            progress("loading the model", 0, None)
             method = load_method(aligner, more, progress)
-        alignments = _align_pairs(method, pairs, workers)
-        if pairs.files and form and sys.stderr.isatty():
-            alignments = with_progress(alignments, pairs.count)
-        write_alignments(alignments, out, form, matrix=matrix)
-
-
-def _align_pairs(method: Method, pairs: Pairs, workers: int | None) -> Iterator[Alignment]:
-    if not workers:
-        return method.align_many(pairs)
-    if not isinstance(method, Aligner):
-        raise ValueError("--workers applies only to --method ot; remove it or choose ot")
-    return method.align_many(pairs, workers=workers)
+        options = {"workers": workers} if workers else {}
+        alignments = align_items(method, pairs.items, pairs.pretokenized, **options)
+        if form:
+            alignments = with_progress(alignments, "aligning", pairs.count) if pairs.files else alignments
+            write_alignments(alignments, out, form)
+            return
+        with open_pager(bool(pairs.files) and not no_pager) as console:
+            numbers = count(1) if pairs.files else repeat(None)
+            rows = ((number, one, "", "") for number, one in zip(numbers, alignments, strict=False))
+            draw_alignments(rows, console, matrix=matrix)

@@ -24,8 +24,9 @@ from otalign.cli.options import (
     Threads,
     expand_parameter,
 )
-from otalign.ot import Entropic, Exact, Problem
-from otalign.problems import PARAMETERS, PROBLEMS, ProblemName, build_problem
+from otalign.models import list_models
+from otalign.ot import Entropic, Exact
+from otalign.problems import PARAMETERS, PROBLEMS, ProblemName
 from otalign.settings import DISTORTION, SMOOTHING, WHITENING, Cost, Fertility, Settings
 
 if TYPE_CHECKING:
@@ -38,6 +39,11 @@ MODEL_HELP = (
     "Model to align with: a folder, an aligner that otalign models lists, or the name of an encoder on the "
     "Hugging Face hub."
 )
+
+
+def complete_model(incomplete: str) -> list[str]:
+    """Return the installed models whose names begin as typed, for the completion of the shell."""
+    return [model.name for model in list_models() if not model.error and model.name.startswith(incomplete)]
 
 
 def _describe_problems() -> str:
@@ -62,6 +68,17 @@ Epsilon = Annotated[
         rich_help_panel=TRANSPORT,
     ),
 ]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        envvar="OTALIGN_MODEL",
+        metavar="MODEL",
+        help=MODEL_HELP,
+        show_default="the aligner in the package",
+        rich_help_panel=MODEL,
+        autocompletion=complete_model,
+    ),
+]
 ExactOption = Annotated[
     bool,
     typer.Option(
@@ -74,16 +91,7 @@ ExactOption = Annotated[
 class AlignerOptions:
     """The options that choose an aligner; None stands for an option that was not given."""
 
-    model: Annotated[
-        str | None,
-        typer.Option(
-            envvar="OTALIGN_MODEL",
-            metavar="MODEL",
-            help=MODEL_HELP,
-            show_default="the aligner in the package",
-            rich_help_panel=MODEL,
-        ),
-    ] = None
+    model: Model = None
     method: Annotated[
         MethodName,
         typer.Option(
@@ -221,7 +229,7 @@ class AlignerOptions:
         """Load the aligner for `--method ot`."""
         settings = self.select_options("links", "threshold", "pairing", "centring", "whitening", "precision")
         settings |= self.select_options("cost", "fertility", "smoothing", "distortion")
-        settings |= self._build_problem() | self._build_solver()
+        settings |= {**self.select_options("problem"), **self.parameters, **self._build_solver()}
         return Aligner.load(**self.encoder_options(), **settings)
 
     def get_changes(self) -> dict[str, Any]:
@@ -241,10 +249,6 @@ class AlignerOptions:
         if self.threads:
             os.environ.setdefault("RAYON_NUM_THREADS", str(self.threads))  # of the tokenizer
         return {name: getattr(self, name) for name in ("model", "layer", "device", "threads", "batch_size")}
-
-    def _build_problem(self) -> dict[str, Problem | None]:
-        problem = self.problem or next((PARAMETERS[name].name for name in self.parameters), None)
-        return {} if problem is None else {"problem": build_problem(problem, **self.parameters)}
 
     def _build_solver(self) -> dict[str, Entropic | Exact]:
         if self.exact and self.epsilon is not None:

@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from otalign.alignment import Level
+from otalign.cli.input import find_format, read_words
 from otalign.cli.options import (
+    GUESSED,
     INPUT,
     OUTPUT,
     FormatName,
@@ -17,10 +19,11 @@ from otalign.cli.options import (
     describe_formats,
     with_limits,
 )
-from otalign.cli.output import check_output
-from otalign.cli.terminal import report_bad_lines
+from otalign.cli.output import check_output, choose_by_suffix
+from otalign.cli.terminal import report_bad_lines, with_progress
 from otalign.gold import Gold
 from otalign.io import FORMATS, Item, ReaderLimits, read, write
+from otalign.io.guessing import AMBIGUOUS, SUFFIXES, get_suffix
 
 
 @with_limits
@@ -30,23 +33,25 @@ def convert(
         list[Path], typer.Argument(metavar="IN... OUT...", help="Files to read, then files to write.")
     ],
     source_format: Annotated[
-        FormatName,
+        FormatName | None,
         typer.Option(
             "--from",
             metavar="FORMAT",
-            help=f"Format of the files to read: {describe_formats(FORMATS)}.",
+            help=f"Format of the files to read: {describe_formats(FORMATS)}, parquet (the same as columns).",
+            show_default=GUESSED,
             rich_help_panel=INPUT,
         ),
-    ],
+    ] = None,
     target_format: Annotated[
-        FormatName,
+        FormatName | None,
         typer.Option(
             "--to",
             metavar="FORMAT",
             help="Format of the files to write, one of the same.",
+            show_default="that of the suffix",
             rich_help_panel=OUTPUT,
         ),
-    ],
+    ] = None,
     level: Annotated[
         Level | None,
         typer.Option(
@@ -56,7 +61,7 @@ def convert(
         ),
     ] = None,
     words: WordsFiles = None,
-    words_format: WordsFormat = "parallel",
+    words_format: WordsFormat = None,
     skip_bad: Annotated[
         bool,
         typer.Option(
@@ -69,10 +74,14 @@ def convert(
     Files that end in .gz or .zst are unpacked and packed. A bad line stops the work, and nothing is written.
 
     Examples:
-        otalign convert gold.tsv --from multimwa links.txt --to pharaoh
+        otalign convert gold.tsv links.txt --to pharaoh
+        otalign convert links.parquet links.jsonl
         otalign convert source.txt target.txt --from parallel pairs.tsv --to tsv
     """
-    written = len(FORMATS[target_format].write)
+    if len(files) < 2:
+        raise ValueError(f"give a file to read and 1 to write, got {files[0]}")
+    target_format = _choose_target(files[-1], target_format)
+    written = len(FORMATS[target_format].write) if target_format in FORMATS else 1
     sources, targets = files[:-written], files[-written:]
     if not sources:
         raise ValueError(f"give a file to read and {written} to write, got {', '.join(map(str, files))}")
@@ -80,11 +89,36 @@ def convert(
         if not target.parent.is_dir():
             raise ValueError(f"cannot write {target}: there is no folder {target.parent}; make it first")
         check_output(target, list(map(str, (*sources, *(words or ())))))
-    beside = read(words, words_format, limits=limits) if words else None
+    source_format = source_format or _guess_source(sources)
+    beside = read_words(words, words_format, limits)
     reading = read(sources, source_format, words=beside, skip_bad=skip_bad, limits=limits)
-    count = write(_select_level(reading, level), targets, target_format)
-    print(f"{count:,} pairs written to {', '.join(map(str, targets))}", file=sys.stderr)
+    count = write(with_progress(_select_level(reading, level), "converting"), targets, target_format)
+    pairs = "1 pair" if count == 1 else f"{count:,} pairs"
+    print(f"{pairs} written to {', '.join(map(str, targets))}", file=sys.stderr)
     report_bad_lines(reading)
+
+
+def _choose_target(file: Path, given: str | None) -> str:
+    """Return the format to write, as given or as the suffix says; some suffixes stand for several."""
+    if given is None and get_suffix(file) in AMBIGUOUS:
+        choices = " or ".join(SUFFIXES[get_suffix(file)])
+        raise ValueError(f"--to must be given for {file}, which could be {choices}")
+    chosen = choose_by_suffix(file, given, "--to")
+    if chosen is None:
+        raise ValueError(f"--to must be given for {file}, whose suffix stands for no format")
+    return chosen
+
+
+def _guess_source(files: list[Path]) -> str:
+    formats = {find_format(str(file), None, "") for file in files}
+    if formats == {"msr-rte"}:  # a file of each annotator
+        return "msr-rte"
+    if len(files) == 2:
+        return "parallel"
+    (format,) = formats if len(formats) == 1 else ("",)
+    if not format:
+        raise ValueError(f"--from must be given: the format of {files[0]} cannot be told from its content")
+    return format
 
 
 def _select_level(items: Iterable[Item], level: Level | None) -> Iterator[Item]:

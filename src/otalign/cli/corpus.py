@@ -10,7 +10,7 @@ from rich.table import Table
 from otalign.alignment import Level
 from otalign.cli.help import add_command, make_app
 from otalign.cli.options import AsJson, CorpusName, DataFolder
-from otalign.cli.terminal import make_console
+from otalign.cli.terminal import make_console, show_activity
 from otalign.gold import Gold
 from otalign.io import CORPORA, load
 from otalign.metrics import count
@@ -50,7 +50,9 @@ def stats(
     Examples:
         otalign corpus stats mtref wiki --data corpora/
     """
-    _show([row for name in names for row in _rows(name, data)], as_json)
+    with show_activity("counting"):
+        rows = [row for name in names for row in _rows(name, data)]
+    _show(rows, as_json)
 
 
 def _rows(name: str, data: Path | None) -> list[dict[str, Any]]:

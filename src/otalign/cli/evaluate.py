@@ -9,8 +9,10 @@ import typer
 from rich.table import Table
 
 from otalign.cli.gold import read_golds
+from otalign.cli.input import check_input, read_words
 from otalign.cli.options import (
     FORMAT_HELP,
+    GUESSED,
     INPUT,
     OUTPUT,
     SCORING,
@@ -23,11 +25,12 @@ from otalign.cli.options import (
     Split,
     WordsFiles,
     WordsFormat,
+    complete_corpus,
     with_limits,
 )
 from otalign.cli.predictions import read_predictions
-from otalign.cli.terminal import make_console
-from otalign.io import CORPORA, ReaderLimits, read
+from otalign.cli.terminal import make_console, show_activity
+from otalign.io import CORPORA, ReaderLimits
 from otalign.metrics import (
     MEASURES,
     Counts,
@@ -54,22 +57,24 @@ def evaluate(
         typer.Argument(
             metavar="PRED... GOLD",
             help="Files of predictions, then the gold: a file, or the name of a corpus.",
+            autocompletion=complete_corpus,
         ),
     ],
     level: GoldLevel = "sure",
     format: Annotated[
-        FormatName,
+        FormatName | None,
         typer.Option(
             "--from",
             metavar="FORMAT",
             help="Format of the predictions. " + FORMAT_HELP,
+            show_default=GUESSED,
             rich_help_panel=INPUT,
         ),
-    ] = "pharaoh",
+    ] = None,
     former_format: FormerFormat = None,
-    gold_format: GoldFormat = "multimwa",
+    gold_format: GoldFormat = None,
     words: WordsFiles = None,
-    words_format: WordsFormat = "parallel",
+    words_format: WordsFormat = None,
     possible: Annotated[
         str | None,
         typer.Option(
@@ -112,25 +117,28 @@ def evaluate(
     Examples:
         otalign evaluate links.txt gold.tsv
         otalign evaluate mine.txt theirs.txt mtref --level possible --data corpora/
-        otalign evaluate links.jsonl gold.tsv --from jsonl --json
+        otalign evaluate links.jsonl gold.tsv --json
         otalign evaluate links.txt g.txt --gold-format talp --words a --words b
     """
     if len(files) < 2:
         raise ValueError(f"give at least one prediction and the gold, got {', '.join(files)}")
     *predictions, gold = files
-    beside = read(words, words_format, limits=limits) if words else None
+    beside = read_words(words, words_format, limits)
     golds = read_golds(gold, gold_format, split, data, limits, words=beside, possible=possible)
     resampling = Resampling(trials, seed)
-    counted = {
-        name: count(read_predictions(name, former_format or format, golds, limits), golds, level)
-        for name in predictions
-    }
-    more = {"gold": f"{gold}/{split}" if gold in CORPORA else Path(gold).name}
-    report: dict[str, Any] = {
-        "signature": signature(next(iter(counted.values())), "f1", resampling, more),
-        "systems": {name: _score_system(counts, resampling, by, bins) for name, counts in counted.items()},
-        "comparisons": _compare_systems(counted, resampling),
-    }
+    for name in predictions:
+        check_input(name)
+    with show_activity("scoring"):
+        counted = {
+            name: count(read_predictions(name, former_format or format, golds, limits), golds, level)
+            for name in predictions
+        }
+        more = {"gold": f"{gold}/{split}" if gold in CORPORA else Path(gold).name}
+        report: dict[str, Any] = {
+            "signature": signature(next(iter(counted.values())), "f1", resampling, more),
+            "systems": {name: _score_system(one, resampling, by, bins) for name, one in counted.items()},
+            "comparisons": _compare_systems(counted, resampling),
+        }
     if pairs:
         report["pairs"] = {
             name: {key: values.tolist() for key, values in per_pair(counts).items()}
@@ -181,10 +189,13 @@ def _show(report: dict[str, Any], by: str | None) -> None:
         screen.print(table)
         low, high = found["f1_interval"].values()
         rest = "   ".join(f"{MEASURES[key].label} {_format_percent(found[key])}" for key in SUMMARY_MEASURES)
-        screen.print(f"F1 between {_format_percent(low)} and {_format_percent(high)}   {rest}")
+        interval = f"{_format_percent(low)} to {_format_percent(high)}"
+        screen.print(f"95% confidence interval of F1: {interval}")
+        screen.print(rest)
         for part in found.get("bins", ()):
             span = f"{by} {part['low']:.3g} to {part['high']:.3g}"
-            screen.print(f"  {span}: F1 {_format_percent(part['f1'])}, {part['pairs']} pairs")
+            pairs = "1 pair" if part["pairs"] == 1 else f"{part['pairs']:,} pairs"
+            screen.print(f"  {span}: F1 {_format_percent(part['f1'])}, {pairs}")
         screen.print()
     for result in report["comparisons"]:
         low, high = (100 * end for end in result["interval"].values())

@@ -7,13 +7,15 @@ from typing import Annotated
 
 import typer
 
-from otalign.aligner import SETTINGS, Aligner
+from otalign.aligner import Aligner
 from otalign.cli.methods import read_training_pairs
 from otalign.cli.options import INPUT, MODEL, OUTPUT, DataFolder
+from otalign.cli.terminal import show_activity
 from otalign.encoders.export import check_new
 from otalign.encoders.export import export as export_encoder
 from otalign.encoders.onnx import Onnx
 from otalign.encoders.transformers import Transformers
+from otalign.settings import SETTINGS
 
 CALIBRATION_PAIRS = 300  # more change no range of activations noticeably
 
@@ -75,10 +77,11 @@ def export(
         pair for some in read_training_pairs(calibration or [], False, data, "--calibration") for pair in some
     ]
     sample = random.Random(0).sample(pairs, min(len(pairs), CALIBRATION_PAIRS))
-    aligner = Aligner.load(model, layer=layer, device="cpu")
-    if not isinstance(aligner.encoder, Transformers):
-        raise ValueError(f"{model} is exported already; give the encoder that it was made from")
-    compared = export_encoder(aligner.encoder, output, int8=int8, calibration=sample)
-    if (Path(model) / SETTINGS).is_file():
-        replace(aligner, encoder=Onnx(output)).save(output)
+    with show_activity("exporting"):
+        aligner = Aligner.load(model, layer=layer, device="cpu")
+        if not isinstance(aligner.encoder, Transformers):
+            raise ValueError(f"{model} is exported already; give the encoder that it was made from")
+        compared = export_encoder(aligner.encoder, output, int8=int8, calibration=sample)
+        if (Path(model) / SETTINGS).is_file():
+            replace(aligner, encoder=Onnx(output)).save(output)
     print(f"{output}: {compared}")

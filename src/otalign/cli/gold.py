@@ -5,9 +5,11 @@ from itertools import islice
 from pathlib import Path
 
 from otalign.alignment import Alignment
+from otalign.cli.input import check_input, find_format
 from otalign.gold import Gold, WordlessLinks
-from otalign.io import CORPORA, FORMATS, ReaderLimits, Reading, Unaligned, load, read
-from otalign.io.items import get_levels
+from otalign.io import CORPORA, ReaderLimits, Unaligned, load, read
+from otalign.io.files import is_wordless
+from otalign.io.items import Item, get_levels
 from otalign.io.limits import DEFAULT_LIMITS
 
 
@@ -23,26 +25,32 @@ def load_split(name: str, split: str, data: Path | None, limit: int | None = Non
     return list(load(name, split, data)[:limit])
 
 
-def read_gold_files(paths: Iterable[Path], format: str, limit: int | None = None) -> list[Gold]:
-    """Read the first pairs of files, one file after the other. Links of one level are sure."""
+def read_gold_files(paths: Iterable[Path], format: str | None, limit: int | None = None) -> list[Gold]:
+    """Read the first pairs of files, one file after the other. Links of one level are sure.
+
+    Args:
+        paths: The files.
+        format: Their format, or None to guess it for each.
+        limit: Maximum number of pairs.
+    """
     return list(islice((gold for path in paths for gold in _read_sure(path, format)), limit))
 
 
 def read_golds(
     name: str,
-    format: str,
+    format: str | None,
     split: str,
     data: Path | None,
     limits: ReaderLimits,
     *,
-    words: Reading | None = None,
+    words: Iterable[Item] | None = None,
     possible: str | None = None,
 ) -> list[Gold | Alignment]:
     """Read the gold of a file, or of a split of a corpus.
 
     Args:
         name: The file or corpus.
-        format: Format of the file.
+        format: Format of the file, or None to guess it.
         split: Split of the corpus.
         data: Folder of the corpora.
         limits: The largest line and sentence to accept.
@@ -57,12 +65,17 @@ def read_golds(
     """
     if name in CORPORA and (words or possible):
         raise ValueError(f"--words and --possible apply only to gold in files, not to the corpus {name}")
-    stored = load(name, split, data) if name in CORPORA else _read_links(name, format, limits, words)
+    if name in CORPORA:
+        stored = load(name, split, data)
+    else:
+        check_input(name, or_corpus=True)
+        format = find_format(name, format, "multimwa")
+        stored = _read_links(name, format, limits, words)
     golds: list[Gold | Alignment] = list(stored)
     if not golds:
         raise ValueError(f"{name} holds no pair to score")
     if possible:
-        further = list(_read_links(possible, format, limits, words))
+        further = list(_read_links(possible, find_format(possible, format, "multimwa"), limits, words))
         if len(further) != len(golds):
             raise ValueError(f"{name} holds {len(golds):,} pairs, but {possible} {len(further):,}")
         golds = [_add_possible(gold, more) for gold, more in zip(golds, further, strict=True)]
@@ -75,18 +88,17 @@ def _add_possible(gold: Gold | Alignment, more: Gold | Alignment) -> Gold:
     return Gold(gold.source, gold.target, sure, possible.union(*others))
 
 
-def _read_sure(path: Path, format: str) -> Iterator[Gold]:
-    if not path.exists() or path.is_dir():
-        raise ValueError(f"there is no file {path}, and no corpus but {', '.join(CORPORA)}")
-    for item in _read_links(str(path), format):
+def _read_sure(path: Path, format: str | None) -> Iterator[Gold]:
+    check_input(str(path), or_corpus=True)
+    for item in _read_links(str(path), find_format(str(path), format, "multimwa")):
         yield item if isinstance(item, Gold) else Gold(item.source, item.target, item.pairs)
 
 
 def _read_links(
-    name: str, format: str, limits: ReaderLimits = DEFAULT_LIMITS, words: Reading | None = None
+    name: str, format: str, limits: ReaderLimits = DEFAULT_LIMITS, words: Iterable[Item] | None = None
 ) -> Iterator[Gold | Alignment]:
     """Read pairs with words and links; a file without either is refused."""
-    if words and not FORMATS[format].wordless:
+    if words and not is_wordless(format):
         raise ValueError(f"--words applies only to gold without words; {format} has its own")
     for item in read(name, format, words=words, limits=limits):
         if isinstance(item, WordlessLinks):

@@ -15,12 +15,15 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from otalign.cli.options import PANELS
+from otalign.suggestions import suggest
 
 FORMER = {  # values that options once had, and what to give today
     ("--format", "tsv"): "source, target and links are now --format columns, and tsv is source and target",
     ("--level", "s"): "it is now sure",
     ("--level", "s+p"): "it is now possible",
 }
+NO_OPTION = re.compile(r"no such option:? '?(?P<value>-[^ ']*)'?", re.IGNORECASE)
+NO_COMMAND = re.compile(r"no such command '(?P<value>[^']*)'", re.IGNORECASE)
 NO_CHOICE = re.compile(r"'(?P<value>[^:]*)' is not one of (?P<choices>.*)")
 EXAMPLES = re.compile(r"^Examples?:", re.MULTILINE)
 # For all commands; the width is that of the help in a pipe, at most.
@@ -38,11 +41,8 @@ class PanelCommand(TyperCommand):
         """Write the help, in colours if standard output is a terminal."""
         if sys.stdout.isatty():
             super().format_help(ctx, formatter)
-            return
-        self.format_usage(ctx, formatter)
-        self.format_help_text(ctx, formatter)
-        self.format_options(ctx, formatter)
-        self.format_epilog(ctx, formatter)
+        else:
+            _write_plain_help(self, ctx, formatter)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the options as plain text, a section for each panel."""
@@ -86,18 +86,16 @@ class PanelGroup(TyperGroup):
         """Write the help, in colours if standard output is a terminal."""
         if sys.stdout.isatty():
             super().format_help(ctx, formatter)
-            return
-        self.format_usage(ctx, formatter)
-        self.format_help_text(ctx, formatter)
-        self.format_options(ctx, formatter)
+        else:
+            _write_plain_help(self, ctx, formatter)
 
 
-def make_app(**options: Any) -> typer.Typer:
+def make_app(*, add_completion: bool = False, **options: Any) -> typer.Typer:
     """Return an application whose help is rich on a terminal and plain in a pipe."""
     return typer.Typer(
+        add_completion=add_completion,
         cls=PanelGroup,
         no_args_is_help=True,
-        add_completion=False,
         rich_markup_mode="rich",
         pretty_exceptions_enable=False,
         context_settings=CONTEXT,
@@ -150,10 +148,26 @@ def describe_usage_error(error: Any) -> str:
         option = max(param.opts, key=len) if param.param_type_name == "option" else param.metavar
         hint = FORMER.get((option, choice["value"]), hint)
         choices = choice["choices"].replace("'", "")
-        message = f"{option} must be one of {choices}, got {choice['value']!r}"
+        similar = suggest(choice["value"], choices.split(", "))
+        message = f"{option} must be one of {choices}, got {choice['value']!r}{similar}"
+        if similar:
+            return message
+    elif context and (match := NO_OPTION.search(message) or NO_COMMAND.search(message)):
+        names = [*(name for param in context.command.params for name in (*param.opts, *param.secondary_opts))]
+        names += getattr(context.command, "commands", {})
+        what = "option" if match["value"].startswith("-") else "command"
+        message = f"there is no {what} {match['value']}"
+        hint = suggest(match["value"], names).removeprefix("; ") or hint
     else:
         message = message[:1].lower() + message[1:].replace("Value error, ", "")
     return f"{message}; {hint}" if hint else message
+
+
+def _write_plain_help(command: Any, ctx: Any, formatter: Any) -> None:
+    command.format_usage(ctx, formatter)
+    command.format_help_text(ctx, formatter)
+    command.format_options(ctx, formatter)
+    command.format_epilog(ctx, formatter)
 
 
 def _hide_types(params: list[Any]) -> list[Any]:

@@ -10,14 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from otalign.io import CORPORA, FORMATS, Item, ReaderLimits, TextPair, load, read
+from otalign.cli.terminal import with_progress
+from otalign.io import CORPORA, FORMATS, Item, ReaderLimits, Reading, TextPair, guess_format, load, read
+from otalign.io.files import is_wordless
+from otalign.io.guessing import SUFFIXES, get_suffix
 from otalign.io.items import make_sentences
 from otalign.io.limits import DEFAULT_LIMITS
 from otalign.io.lines import PACKED, STDIN, read_lines
-from otalign.io.parquet import Rows
+from otalign.io.parquet import PARQUET, Rows
+from otalign.suggestions import suggest
 from otalign.text.words import Sentence
 
-PARQUET = "parquet"
 if TYPE_CHECKING:
     InputFormat = str
 else:
@@ -38,11 +41,12 @@ class Pairs:
         return (make_sentences(item, self.pretokenized) for item in self.items)
 
 
-def check_input(name: str) -> bool:
+def check_input(name: str, *, or_corpus: bool = False) -> bool:
     """Check that an input can be read.
 
     Args:
         name: The path of a file, a FIFO or a device, or `-` for standard input.
+        or_corpus: Whether it could also be the name of a corpus, for the message.
 
     Returns:
         Whether it can be read more than once.
@@ -57,8 +61,53 @@ def check_input(name: str) -> bool:
     if Path(name).is_dir():
         raise ValueError(f"{name} is a folder; give a file")
     if not Path(name).exists():
-        raise ValueError(f"there is no file {name}")
+        names = [*CORPORA, *list_siblings(name)] if or_corpus else list_siblings(name)
+        remedy = suggest(name, names) or (f"; the corpora are {', '.join(CORPORA)}" if or_corpus else "")
+        raise ValueError(f"there is no file {'or corpus ' if or_corpus else ''}{name}{remedy}")
     return Path(name).is_file()
+
+
+def list_siblings(name: str) -> list[str]:
+    """Return the names of the files that are where a file should be, as paths in the same form."""
+    folder = Path(name).parent
+    try:
+        return [str(folder / file.name) for file in folder.iterdir()] if folder.is_dir() else []
+    except OSError:
+        return []
+
+
+def find_format(name: str, given: str | None, default: str) -> str:
+    """Return the format of a file: as given, or guessed from the name or the content, or the default."""
+    if given:
+        return given
+    check_input(name)
+    guessed = guess_format(name)
+    if guessed == "talp" and get_suffix(name) != ".talp":
+        print(
+            f"otalign: {name} is read as talp, since its links seem to count from 1; if they count from 0, "
+            "name the format pharaoh",
+            file=sys.stderr,
+        )
+    return guessed or default
+
+
+def read_words(
+    files: Sequence[Path] | None, format: str | None, limits: ReaderLimits
+) -> Reading | Rows | None:
+    """Read the words that belong to links without words; None if no file is given.
+
+    Args:
+        files: One file, or two with a sentence per line.
+        format: Their format, or None to guess it.
+        limits: The largest line and sentence to accept.
+    """
+    if not files:
+        return None
+    names = [str(file) for file in files]
+    for name in names:
+        check_input(name)
+    format = format or ("parallel" if len(names) == 2 else find_format(names[0], None, "tsv"))
+    return read(names, format, limits=limits)
 
 
 def read_pairs(
@@ -75,7 +124,7 @@ def read_pairs(
 
     Args:
         inputs: Two sentences, two files, one file or the name of a corpus; none is standard input.
-        format: Format of a file, or None to guess it from the name.
+        format: Format of a file, or None to guess it from the name or the content.
         pretokenized: Whether the words of a text are separated by blanks.
         split: Split of a corpus.
         data: Folder of the corpora.
@@ -93,7 +142,7 @@ def read_pairs(
         golds = load(inputs[0], split, data)
         return Pairs(golds, pretokenized, tuple(inputs), len(golds))
     files = tuple(inputs) or (STDIN,)
-    checked = [check_input(file) for file in files]
+    checked = [check_input(file, or_corpus=len(files) == 1) for file in files]
     rereadable = all(checked)
     if files == (STDIN,) and sys.stdin.isatty():
         raise ValueError("give two sentences, two files, or one file with both; see otalign align --help")
@@ -102,15 +151,35 @@ def read_pairs(
     read_before = read_before and rereadable
     if len(files) == 2 and format in (None, "parallel") and read_before:
         _check_equal_lengths(files)
-    form = format or _guess_format(files)
-    if form == PARQUET:
-        if not rereadable:
-            raise ValueError(f"Parquet cannot be read from a pipe, got {files[0]}; give a file")
-        reading = Rows(files[0], limits, pretokenized)
-    else:
-        reading = read(files, form, limits=limits, pretokenized=pretokenized)
-    count = sum(1 for _ in reading) if read_before else None
+    format = format or ("parallel" if len(files) == 2 else None)
+    if format is None and not rereadable:  # a pipe, which is not waited for before the output is open
+        return Pairs(GuessedItems(files[0], limits, pretokenized), pretokenized, files, None, False)
+    reading = _read_by_guess(files, format, limits, pretokenized, rereadable)
+    count = sum(1 for _ in with_progress(reading, "checking")) if read_before else None
     return Pairs(reading, pretokenized, files, count, rereadable)
+
+
+@dataclass(frozen=True)
+class GuessedItems:
+    """The items of a pipe, whose format is guessed once its first line is there."""
+
+    file: str
+    limits: ReaderLimits
+    pretokenized: bool
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter(_read_by_guess((self.file,), None, self.limits, self.pretokenized, False))
+
+
+def _read_by_guess(
+    files: tuple[str, ...], format: str | None, limits: ReaderLimits, pretokenized: bool, rereadable: bool
+) -> Reading | Rows:
+    form = format or guess_format(files[0], stream=True) or "tsv"
+    if form == PARQUET and not rereadable:
+        raise ValueError(f"Parquet cannot be read from a pipe, got {files[0]}; give a file")
+    if is_wordless(form):
+        raise ValueError(f"{files[0]} has links without sentences ({form}); give a file of sentences")
+    return read(files, form, limits=limits, pretokenized=pretokenized)
 
 
 def _names_a_file(text: str) -> bool:
@@ -119,19 +188,8 @@ def _names_a_file(text: str) -> bool:
         exists = Path(text).exists() and not Path(text).is_dir()
     except (OSError, ValueError):  # too long for a name, or a letter that none may have
         return False
-    looks_so = Path(text).suffix.lower() in (".txt", ".tsv", ".jsonl", ".parquet", *PACKED)
+    looks_so = Path(text).suffix.lower() in (".txt", *SUFFIXES, *PACKED)
     return exists or text == STDIN or (looks_so and " " not in text)
-
-
-def _guess_format(files: Sequence[str]) -> str:
-    if len(files) == 2:
-        return "parallel"
-    name = Path(files[0])
-    while name.suffix in PACKED:
-        name = name.with_suffix("")
-    if name.suffix == ".parquet":
-        return PARQUET
-    return "jsonl" if name.suffix in (".jsonl", ".json") else "tsv"
 
 
 def _check_equal_lengths(files: Sequence[str]) -> None:

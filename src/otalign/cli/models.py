@@ -9,8 +9,8 @@ from rich.table import Table
 
 from otalign import models as installed
 from otalign.alignment import LEVELS
-from otalign.cli.options import AsJson
-from otalign.cli.terminal import make_console
+from otalign.cli.options import AsJson, NoPager
+from otalign.cli.terminal import make_console, open_pager, show_activity
 from otalign.failures import describe
 from otalign.models import InstalledModel, Measured, ModelCard
 
@@ -40,6 +40,7 @@ def models(
         typer.Option("--check", help="Compare the digests of all files with those that were recorded."),
     ] = False,
     as_json: AsJson = False,
+    no_pager: NoPager = False,
 ) -> None:
     """List the installed models, or print the card of one.
 
@@ -54,9 +55,12 @@ def models(
     """
     chosen = installed.list_models() if name is None else [installed.find_model(name)]
     if name is not None and not check and not as_json:
-        print((_get_folder(chosen[0]) / installed.CARD).read_text(encoding="utf-8"), end="")
+        card = (_get_folder(chosen[0]) / installed.CARD).read_text(encoding="utf-8")
+        with open_pager(not no_pager) as console:
+            console.print(card, end="", markup=False, emoji=False, soft_wrap=True)
         return
-    reports = [_report(model, check) for model in chosen]
+    with show_activity("checking"):
+        reports = [_report(model, check) for model in chosen]
     if as_json:
         print(json.dumps([one.to_dict() for one in reports], indent=2, ensure_ascii=False, allow_nan=False))
     elif check:

@@ -11,6 +11,7 @@ import typer
 
 from otalign.alignment import Level
 from otalign.io import CORPORA, FORMATS, ReaderLimits
+from otalign.io.parquet import PARQUET
 
 INPUT, OUTPUT, MODEL, TRANSPORT = "Input", "Output", "Model", "Transport"
 SIMALIGN, FAST_ALIGN, HARDWARE, LARGE = "SimAlign", "fast_align", "Hardware", "Large corpora"
@@ -23,15 +24,21 @@ PANELS = (  # in the order of the help
 if TYPE_CHECKING:
     CorpusName = FormatName = str
 else:
-    FormatName = Literal[tuple(FORMATS)]
+    FormatName = Literal[(*FORMATS, PARQUET)]
     CorpusName = StrEnum("CorpusName", {name: name for name in CORPORA})  # Typer has no lists of literals
 SplitName = Literal["train", "dev", "test"]
-FORMAT_HELP = "One of " + ", ".join(FORMATS) + "; otalign convert --help describes them."
+FORMAT_HELP = f"One of {', '.join(FORMATS)}, {PARQUET}; otalign convert --help describes them."
+GUESSED = "guessed from the name or the content"
 
 
 def describe_formats(names: Iterable[str]) -> str:
     """Return the names of formats with their descriptions, for the help of a command."""
     return ", ".join(f"{name} ({FORMATS[name].description})" for name in names)
+
+
+def complete_corpus(incomplete: str) -> list[str]:
+    """Return the corpora whose names begin as typed, for the completion of the shell."""
+    return [name for name in CORPORA if name.startswith(incomplete)]
 
 
 FormerFormat = Annotated[
@@ -60,8 +67,10 @@ GoldLevel = Annotated[
     ),
 ]
 GoldFormat = Annotated[
-    FormatName,
-    typer.Option(metavar="FORMAT", help="Format of the gold file.", rich_help_panel=INPUT),
+    FormatName | None,
+    typer.Option(
+        metavar="FORMAT", help="Format of the gold file.", show_default=GUESSED, rich_help_panel=INPUT
+    ),
 ]
 WordsFiles = Annotated[
     list[Path] | None,
@@ -73,13 +82,21 @@ WordsFiles = Annotated[
     ),
 ]
 WordsFormat = Annotated[
-    FormatName,
+    FormatName | None,
     typer.Option(
-        "--words-from", metavar="FORMAT", help="Format of the file with the words.", rich_help_panel=INPUT
+        "--words-from",
+        metavar="FORMAT",
+        help="Format of the file with the words.",
+        show_default=f"parallel for two files, else {GUESSED}",
+        rich_help_panel=INPUT,
     ),
 ]
 Matrix = Annotated[
     bool, typer.Option("--matrix", help="Draw a grid of all word pairs.", rich_help_panel=OUTPUT)
+]
+NoPager = Annotated[
+    bool,
+    typer.Option("--no-pager", help="Do not send long output to a pager.", rich_help_panel=OUTPUT),
 ]
 Layer = Annotated[
     int | None,

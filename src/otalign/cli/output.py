@@ -14,14 +14,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
 from rich.console import Console
+from rich.text import Text
 
 from otalign.alignment import Alignment
 from otalign.atomic import open_atomic
+from otalign.io.guessing import SUFFIXES, get_suffix
 from otalign.io.lines import STDIN, compress
-from otalign.io.parquet import import_pyarrow
+from otalign.io.parquet import PARQUET, import_pyarrow
 from otalign.io.writing import ALIGNMENT_FORMATS, OUTPUT_FORMATS, SHARD_SUFFIXES, OutputFormat
+from otalign.render.matrix import LEGEND as MATRIX_LEGEND
 from otalign.render.matrix import matrix as grid
-from otalign.render.terminal import draw
+from otalign.render.terminal import LEGEND, draw, draw_legend, draw_rule
 
 if TYPE_CHECKING:
     AlignmentFormat = str
@@ -35,13 +38,50 @@ def choose_format(format: str | None, output: Path | None, matrix: bool) -> str:
         return "terminal"
     if matrix:
         raise ValueError("--matrix is drawn on the terminal; remove --format and --output")
-    if format is None:
-        return "terminal" if output is None and sys.stdout.isatty() else "pharaoh"
-    if format == "terminal" and output is not None:
+    if output is None:
+        if format in (PARQUET, "jsonl.gz"):
+            raise ValueError(f"--format {format} is written to a file or a folder; give --output")
+        return format or ("terminal" if sys.stdout.isatty() else "pharaoh")
+    if format == "terminal":
         raise ValueError("--format terminal draws on a terminal; remove --output or choose another format")
-    if format not in (*ALIGNMENT_FORMATS, "terminal"):
-        raise ValueError(f"--format {format} is written into a folder; give --output FOLDER/")
-    return format
+    if format == "jsonl.gz" and not output.name.endswith(".gz"):
+        raise ValueError(f"--format jsonl.gz is for names that end in .gz, got {output}; choose jsonl")
+    chosen = choose_by_suffix(output, format and format.removesuffix(".gz"), "--format") or "pharaoh"
+    if chosen not in (*ALIGNMENT_FORMATS, PARQUET):
+        able = ", ".join((*ALIGNMENT_FORMATS, PARQUET))
+        raise ValueError(
+            f"{output} would be {chosen}, which has no links; choose another name or --format: {able}"
+        )
+    if chosen == PARQUET:
+        if get_suffix(output) != ".parquet":
+            raise ValueError(f"--format parquet is for names that end in .parquet, or a folder, got {output}")
+        import_pyarrow(path=output)  # without pyarrow it fails, and should before the work
+    return chosen
+
+
+def choose_by_suffix(output: Path, format: str | None, option: str) -> str | None:
+    """Return the format of a file to write, as given or as its suffix says.
+
+    Args:
+        output: The file.
+        format: The format that an option gives, or None.
+        option: The option.
+
+    Returns:
+        The format; None if it is not given, and the suffix stands for none.
+
+    Raises:
+        ValueError: The suffix stands for other formats than the one that is given.
+    """
+    suited = SUFFIXES.get(get_suffix(output))
+    if suited is None:
+        return format
+    if format is not None and format not in suited:
+        raise ValueError(
+            f"{option} {format} does not suit {output}, whose name stands for {' or '.join(suited)}; "
+            f"choose another name, or remove {option}"
+        )
+    return format or suited[0]
 
 
 def choose_shard_format(format: str | None, weights: bool, nulls: bool, matrix: bool) -> OutputFormat:
@@ -134,16 +174,32 @@ def _exit_on_termination() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def write_alignments(
-    alignments: Iterable[Alignment], file: BinaryIO, form: OutputFormat | None, *, matrix: bool
-) -> None:
-    """Write alignments one by one in a format, or draw them on the terminal if there is none."""
-    console = Console(highlight=False)
+def write_alignments(alignments: Iterable[Alignment], file: BinaryIO, form: OutputFormat) -> None:
+    """Write alignments in a format, each as soon as it is there."""
+    if form.name == PARQUET:
+        form.write(alignments, file)
+        return
     for number, alignment in enumerate(alignments, 1):
-        if form is None:
-            console.print((grid if matrix else draw)(alignment), "")
-        else:
-            write_text(file, form.format_alignment(alignment, number))
+        write_text(file, form.format_alignment(alignment, number))
+
+
+def draw_alignments(
+    alignments: Iterable[tuple[int | None, Alignment, str, str]], console: Console, *, matrix: bool = False
+) -> None:
+    """Draw alignments on the terminal, after a legend and set apart by rules.
+
+    Args:
+        alignments: For each, its number or None for no rule, the alignment, a note for the rule, and lines to
+            print below it.
+        console: The console to print to.
+        matrix: Whether to draw matrices.
+    """
+    console.print(draw_legend(console.width, MATRIX_LEGEND if matrix else LEGEND), soft_wrap=True)
+    for number, alignment, note, below in alignments:
+        console.print("" if number is None else draw_rule(number, note, console.width))
+        console.print((grid if matrix else draw)(alignment))
+        if below:
+            console.print(Text(below))
 
 
 def write_text(file: BinaryIO, text: str) -> None:

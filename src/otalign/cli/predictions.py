@@ -4,16 +4,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from otalign.alignment import Alignment, Level
+from otalign.cli.input import check_input, find_format
 from otalign.cli.terminal import report_bad_lines
 from otalign.gold import Gold, WordlessLinks
-from otalign.io import CORPORA, FORMATS, Item, ReaderLimits, Unaligned, load, read
+from otalign.io import CORPORA, Item, ReaderLimits, Unaligned, load, read
+from otalign.io.files import is_wordless
 
 
 def read_predictions(
-    name: str, format: str, golds: list[Gold | Alignment], limits: ReaderLimits
+    name: str, format: str | None, golds: list[Gold | Alignment], limits: ReaderLimits
 ) -> list[Alignment]:
     """Read the predictions of a file; in a format without words, the words are those of the gold."""
-    words: list[Item] | None = list(golds) if FORMATS[format].wordless else None
+    format = find_format(name, format, "pharaoh")
+    words: list[Item] | None = list(golds) if is_wordless(format) else None
     reading = read(name, format, words=words, limits=limits)
     predicted = []
     for item in reading:
@@ -25,10 +28,16 @@ def read_predictions(
 
 
 def read_alignments(
-    name: str, format: str, level: Level, split: str, data: Path | None, limits: ReaderLimits
+    name: str, format: str | None, level: Level, split: str, data: Path | None, limits: ReaderLimits
 ) -> Iterator[Alignment]:
     """Read the alignments of a file, or of a split of a corpus; gold gives those of a level."""
-    for item in load(name, split, data) if name in CORPORA else read(name, format, limits=limits):
+    if name in CORPORA:
+        items = load(name, split, data)
+    else:
+        check_input(name, or_corpus=True)
+        format = find_format(name, format, "multimwa")
+        items = read(name, format, limits=limits)
+    for item in items:
         match item:
             case Gold():
                 yield item.alignment(level)

@@ -16,9 +16,10 @@ from otalign.cli.input import check_input
 from otalign.cli.methods import check_method, load_method, read_training_pairs
 from otalign.cli.options import OUTPUT, with_limits
 from otalign.cli.output import open_output, write_text
-from otalign.cli.terminal import bars
-from otalign.io import ReaderLimits, WordPair
+from otalign.cli.terminal import bars, with_progress
+from otalign.io import ReaderLimits, WordPair, guess_format
 from otalign.io.lines import BadLine, Line, read_lines
+from otalign.io.parquet import PARQUET, read_rows
 from otalign.io.tables import parse_json
 from otalign.method import Method
 from otalign.projection import Policy, project_spans, project_tags
@@ -42,7 +43,9 @@ class ProjectionRecord(NamedTuple):
 def project(
     aligner: AlignerOptions,
     limits: ReaderLimits,
-    file: Annotated[str, typer.Argument(metavar="FILE", help="File of JSON lines; - is standard input.")],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="File of JSON lines, or Parquet; - is standard input.")
+    ],
     output: Annotated[
         Path | None,
         typer.Option(
@@ -65,7 +68,8 @@ def project(
 ) -> None:
     """Carry labels of source words over to the target.
 
-    A line is a JSON object with source and target, each a text or a list of words, and with labels or spans.
+    A line is a JSON object, or a row of Parquet, with source and target, each a text or a list of words, and
+    with labels or spans.
     Labels are a BIO or BIOES tag for each source word. A span is a list of start, end and label, in words, or
     in characters of a text. A line with links, as otalign align --format jsonl writes it, is not aligned
     again.
@@ -75,18 +79,32 @@ def project(
 
     Examples:
         otalign project labelled.jsonl -o projected.jsonl
+        otalign align labelled.jsonl --format jsonl | otalign project -
     """
     check_method(aligner)
     rereadable = check_input(file)
 
-    def records() -> Iterator[ProjectionRecord]:
-        return (_parse_record(line, limits) for line in read_lines(file, limits.max_line_bytes))
+    format = guess_format(file, stream=True) or "jsonl"
+    if format not in ("jsonl", PARQUET):
+        raise ValueError(f"{file} must be JSON lines or Parquet, which have room for labels, got {format}")
 
+    def records() -> Iterator[ProjectionRecord]:
+        lines = read_lines(file, limits.max_line_bytes) if format == "jsonl" else _read_rows(file)
+        return (_parse_record(line, limits) for line in lines)
+
+    total = None
     if rereadable:  # so that bad lines are named before the work
-        deque(records(), maxlen=0)
+        total = sum(1 for _ in with_progress(records(), "checking"))
     with open_output(output, [file]) as out:
-        for record, alignment in _align_records(records(), partial(_load_method, aligner)):
+        projected = _align_records(records(), partial(_load_method, aligner))
+        for record, alignment in with_progress(projected, "projecting", total):
             write_text(out, _format_record(record, alignment, policy) + "\n")
+
+
+def _read_rows(file: str) -> Iterator[Line]:
+    """Yield the rows of a Parquet file as lines of JSON, so that errors name them."""
+    for number, row in enumerate(read_rows(file), 1):
+        yield Line(file, number, json.dumps(row, ensure_ascii=False, default=str).encode())
 
 
 def _load_method(options: AlignerOptions) -> Method:
@@ -161,7 +179,8 @@ def _format_record(record: ProjectionRecord, alignment: Alignment, policy: Polic
             data |= {"target_labels": tags.tags, "lost": tags.lost}
         else:
             unit = "characters" if "source_text" in data else "words"
-            found = project_spans(data["spans"], alignment, policy, unit)
+            length = len(data["source_text"]) if unit == "characters" else None
+            found = project_spans(data["spans"], alignment, policy, unit, text_length=length)
             data |= {"projected": found.spans, "lost": found.lost}
         return json.dumps(data, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:

@@ -5,13 +5,14 @@ import math
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from otalign.cli.aligner_options import MODEL_HELP, AlignerOptions
+from otalign.cli.aligner_options import AlignerOptions, Model, complete_model
 from otalign.cli.options import (
     HARDWARE,
     MODEL,
@@ -62,14 +63,15 @@ def _build_limits(**given: Any) -> Limits:
 @with_server_limits
 def serve(
     limits: Limits,
-    model: Annotated[
+    model: Model = None,
+    compare: Annotated[
         str | None,
         typer.Option(
-            envvar="OTALIGN_MODEL",
             metavar="MODEL",
-            help=MODEL_HELP,
-            show_default="the aligner in the package",
+            help="Second model, which the page shows beside the first.",
+            show_default="none",
             rich_help_panel=MODEL,
+            autocompletion=complete_model,
         ),
     ] = None,
     host: Annotated[
@@ -150,6 +152,7 @@ def serve(
 
     Examples:
         otalign serve --port 8080
+        otalign serve --model small --compare my-aligner/
         otalign serve --model my-aligner/ --host 0.0.0.0 --token-file token.txt
     """
     try:
@@ -168,6 +171,7 @@ def serve(
         origins=tuple(map(check_origin, allow_origin or [])),
         token=None if token_file is None else read_token(token_file),
         access_log=access_log,
+        load_other=None if compare is None else replace(options, model=compare, layer=None).load,
     )
     with ExitStack() as sockets:
         listening = [sockets.enter_context(one) for one in listen(host, port, workers)]

@@ -15,7 +15,7 @@ from otalign.cli.input import Pairs
 from otalign.cli.methods import load_method
 from otalign.cli.terminal import bars, resumable
 from otalign.encoders.onnx import processors
-from otalign.engines import Folder, OutputFormat, ShardWork, ray
+from otalign.engines import Folder, OutputFormat, RayOptions, ShardWork
 from otalign.engines.work import SIZE
 from otalign.io import Item, Reading
 from otalign.io.lines import STDIN
@@ -108,14 +108,21 @@ def _align(
     else:
         threads = max(1, (aligner.threads or processors()) // processes)
     aligner = replace(aligner, threads=threads)
-    chosen: dict[str, Any] = {"processes": processes, "resume": options.resume, "size": size}
-    chosen |= {"progress": progress, "warn": lambda line: print(f"otalign: {line}", file=sys.stderr)}
+    ray = None
     if options.engine == "ray":
         pairs, aligner, folder = _make_absolute(pairs, aligner, folder)
-        chosen["options"] = ray.RayOptions(threads, options.gpus or 0, options.ray_address)
-    run = ray.align if options.engine == "ray" else engines.align
-    work = ShardWork(folder, partial(_load_method, aligner), pairs.pretokenized, _name_unit(pairs.items))
-    run(pairs.items, work, about, **chosen)
+        ray = RayOptions(threads, options.gpus or 0, options.ray_address)
+    engines.align(
+        pairs.items,
+        ShardWork(folder, partial(_load_method, aligner), pairs.pretokenized, _name_unit(pairs.items)),
+        about,
+        size=size,
+        processes=processes,
+        ray=ray,
+        resume=options.resume,
+        progress=progress,
+        warn=lambda line: print(f"otalign: {line}", file=sys.stderr),
+    )
 
 
 def _name_unit(items: Iterable[Item]) -> str:

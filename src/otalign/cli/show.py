@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Annotated, TypeVar
 
 import typer
-from rich.console import Console
 
 from otalign.alignment import Alignment, Level
 from otalign.cli.gold import read_golds
 from otalign.cli.options import (
     FORMAT_HELP,
+    GUESSED,
     INPUT,
     OUTPUT,
     DataFolder,
@@ -20,19 +20,20 @@ from otalign.cli.options import (
     GoldFormat,
     GoldLevel,
     Matrix,
+    NoPager,
     Split,
+    complete_corpus,
     with_limits,
 )
-from otalign.cli.output import check_output, open_output
+from otalign.cli.output import check_output, draw_alignments, open_output
 from otalign.cli.predictions import read_alignments, read_predictions
+from otalign.cli.terminal import open_pager, with_progress
 from otalign.gold import Gold
 from otalign.io import CORPORA, ReaderLimits
 from otalign.io.lines import STDIN
 from otalign.metrics import count, per_pair
-from otalign.render.matrix import matrix as grid
 from otalign.render.picture import Kind, check_picture, write_picture
 from otalign.render.report import report
-from otalign.render.terminal import LINK_STYLE, draw
 from otalign.render.verdicts import at_level, count_verdicts, mistakes, verdicts
 
 Golds = Sequence[Gold | Alignment]
@@ -42,16 +43,21 @@ T = TypeVar("T")
 @with_limits
 def show(
     limits: ReaderLimits,
-    name: Annotated[
-        str,
+    files: Annotated[
+        list[str],
         typer.Argument(
-            metavar="FILE", help=f"File of alignments, - for standard input, or one of {', '.join(CORPORA)}."
+            metavar="[NAME=]FILE...",
+            help=f"File of alignments, - for standard input, or one of {', '.join(CORPORA)}. "
+            "Several files for --html, one for each system, if wanted with its name.",
+            autocompletion=complete_corpus,
         ),
     ],
     html: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="HTML page to write, with all pairs in one file.", rich_help_panel=OUTPUT
+            metavar="FILE",
+            help="HTML page to write, with all pairs of all systems in one file.",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     picture: Annotated[
@@ -89,43 +95,78 @@ def show(
             "--from",
             metavar="FORMAT",
             help="Format of the file. " + FORMAT_HELP,
-            show_default="jsonl by its name or from a pipe, pharaoh with --gold, else multimwa",
+            show_default=GUESSED,
             rich_help_panel=INPUT,
         ),
     ] = None,
     former_format: FormerFormat = None,
-    gold_format: GoldFormat = "multimwa",
+    gold_format: GoldFormat = None,
     split: Split = "test",
     data: DataFolder = None,
+    no_pager: NoPager = False,
 ) -> None:
     """Draw alignments on the terminal, as a page or as a picture.
 
     With --gold, the drawing shows which links and nulls are right, wrong or missed, and the F1 of each pair,
-    as otalign evaluate computes it.
+    as otalign evaluate computes it. A page can compare several systems: it begins with the pairs in which
+    they differ most.
 
     Examples:
         otalign show links.jsonl --pair 3
         otalign align pairs.tsv --format jsonl | otalign show - --html report.html
         otalign show links.txt --gold gold.tsv --level possible
+        otalign show mine=a.jsonl theirs=b.jsonl --gold gold.tsv --html report.html
         otalign show links.jsonl --picture figure.pdf --kind matrix
     """
     _check_options(html, picture, kind, pair, matrix)
-    form = format or former_format or _guess_format(name, gold)
+    systems = _name_systems(files)
+    name, *others = systems.values()
+    if others and not html:
+        raise ValueError(f"several systems are compared in a page; add --html FILE, or give {name} alone")
     golds = read_golds(gold, gold_format, split, data, limits) if gold else None
-    alignments = (
-        read_predictions(name, form, golds, limits)
-        if golds
-        else read_alignments(name, form, level, split, data, limits)
-    )
-    inputs = [given for given in (name, gold) if given]
+
+    def read_system(name: str) -> Iterable[Alignment]:
+        form = format or former_format
+        if golds:
+            return read_predictions(name, form, golds, limits)
+        return read_alignments(name, form, level, split, data, limits)
+
+    inputs = [given for given in (*systems.values(), gold) if given]
     if html:
         with open_output(html, inputs) as out:
-            out.write(report(alignments, golds, level, title=_make_title(name, split, gold)).encode())
+            found = {
+                system: with_progress(read_system(name), f"drawing {system}")
+                for system, name in systems.items()
+            }
+            out.write(report(found, golds, level, title=_make_title(systems, split, gold)).encode())
     elif picture:
         check_output(picture, inputs)
-        write_picture(_find_pair(alignments, pair or 1, name), picture, kind)
+        write_picture(_find_pair(read_system(name), pair or 1, name), picture, kind)
     else:
-        _draw(alignments, golds, level, pair, matrix, name)
+        rows = _describe_pairs(read_system(name), golds, level)
+        if pair:
+            rows = [_find_pair(rows, pair, name)]
+        with open_pager(not no_pager) as console:
+            draw_alignments(rows, console, matrix=matrix)
+
+
+def _name_systems(files: Sequence[str]) -> dict[str, str]:
+    """Return the file of each system by its name, which is that of the file unless it is given."""
+    systems: dict[str, str] = {}
+    for given in files:
+        name, equals, file = given.partition("=")
+        if not equals or Path(given).exists():
+            name, file = _describe_file(given), given
+        if not name or not file:
+            raise ValueError(f"a system must be given as FILE or NAME=FILE, got {given}")
+        if name in systems:
+            raise ValueError(f"two systems have the name {name}; give them as NAME=FILE with other names")
+        systems[name] = file
+    return systems
+
+
+def _describe_file(file: str) -> str:
+    return "standard input" if file == STDIN else Path(file).name
 
 
 def _check_options(
@@ -143,39 +184,20 @@ def _check_options(
         raise ValueError("--kind applies only to --picture; remove it or give --picture")
 
 
-def _guess_format(name: str, gold: str | None) -> str:
-    """Return the format that `otalign align` writes or that `otalign evaluate` expects."""
-    if name == STDIN or {".jsonl", ".json"} & set(Path(name).suffixes):
-        return "jsonl"
-    return "pharaoh" if gold else "multimwa"
+def _make_title(systems: dict[str, str], split: str, gold: str | None) -> str:
+    def describe(name: str, file: str) -> str:
+        return f"{name}, {split}" if file in CORPORA else name
+
+    shown = ", ".join(describe(*system) for system in systems.items())
+    return f"{shown} beside {describe(_describe_file(gold), gold)}" if gold else shown
 
 
-def _make_title(name: str, split: str, gold: str | None) -> str:
-    def describe(one: str) -> str:
-        return f"{one}, {split}" if one in CORPORA else "standard input" if one == STDIN else Path(one).name
-
-    return f"{describe(name)} beside {describe(gold)}" if gold else describe(name)
-
-
-def _draw(
-    alignments: Iterable[Alignment],
-    golds: Golds | None,
-    level: Level,
-    pair: int | None,
-    matrix: bool,
-    name: str,
-) -> None:
-    screen = Console(highlight=False)
-    lines = _compare(list(alignments), golds, level) if golds else ((one, "", "") for one in alignments)
-    numbered = enumerate(lines, 1)
-    if pair:
-        numbered = [(pair, _find_pair(lines, pair, name))]
-    for number, (alignment, score, wrong) in numbered:
-        screen.print(f"pair {number}{score}", style=LINK_STYLE)
-        screen.print((grid if matrix else draw)(alignment))
-        if wrong:
-            screen.print(wrong, markup=False)
-        screen.print()
+def _describe_pairs(
+    alignments: Iterable[Alignment], golds: Golds | None, level: Level
+) -> Iterator[tuple[int, Alignment, str, str]]:
+    """Yield the number of each alignment, the alignment, its score and its mistakes."""
+    rows = _compare(list(alignments), golds, level) if golds else ((one, "", "") for one in alignments)
+    return ((number, *row) for number, row in enumerate(rows, 1))
 
 
 def _compare(
@@ -187,7 +209,7 @@ def _compare(
     for alignment, gold, f1, tally in rows:
         numbers = ", ".join(f"{number} {verdict}" for verdict, number in tally.items())
         judged = verdicts(alignment, at_level(gold, level))
-        yield alignment, f"   F1 {100 * f1:.1f}   {numbers}", mistakes(alignment, judged)
+        yield alignment, f"F1 {100 * f1:.1f}: {numbers}", mistakes(alignment, judged)
 
 
 def _find_pair(items: Iterable[T], number: int, name: str) -> T:

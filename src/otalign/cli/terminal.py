@@ -1,31 +1,42 @@
-"""Output on the terminal that commands share: tables, notes on bad lines, progress bars, interrupts."""
+"""Output on the terminal that commands share: tables, a pager, notes, progress bars, interrupts."""
 
 import os
+import shlex
+import shutil
+import subprocess
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 
 import typer
 from rich.console import Console
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
+    Task,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
 from rich.progress import Progress as Bars
+from rich.text import Text
 
 from otalign.io import Reading
+from otalign.io.parquet import Rows
 from otalign.languages import LanguageWarning
 from otalign.progress import Progress, no_progress
 
 Item = TypeVar("Item")
 
+DELAY = 1.0  # seconds of work before its bar appears
+LESS = (
+    "FRX"  # options of less, as git sets them: quit if all fits, show colours, leave the text on the screen
+)
 WIDEST = 160  # characters of our widest table; in less, its lines wrap, which beats folded cells
 
 
@@ -33,6 +44,50 @@ def make_console() -> Console:
     """Return a console that never folds the cells of a table."""
     plain = Console(highlight=False, soft_wrap=True)
     return plain if plain.width >= WIDEST else Console(highlight=False, soft_wrap=True, width=WIDEST)
+
+
+@contextmanager
+def open_pager(wanted: bool = True) -> Iterator[Console]:
+    """Send output to a pager if it goes to a terminal, as git does.
+
+    The pager is that of the variable OTALIGN_PAGER, else of PAGER, else less; `cat` or nothing stands for
+    none, and so does NO_PAGER. less quits by itself if everything fits on the screen.
+
+    Args:
+        wanted: Whether there may be a pager.
+
+    Yields:
+        The console to print to.
+    """
+    command = shlex.split(_find_pager()) if wanted and sys.stdout.isatty() else []
+    if not command or not shutil.which(command[0]):
+        yield Console(highlight=False)
+        return
+    sys.stdout.flush()
+    environment = {"LESS": LESS, "LESSCHARSET": "utf-8", "LV": "-c", **os.environ}
+    pager = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment, text=True, encoding="utf-8")
+    assert pager.stdin is not None
+    size = shutil.get_terminal_size()
+    try:
+        yield Console(file=pager.stdin, highlight=False, force_terminal=True, width=size.columns)
+    finally:
+        _wait_for_pager(pager, pager.stdin)
+
+
+def _find_pager() -> str:
+    if os.environ.get("NO_PAGER") or os.environ.get("TERM") == "dumb":
+        return ""
+    pager = os.environ.get("OTALIGN_PAGER", os.environ.get("PAGER", "less"))
+    return "" if pager.strip() == "cat" else pager
+
+
+def _wait_for_pager(pager: subprocess.Popen[str], stream: IO[str]) -> None:
+    """Wait until the user has left the pager; an interrupt is for the pager alone."""
+    with suppress(BrokenPipeError):
+        stream.close()
+    while pager.returncode is None:
+        with suppress(KeyboardInterrupt):
+            pager.wait()
 
 
 def show_language_warnings() -> None:
@@ -49,7 +104,7 @@ def show_language_warnings() -> None:
     warnings.showwarning = show
 
 
-def report_bad_lines(reading: Reading) -> None:
+def report_bad_lines(reading: Reading | Rows) -> None:
     """Print on the error stream how many lines were left out, and how many gave a link twice."""
     for tally, what in ((reading.skipped, "bad, left out"), (reading.merged, "with a link given twice")):
         if tally.count:
@@ -77,34 +132,66 @@ def resumable(how: str = "the same command goes on") -> Iterator[None]:
         raise typer.Exit(130) from None
 
 
-def with_progress(items: Iterable[Item], total: int | None) -> Iterator[Item]:
-    """Yield the items, and show a progress bar on the error stream."""
-    with Bars(
-        BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), console=Console(stderr=True), transient=True
-    ) as progress:
-        yield from progress.track(items, total=total)
+def with_progress(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:
+    """Yield the items, and show a progress bar, on the error stream if it is a terminal.
+
+    Args:
+        items: The items.
+        what: What is done with them.
+        total: Their number, if it is known.
+    """
+    with bars() as progress:
+        for number, item in enumerate(items):
+            progress(what, number, total)
+            yield item
+
+
+@contextmanager
+def show_activity(what: str) -> Iterator[None]:
+    """Show a bar while work goes on that reports no progress.
+
+    Args:
+        what: What is done.
+    """
+    with bars() as progress:
+        progress(what, 0, None)
+        yield
+
+
+class _Count(MofNCompleteColumn):
+    """The column of what is done, empty for work that reports no progress."""
+
+    def render(self, task: Task) -> Text:
+        return super().render(task) if task.total is not None or task.completed else Text()
 
 
 @contextmanager
 def bars() -> Iterator[Progress]:
-    """Show a bar for each kind of work that reports progress, on the error stream if it is a terminal."""
+    """Show a bar for each kind of work that reports progress, on the error stream if it is a terminal.
+
+    Work of less than a second shows none.
+    """
     if not sys.stderr.isatty():
         yield no_progress
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    columns = (TextColumn("{task.description}"), BarColumn(), _Count())
     columns = (*columns, TimeElapsedColumn(), TimeRemainingColumn())
     shown = Bars(*columns, console=Console(stderr=True), transient=True)
     tasks: dict[str, TaskID] = {}
+    later = threading.Timer(DELAY, shown.start)
+    later.daemon = True
 
     def report(what: str, done: int, of: int | None) -> None:
         if not tasks:
-            shown.start()
+            later.start()
         if what not in tasks:
-            tasks[what] = shown.add_task(what)
+            tasks[what] = shown.add_task(what, total=of)
         shown.update(tasks[what], completed=done, total=of)
 
     try:
         yield report
     finally:
+        later.cancel()
         if tasks:
+            later.join()
             shown.stop()

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from otalign import __version__
-from otalign.aligner import load_settings
 from otalign.atomic import write_atomic
 from otalign.cli import training
 from otalign.cli.epochs import EpochLog, is_main_process
 from otalign.cli.output import open_work_folder
-from otalign.cli.terminal import resumable
+from otalign.cli.terminal import bars, resumable
 from otalign.cli.train_options import TrainOptions
+from otalign.models import resolve_model
+from otalign.settings import load_settings
 
 if TYPE_CHECKING:
     from otalign.training import Distillation, Recipe, TrainingResult
@@ -60,7 +61,7 @@ class _Command:
         self.options = RunOptions(
             device=given.device, bf16=bf16, accumulate=given.accumulate, workers=given.workers
         )
-        needing = ("teaching", "unlabelled", "predictions", "unlabelled_weight", "gold_share")
+        needing = ("teaching", "unlabelled", "predictions", "predict", "unlabelled_weight", "gold_share")
         training.check_needs_teacher(
             given.teacher, {name.replace("_", "-"): getattr(given, name) for name in needing}
         )
@@ -68,12 +69,18 @@ class _Command:
             given.teacher or [], self.problem, given.level, given.device, bf16
         )
         self.unlabelled = training.read_unlabelled_pairs(given.unlabelled or [], given.unlabelled_limit)
+        self.part = training.parse_part("--predict", given.predict) if given.predict else None
+        if self.part and not given.predictions:
+            raise ValueError("--predict needs --predictions, the folder that keeps what is predicted")
 
     def run(self) -> None:
         """Train, save the aligner, and print its scores."""
         from otalign.training import Distillation
 
         output = self.given.output
+        if self.part and self.given.predictions:
+            with resumable():
+                return self._predict_part(self.part, self.given.predictions)
         with resumable(), open_work_folder(output, WORK) as work:
             folder = self.given.predictions or work / PREDICTIONS
             distillation, log = Distillation(self.teachers, self.unlabelled, folder), EpochLog(work)
@@ -84,6 +91,19 @@ class _Command:
                 _save(result, output, work, self._make_record())
         if is_main_process():
             _print_scores(result, output)
+
+    def _predict_part(self, part: tuple[int, int], folder: Path) -> None:
+        """Let the teachers predict a part of the pairs."""
+        from otalign.training import Distillation
+        from otalign.training.predictions import predict_part
+        from otalign.training.sources import TrainingPairs
+
+        golds = TrainingPairs.collect(self.sources, self.given.level).golds
+        texts = Distillation(self.teachers, self.unlabelled).collect_texts(golds)
+        with bars() as progress:
+            predict_part(
+                self.teachers, texts, folder, part, workers=self.given.workers or 0, progress=progress
+            )
 
     def _train_best(self, distillation: "Distillation", log: EpochLog) -> "TrainingResult":
         """Train with each learning rate, and return the best result on the dev sets."""
@@ -137,6 +157,7 @@ class _Command:
             "teachers": [teacher.signature for teacher in self.teachers],
             "unlabelled": len(self.unlabelled),
             "synonyms": repr(self.recipe.augmentation.lexicon),
+            "siblings": repr(self.recipe.augmentation.siblings),
             "version": __version__,
         }
 
@@ -144,16 +165,18 @@ class _Command:
 def _make_recipe(given: TrainOptions, problem: Any) -> "Recipe":
     """Return the default recipe of a problem, changed by the options."""
     from otalign.training import recipe_for
-    from otalign.training.synonyms import Synonyms
+    from otalign.training.word_groups import WordGroups
 
-    recipe = recipe_for(problem, load_settings(Path(given.encoder)))
+    recipe = recipe_for(problem, load_settings(Path(resolve_model(given.encoder))))
     names = ("epochs", "batch_size", "patience", "depth", "teaching", "unlabelled_weight", "gold_share")
     changes = {name: getattr(given, name) for name in names if getattr(given, name) is not None}
     if given.epochs:
         changes["steps"] = 0  # no more epochs than are asked for
     augmentation = training.parse_augmentation(given.augment, recipe.augmentation)
     if given.synonyms:
-        augmentation = replace(augmentation, lexicon=Synonyms.read(given.synonyms))
+        augmentation = replace(augmentation, lexicon=WordGroups.read(given.synonyms))
+    if given.siblings:
+        augmentation = replace(augmentation, siblings=WordGroups.read(given.siblings))
     return recipe.replace(
         seed=given.seed,
         ablate=tuple(part.value for part in given.ablate or ()),

@@ -25,6 +25,7 @@ class AblatedPart(StrEnum):
     prices = "prices"
     neighbours = "neighbours"
     spelling = "spelling"
+    support = "support"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,7 +65,7 @@ class TrainOptions:
         _option(
             "Model",
             envvar="OTALIGN_MODEL",
-            help="Folder or Hugging Face name of the encoder, or a trained aligner to train further.",
+            help="Folder or Hugging Face name of an encoder; or an aligner to train further, such as small.",
         ),
     ]
     depth: Annotated[
@@ -96,8 +97,8 @@ class TrainOptions:
         list[Path] | None,
         _option(
             "Distillation",
-            metavar="FOLDER",
-            help="Trained aligner to learn from; the mean is taken of several.",
+            metavar="MODEL",
+            help="Trained aligner to learn from, a folder or an installed model; repeatable.",
         ),
     ] = None
     teaching: Annotated[
@@ -123,6 +124,14 @@ class TrainOptions:
         Path | None,
         _option("Distillation", metavar="FOLDER", help="Folder that keeps predictions of the teachers."),
     ] = None
+    predict: Annotated[
+        str | None,
+        _option(
+            "Distillation",
+            metavar="K/N",
+            help="Only predict part K of N into --predictions, so that processes share the work.",
+        ),
+    ] = None
     augment: Annotated[
         list[str] | None,
         _option(
@@ -135,6 +144,12 @@ class TrainOptions:
     synonyms: Annotated[
         Path | None,
         _option("Augmentation", metavar="FILE", help="Groups of synonyms, a line each, separated by tabs."),
+    ] = None
+    siblings: Annotated[
+        Path | None,
+        _option(
+            "Augmentation", metavar="FILE", help="Groups of words of the same kind, such as fork and spoon."
+        ),
     ] = None
     problem: Annotated[
         TrainableProblem, _option("Transport", help="Learned transport, or a problem of the paper.")

@@ -6,15 +6,16 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from otalign.aligner import SETTINGS, Aligner
+from otalign.aligner import Aligner
 from otalign.alignment import Level
 from otalign.cli import gold
 from otalign.cli.input import read_pairs
 from otalign.encoders import EXPORTED
 from otalign.io import CORPORA
+from otalign.models import resolve_model
 from otalign.ot import Problem
 from otalign.problems import PARAMETERS, build_problem
-from otalign.settings import Learned
+from otalign.settings import SETTINGS, Learned
 
 if TYPE_CHECKING:
     from otalign.training import Augmentation, CorpusSplits, PairTexts
@@ -58,17 +59,19 @@ def read_sources(
         sources[files[0].stem] = CorpusSplits(*splits)
     if fold is None:
         return sources
-    held_out, folds = parse_fold(fold)
+    held_out, folds = parse_part("--fold", fold)
     return {name: splits.move_folds(held_out, folds) for name, splits in sources.items()}
 
 
-def parse_fold(fold: str) -> tuple[int, int]:
-    """Parse the number of a fold and the number of folds, given as K/N."""
-    match = re.fullmatch(r"(\d+)/(\d+)", fold)
-    held_out, folds = map(int, match.groups()) if match else (0, 0)
-    if not 1 <= held_out <= folds or folds < 2:
-        raise ValueError(f"--fold must be K/N such as 1/5, with K from 1 to N and N at least 2, got {fold!r}")
-    return held_out, folds
+def parse_part(option: str, value: str) -> tuple[int, int]:
+    """Parse the number of a part and the number of parts, given as K/N."""
+    match = re.fullmatch(r"(\d+)/(\d+)", value)
+    number, count = map(int, match.groups()) if match else (0, 0)
+    if not 1 <= number <= count or count < 2:
+        raise ValueError(
+            f"{option} must be K/N such as 1/5, with K from 1 to N and N at least 2, got {value!r}"
+        )
+    return number, count
 
 
 def make_problem(name: TrainableProblem, **parameters: float | None) -> Problem | Learned:
@@ -97,9 +100,12 @@ def load_teachers(
 ) -> list[Aligner]:
     """Load the teachers, and check that the problem can be learned from them."""
     teachers = []
-    for folder in folders:
+    for given in folders:
+        folder = Path(resolve_model(given))
         if not (folder / SETTINGS).is_file():
-            raise ValueError(f"--teacher must be the folder of a trained aligner, got {folder}")
+            raise ValueError(
+                f"--teacher must be the folder of a trained aligner, or an installed model, got {given}"
+            )
         exported = (folder / EXPORTED).is_file()
         precision = "bfloat16" if bf16 and not exported else "float32"
         teachers.append(Aligner.load(folder, device=None if exported else device, precision=precision))

@@ -15,6 +15,7 @@ from otalign.cli.aligner_options import MODEL_HELP, AlignerOptions, Epsilon, Exa
 from otalign.cli.gold import load_split, read_gold_files
 from otalign.cli.options import (
     FORMAT_HELP,
+    GUESSED,
     INPUT,
     MODEL,
     OUTPUT,
@@ -27,7 +28,7 @@ from otalign.cli.options import (
     Threads,
 )
 from otalign.cli.output import open_work_folder
-from otalign.cli.terminal import bars, resumable
+from otalign.cli.terminal import bars, resumable, show_activity
 from otalign.encoders import Pairing
 from otalign.encoders.whitening import Centre
 from otalign.gold import Gold
@@ -97,14 +98,15 @@ def tune(
     epsilon: Epsilon = None,
     exact: ExactOption = False,
     format: Annotated[
-        FormatName,
+        FormatName | None,
         typer.Option(
             "--from",
             metavar="FORMAT",
             help="Format of a file of gold. " + FORMAT_HELP,
+            show_default=GUESSED,
             rich_help_panel=INPUT,
         ),
-    ] = "multimwa",
+    ] = None,
     data: DataFolder = None,
     limit: Annotated[
         int | None,
@@ -147,7 +149,8 @@ def tune(
             batch_size=batch_size,
             threads=threads,
         )
-        aligner = options.load()
+        with show_activity("loading the model"):
+            aligner = options.load()
         if aligner.settings.problem_name == LEARNED:
             _calibrate(aligner, corpus, golds, output)
             shutil.rmtree(work)
@@ -163,7 +166,8 @@ def tune(
 
 def _calibrate(aligner: Aligner, corpus: str, golds: list[Gold], output: Path) -> None:
     """Calibrate a trained aligner, save it, and print its scores at both levels."""
-    finished, curves = calibrate(aligner, {corpus: golds})
+    with show_activity("calibrating"):
+        finished, curves = calibrate(aligner, {corpus: golds})
     finished.save(output)
     for level, curve in curves[corpus].items():
         figures = {"F1": curve.f1, "precision": curve.precision, "recall": curve.recall}
@@ -195,13 +199,13 @@ def _search(
     return tuned, replace(aligner, settings=best, centre=kept)
 
 
-def _read_golds(name: str, format: str, data: Path | None, limit: int | None) -> list[Gold]:
+def _read_golds(name: str, format: str | None, data: Path | None, limit: int | None) -> list[Gold]:
     if name in CORPORA:
         golds = load_split(name, "dev", data, limit)
     else:
         golds = read_gold_files([Path(name)], format, limit)
     if not any(one.sure or one.possible for one in golds):
-        raise ValueError(f"{name} holds {len(golds)} pairs and no link to tune on")
+        raise ValueError(f"{name} holds no link to tune on, only {len(golds):,} pairs without any")
     return golds
 
 
