@@ -73,9 +73,9 @@ licences: $(DEV)/ready
 	$(DEV)/$(BIN)/python -m tests.licences
 
 # The models, from the corpora to the packages. MPNET and MINILM are the folders of the encoders, OTALIGN_DATA that
-# of the corpora, UNLABELLED a file of sentence pairs, WORDNET the folder of WordNet 3.0. On one GPU, with -j4, the
-# teachers take three minutes, their predictions four, and the students eight and ten. A finished step is not
-# repeated; to repeat it, remove its folder below work/.
+# of the corpora, UNLABELLED a file of sentence pairs in random order, WORDNET the folder of WordNet 3.0. On one GPU,
+# with -j6, the teachers take three minutes, all predictions four, base eleven, and small fourteen. A finished step
+# is not repeated; to repeat it, remove its folder below work/.
 OTALIGN := $(DEV)/$(BIN)/otalign
 TEACHERS := $(foreach fold,1 2 3 4,work/teacher-$(fold))
 WORDNET ?= /usr/share/wordnet
@@ -84,21 +84,33 @@ model: work/small-int8/measured.json work/base-int8/measured.json
 	cp work/small-int8/* $(SMALL)
 	cp work/base-int8/* $(BASE)
 
-work/synonyms.tsv: | $(DEV)/ready
+WORD_GROUPS := work/synonyms.tsv work/siblings.tsv
+$(WORD_GROUPS) &: | $(DEV)/ready
 	mkdir -p work
-	$(DEV)/$(BIN)/python examples/wordnet_synonyms.py $(WORDNET) $@
+	$(DEV)/$(BIN)/python examples/wordnet.py $(WORDNET) $(WORD_GROUPS)
 
 # Each teacher learns from the dev sets too, except for a fold of its own.
-$(TEACHERS:=/otalign.json): work/teacher-%/otalign.json: work/synonyms.tsv
-	$(OTALIGN) train $(CORPORA) --encoder $(MPNET) --depth 8 --fold $*/4 --synonyms $< --epochs 4 --seed $* \
-		-o $(@D)
+TRAIN := $(OTALIGN) train $(CORPORA) --synonyms work/synonyms.tsv --siblings work/siblings.tsv
+$(TEACHERS:=/otalign.json): work/teacher-%/otalign.json: $(WORD_GROUPS)
+	$(TRAIN) --encoder $(MPNET) --depth 8 --fold $*/4 --epochs 4 --seed $* -o $(@D)
 
-STUDENT = $(OTALIGN) train $(CORPORA) --synonyms work/synonyms.tsv $(TEACHERS:%=--teacher %) --teaching 0.8 \
-	--unlabelled $(UNLABELLED) --predictions work/predictions --seed 1 -o $(@D)
-work/small/otalign.json: $(TEACHERS:=/otalign.json)
-	$(STUDENT) --encoder $(MINILM) --depth 5 --epochs 4 --batch-size 128 --learning-rate 4e-4
-work/base/otalign.json: $(TEACHERS:=/otalign.json) | work/small/otalign.json  # which has made the predictions
-	$(STUDENT) --encoder $(MPNET) --depth 8 --epochs 2 --batch-size 64 --learning-rate 1e-4
+# The model base learns from the four teachers, and small learns from base.
+STUDENT = $(TRAIN) --teaching 0.8 --unlabelled $(UNLABELLED) --seed 1
+BASE_STUDENT = $(STUDENT) --encoder $(MPNET) --depth 8 $(TEACHERS:%=--teacher %) --unlabelled-limit 150000 \
+	--predictions work/predictions-teachers
+SMALL_STUDENT = $(STUDENT) --encoder $(MINILM) --depth 5 --teacher work/base --augment swap=0.2 \
+	--predictions work/predictions-base
+PARTS := 1 2 3 4 5 6
+$(PARTS:%=work/predicted-teachers-%): work/predicted-teachers-%: $(TEACHERS:=/otalign.json)
+	$(BASE_STUDENT) --predict $*/6 -o $@
+	touch $@
+work/base/otalign.json: $(PARTS:%=work/predicted-teachers-%)
+	$(BASE_STUDENT) --epochs 2 --batch-size 64 --learning-rate 1e-4 -o $(@D)
+$(PARTS:%=work/predicted-base-%): work/predicted-base-%: work/base/otalign.json
+	$(SMALL_STUDENT) --predict $*/6 -o $@
+	touch $@
+work/small/otalign.json: $(PARTS:%=work/predicted-base-%)
+	$(SMALL_STUDENT) --epochs 6 --batch-size 256 --learning-rate 5e-4 --gold-share 0.1 -o $(@D)
 
 work/%-int8/otalign.json: work/%/otalign.json
 	$(OTALIGN) export $(<D) --int8 $(CORPORA:%=--calibration %:train) -o $(@D)

@@ -10,9 +10,10 @@ from typing import Any, Self
 
 from otalign.alignment import LEVELS, Level
 from otalign.atomic import write_atomic
+from otalign.settings import SETTINGS
 from otalign.untrusted import read_json
 
-SETTINGS, MEASURED, CARD, LICENCE = "otalign.json", "measured.json", "README.md", "LICENSE"
+MEASURED, CARD, LICENCE = "measured.json", "README.md", "LICENSE"
 BEGIN, END = "<!-- measured -->", "<!-- end of measured -->"  # in a card, around what `write_measured` writes
 FRONT_MATTER = 4096  # characters at the start of a card that may be its front matter
 RULE = "---\n"  # around the front matter of a card

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import otalign
 from otalign.failures import describe
-from otalign.models.card import SETTINGS, check_digests
+from otalign.models.card import check_digests
+from otalign.settings import SETTINGS
+from otalign.suggestions import find_similar, suggest
 
 GROUP = "otalign.models"  # of entry points
 HOME = Path(__file__).parent
@@ -64,8 +66,9 @@ def find_model(name: str) -> InstalledModel:
     """
     model = _find(name)
     if model is None:
-        names = ", ".join(model.name for model in list_models() if not model.error)
-        raise ValueError(f"there is no model named {name!r}; choose one of {names}")
+        names = [model.name for model in list_models() if not model.error]
+        remedy = suggest(name, names) or f"; choose one of {', '.join(names)}"
+        raise ValueError(f"there is no model named {name!r}{remedy}")
     return model
 
 
@@ -80,8 +83,8 @@ def resolve_model(model: str | Path | None) -> str | Path:
         The folder.
 
     Raises:
-        ValueError: If the model cannot be used, its files were changed, or it is one of this project that is
-            not installed.
+        ValueError: If the model cannot be used, its files were changed, it is one of this project that is
+            not installed, or its name is probably misspelled.
     """
     if model is not None and Path(model).is_dir():
         if Path(model).resolve().parent == HOME.resolve():
@@ -89,6 +92,9 @@ def resolve_model(model: str | Path | None) -> str | Path:
         return model
     found = _find(DEFAULT if model is None else str(model))
     if found is None or found.folder is None:
+        names = [one.name for one in list_models() if not one.error] + list(SEPARATE)
+        if similar := find_similar(str(model), names):  # no encoder on the hub has such a name
+            raise ValueError(f"there is no model or folder named {str(model)!r}; did you mean {similar}?")
         return model or DEFAULT
     check_digests(found.folder, found.package)
     return found.folder
