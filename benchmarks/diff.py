@@ -121,13 +121,14 @@ if __name__ == "__main__":
     else:
         before, after, partners = make_versions(options.sentences, options.changed, Random(0))
     aligner = Aligner.load(options.model, threads=options.threads)
-    start = time.perf_counter()
+    start, processor_start = time.perf_counter(), time.process_time()
     found = difference(before, after, aligner)
-    seconds = time.perf_counter() - start
+    seconds, processor_seconds = time.perf_counter() - start, time.process_time() - processor_start
     matched = {(i, j) for passage in found for i in passage.old for j in passage.new}
     right = len(matched & set(partners))
     share, wrong = 100 * right / len(partners), len(matched) - right
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"{len(found.old):,} → {len(found.new):,} sentences, {found.counts}")
-    print(f"{seconds:.1f} s, peak memory {peak:.0f} MiB")
-    print(f"of {len(partners):,} partners {share:.1f}% found; {wrong} wrong")
+    print(f"{seconds:.1f} s, {processor_seconds:.1f} s of processor time, peak memory {peak:.0f} MiB")
+    f1 = 200 * right / (len(matched) + len(partners))
+    print(f"of {len(partners):,} partners {share:.1f}% found; {wrong} wrong; F1 of the matches {f1:.1f}")

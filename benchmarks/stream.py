@@ -95,7 +95,7 @@ def measure(run: Run) -> None:
         while work.poll() is None:
             tenth = int(10 * run.done)
             most[tenth] = max(most[tenth], measure_memory(work.pid))
-            first = first or (time.perf_counter() if (run.folder / "run.json").exists() else 0.0)
+            first = first or (time.perf_counter() if (run.folder / "_run.json").exists() else 0.0)
             time.sleep(WAIT)
     if work.returncode:
         sys.exit(work.returncode)

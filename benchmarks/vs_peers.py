@@ -1,4 +1,7 @@
-"""Compare the path from text to links with other tools: python benchmarks/vs_peers.py ENCODER [--layer 4]
+"""Compare the path from text to links with other tools.
+
+python benchmarks/vs_peers.py ENCODER [--layer 4]
+python benchmarks/vs_peers.py ENCODER --model small      a trained model beside simalign with its encoder
 
 ENCODER is a Hugging Face folder. All tools align the same pairs with the same weights, layer and threads, and
 alternate; the median round of each counts, and the median ratio over rounds. otalign runs exported to float32
@@ -162,10 +165,21 @@ def compare(
         print(f"{f'{name}, alone':24}{np.median(rates[f'{name}, alone']):9.1f}")
 
 
+def export_encoder(name: str, layer: int, threads: int, folder: Path) -> dict[str, Aligner]:
+    """Export an encoder to float32 and to int8, and return an aligner with each."""
+    aligners = {}
+    for precision in ("float32", "int8"):
+        encoder = Transformers(name, layer, device="cpu")
+        print(export(encoder, folder / precision, int8=precision == "int8"))
+        aligners[f"otalign, {precision}"] = Aligner.load(folder / precision, threads=threads)
+    return aligners
+
+
 def main() -> None:
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
     parser.add_argument("encoder", help="a Hugging Face folder")
     parser.add_argument("--layer", type=int, default=4)
+    parser.add_argument("--model", action="append", help="trained model to compare instead; repeatable")
     parser.add_argument("--corpora", nargs="+", default=["mtref", "wiki"])
     parser.add_argument("--split", default="test")
     parser.add_argument("--pairs", type=int, default=200)
@@ -176,17 +190,17 @@ def main() -> None:
     os.environ.setdefault("RAYON_NUM_THREADS", str(options.threads))  # of the tokenizers
     warnings.simplefilter("ignore")  # POT warns where it stops early
     with TemporaryDirectory() as temporary:
-        folders = {"otalign, float32": Path(temporary, "float32"), "otalign, int8": Path(temporary, "int8")}
-        for name, folder in folders.items():
-            encoder = Transformers(options.encoder, options.layer, device="cpu")
-            print(export(encoder, folder, int8="int8" in name))
-        aligners = {name: Aligner.load(folder, threads=options.threads) for name, folder in folders.items()}
-        torch = Aligner.load(options.encoder, layer=options.layer, device="cpu", threads=options.threads)
-        aligners["otalign, torch float32"] = torch
-        peers = {
-            "simalign 0.4": make_simalign(options.encoder, options.layer),
-            "POT, a plain loop": make_plain_loop(options.encoder, torch),
-        }
+        peers = {"simalign 0.4": make_simalign(options.encoder, options.layer)}
+        if options.model:
+            aligners = {
+                f"otalign, {Path(name).name}": Aligner.load(name, threads=options.threads)
+                for name in options.model
+            }
+        else:
+            aligners = export_encoder(options.encoder, options.layer, options.threads, Path(temporary))
+            torch = Aligner.load(options.encoder, layer=options.layer, device="cpu", threads=options.threads)
+            aligners["otalign, torch float32"] = torch
+            peers["POT, a plain loop"] = make_plain_loop(options.encoder, torch)
         for corpus in options.corpora:
             golds = load(corpus, options.split, options.data)[: options.pairs]
             print(
