@@ -32,6 +32,8 @@ OPTIONS = (
     # Only what a page asks for goes out, and what a picture shows is the same everywhere.
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     *("--hide-scrollbars", "--force-color-profile=srgb", "--font-render-hinting=none"),
+    # Two pages of the address bar, which no test uses, would be loaded for every page, and take a second.
+    "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",
 )
 HIGH = 10  # a pipe's ends are moved above the numbers that Chromium listens at, 3 and 4
 

@@ -2,24 +2,28 @@
 
 Importing takes most of the time of a short command. The process that forks, `python -m tests.commands`, gets
 arguments, folder, environment and the three standard streams of a command, and answers with its process id
-and, once it has ended, its exit status.
+and, once it has ended, its exit status. The processes that a command spawns are forked as well, from it.
 """
 
 import contextlib
 import gc
 import json
+import multiprocessing.util
 import os
 import signal
 import socket
 import subprocess
 import sys
 import threading
+import traceback
+from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 ROOT = Path(__file__).parent.parent
 PRELOADED = ("onnxruntime", "tokenizers", "otalign.aligner", "otalign.cli")  # what most commands import
+_execute_python = multiprocessing.util.spawnv_passfds
 STREAMS = {"stdin": "w", "stdout": "r", "stderr": "r"}  # and the mode of a test's end of its pipe
 
 
@@ -163,7 +167,8 @@ class Command:
 def _serve(connection: socket.socket) -> None:
     for module in PRELOADED:
         import_module(module)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for those that wait for the commands
+    cli = import_module("otalign.cli")
+    cli.build_command(cli.app).commands["models"].make_context("models", [])  # Typer imports more to parse
     while True:
         size, fds, _, _ = socket.recv_fds(connection, 8, len(STREAMS) + 1)
         if not size:
@@ -171,6 +176,9 @@ def _serve(connection: socket.socket) -> None:
         request = json.loads(connection.recv(int.from_bytes(size, "big"), socket.MSG_WAITALL))
         for module in request["preload"]:
             import_module(module)
+        with contextlib.suppress(ChildProcessError):  # there is none
+            while os.waitpid(-1, os.WNOHANG)[0]:  # so that their time counts for this process
+                pass
         gc.freeze()  # so that a fork does not copy what it only looks at
         if os.fork() == 0:
             connection.close()
@@ -181,7 +189,6 @@ def _serve(connection: socket.socket) -> None:
 
 def _supervise(request: dict, streams: list[int], status: socket.socket) -> None:
     """Start a command, and report its process id and how it has ended; this does not return."""
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     pid = os.fork()
     if pid == 0:
         status.close()
@@ -204,6 +211,7 @@ def _run(request: dict, streams: list[int]) -> None:
     os.environ.clear()
     os.environ.update(request["env"])
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    vars(multiprocessing.util)["spawnv_passfds"] = _spawn
     option, what, *arguments = request["args"]
     sys.argv = [what if option == "-m" else option, *arguments]
     sys.stdin, sys.stdout, sys.stderr = (
@@ -214,23 +222,60 @@ def _run(request: dict, streams: list[int]) -> None:
             (2, "w", "backslashreplace"),
         )
     )
+    _exit_after(import_module(f"{what}.__main__").main if option == "-m" else lambda: _execute(what))
+
+
+def _execute(code: str) -> None:
+    exec(code, {"__name__": "__main__"})
+
+
+def _exit_after(function: Callable[[], object]) -> NoReturn:
+    """Call a function, and end the process with the status that an interpreter would end with."""
     code = 0
     try:
-        if option == "-m":
-            import_module(f"{what}.__main__").main()
-        else:
-            exec(what, {"__name__": "__main__"})
+        function()
     except SystemExit as stop:
         code = stop.code if isinstance(stop.code, int) else int(stop.code is not None)
     except BaseException:
-        import traceback
-
         traceback.print_exc()
         code = 1
+    _flush()
+    os._exit(code)
+
+
+def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError):
             stream.flush()
-    os._exit(code)
+
+
+def _spawn(path: str, args: Sequence[str | bytes], fds: Iterable[int]) -> int:
+    """Start a process of multiprocessing by a fork, where it would execute Python anew.
+
+    The process has what it would have: these file descriptors and the standard ones, signals without
+    handlers, and what multiprocessing sends through a pipe.
+    """
+    texts = [os.fsdecode(arg) for arg in args]
+    code = texts[texts.index("-c") + 1]
+    if "spawn_main" not in code:  # the tracker of resources, which imports little
+        return _execute_python(path, args, fds)
+    _flush()
+    pid = os.fork()
+    if pid:
+        return pid
+    kept = {0, 1, 2, *fds}
+    nothing = os.open(os.devnull, os.O_RDWR)
+    for fd in map(int, os.listdir("/dev/fd")):
+        if fd not in kept:  # not closed: objects that this process has copied may close it in their turn
+            with contextlib.suppress(OSError):  # the list itself, which is closed now
+                os.dup2(nothing, fd)
+    for number in signal.valid_signals():
+        if callable(signal.getsignal(number)):
+            interrupt = number == signal.SIGINT
+            signal.signal(number, signal.default_int_handler if interrupt else signal.SIG_DFL)
+    sys.argv = texts[texts.index("-c") :]
+    del sys.argv[1]
+    _exit_after(lambda: _execute(code))
 
 
 if __name__ == "__main__":

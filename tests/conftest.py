@@ -20,7 +20,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (STUBS, os.environ.get("
 sys.path.insert(0, STUBS)
 
 # The machine's speed is nobody's bug, and a failure must come again when the test is run again.
-settings.register_profile("otalign", deadline=None, derandomize=True, max_examples=50)
+settings.register_profile("otalign", deadline=None, derandomize=True, max_examples=25)
 settings.load_profile("otalign")
 # For `make fuzz`: --hypothesis-profile=fuzz. Failing examples are kept in .hypothesis and are tried first.
 settings.register_profile(
@@ -32,14 +32,39 @@ settings.register_profile(
 )
 
 
-COSTLY = ("browser", "cluster", "trained")
+# Files that share what takes long to set up: a fixture, or corpora in memory.
+GROUPS = {
+    "cluster": ("tests/engines/test_ray.py", "tests/failures/test_ray.py"),
+    "trained_aligners": ("tests/training/test_fit.py", "tests/training/test_distillation.py"),
+    "corpora in memory": ("tests/baselines/test_corpora.py", "tests/io/test_datasets.py"),
+}
+# What is begun last should be short. Ray waits much of its time, training computes.
+FIRST = (*GROUPS, "tests/test_privacy.py", "tests/engines/test_shards.py", "tests/training/test_run.py")
+
+
+def find_group(nodeid: str) -> str:
+    """Return the group of a test, which one process of a run gets as a whole: its file, or several files."""
+    file = nodeid.partition("::")[0]
+    return next((name for name, files in GROUPS.items() if file in files), file)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    from xdist.scheduler import LoadScopeScheduling
+
+    class GroupScheduling(LoadScopeScheduling):
+        _split_scope = staticmethod(find_group)
+
+    return GroupScheduling(config, log)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Let one process of a run have all tests of a fixture that takes long to set up."""
+    """Begin with the groups that take longest, and check that fixtures of a group are not used elsewhere."""
     for item in items:
-        for name in set(COSTLY) & set(item.fixturenames):  # pyright: ignore[reportAttributeAccessIssue]
-            item.add_marker(pytest.mark.xdist_group(name))
+        for name in GROUPS.keys() & set(item.fixturenames):  # pyright: ignore[reportAttributeAccessIssue]
+            assert find_group(item.nodeid) == name, f"{item.nodeid} uses {name}: add its file to GROUPS"
+    order = {name: number for number, name in enumerate(FIRST)}
+    items.sort(key=lambda item: order.get(find_group(item.nodeid), len(order)))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -92,8 +117,6 @@ def tiny_model(shared_folder) -> Callable[..., Path]:
 @pytest.fixture(scope="session")
 def exported(tiny_model, shared_folder) -> Callable[..., Path]:
     """Return a function that returns the folder of an exported tiny model, made once in seconds."""
-    import onnx
-
     from otalign.encoders.export import export
     from otalign.encoders.transformers import Transformers
 
@@ -101,14 +124,21 @@ def exported(tiny_model, shared_folder) -> Callable[..., Path]:
         def fill(path: Path) -> None:
             original = Transformers(str(tiny_model(kind)), layer, device="cpu")
             with pytest.MonkeyPatch.context() as patch:
-                if int8:  # the graph in float32 takes longest to make
-                    graph = onnx.load(folder(kind, layer) / "encoder.onnx")
-                    patch.setattr("otalign.encoders.export.make_graph", lambda _: graph)
-                assert "words compared: largest difference" in export(original, path, int8=int8)
+                if int8:
+                    use_graph(folder(kind, layer), patch)
+                assert "words compared with the original: " in export(original, path, int8=int8)
 
         return shared_folder(f"exported-{kind}-{layer}{'-int8' if int8 else ''}", fill)
 
     return folder
+
+
+def use_graph(folder: Path, patch: pytest.MonkeyPatch) -> None:
+    """Let further exports of an encoder start from the graph of the first, which takes seconds to make."""
+    import onnx
+
+    graph = onnx.load(folder / "encoder.onnx")
+    patch.setattr("otalign.encoders.export.make_graph", lambda original: graph)
 
 
 @pytest.fixture(scope="session")
@@ -125,10 +155,13 @@ def command_server() -> "Iterator[CommandServer]":
 def cluster() -> Iterator[None]:
     """Start a Ray cluster for all tests, since that takes seconds."""
     pytest.importorskip("ray.data", reason="Ray is not installed")
-    from otalign.engines import ray
+    from otalign.engines.cluster import start_cluster
 
-    with ray.start_cluster(None, 3):
-        yield
+    with pytest.MonkeyPatch.context() as patch:
+        for monitor in ("start_monitor", "start_log_monitor"):  # processes that no test needs
+            patch.setattr(f"ray._private.node.Node.{monitor}", lambda node: None)
+        with start_cluster(None, 3):
+            yield
 
 
 @pytest.fixture(scope="session")

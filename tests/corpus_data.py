@@ -1,9 +1,13 @@
 """The folder of the corpora, for tests that are skipped without it."""
 
 import os
+from functools import cache
 from pathlib import Path
 
 import pytest
+
+from otalign.gold import Gold
+from otalign.io import load
 
 DATA = Path(os.environ.get("OTALIGN_DATA") or Path(__file__).parents[2] / "shared" / "data")
 
@@ -14,3 +18,9 @@ def needs_file(name: str) -> pytest.MarkDecorator:
 
 
 needs_data = needs_file("")
+
+
+@cache
+def load_corpus(name: str, split: str) -> tuple[Gold, ...]:
+    """Load a split of a corpus, once for all tests of this process."""
+    return load(name, split, DATA)

@@ -70,9 +70,8 @@ def solve_with_pot(C: np.ndarray, a: np.ndarray, b: np.ndarray, settings: Settin
             return ot.partial.entropic_partial_wasserstein(a, b, C, eps, mass, **many)
         case Unbalanced(tau_source=tau, divergence=divergence):
             if exact:
-                return ot.unbalanced.mm_unbalanced(
-                    a, b, C, tau, div=divergence, numItermax=20_000, stopThr=1e-9
-                )
+                few = {"numItermax": 20_000, "stopThr": settings.solver.tol}
+                return ot.unbalanced.mm_unbalanced(a, b, C, tau, div=divergence, **few)
             with warnings.catch_warnings():  # that there is no reference measure: none is meant
                 warnings.simplefilter("ignore")
                 return ot.unbalanced.sinkhorn_unbalanced(a, b, C, eps, tau, reg_type="entropy", **many)

@@ -1,18 +1,22 @@
 """The screenshots of the documents, taken in a real browser: python -m tests.screenshots docs/figures
 
-They show the report of examples/alignments.jsonl beside examples/gold.tsv, and the server's page with the
-aligner that OTALIGN_MODEL names, or the package's own.
+They show the report of the sure and the possible links of examples/pairs.tsv beside examples/gold.tsv, the
+differences between examples/draft.txt and examples/final.txt, and the server's page, all with the aligner
+that OTALIGN_MODEL names, or the package's own.
 """
 
 import os
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlencode
 
 from otalign.aligner import Aligner
 from otalign.cli.aligner_options import AlignerOptions
+from otalign.diff import difference
 from otalign.io import read
+from otalign.render.changes_page import changes_page
 from otalign.render.report import report
 from tests.browser import Browser, Page
 
@@ -22,26 +26,30 @@ SENTENCES = {
     "source": "A woman in a red coat is selling fresh bread at the market.",
     "target": "At the market, a woman sells bread.",
 }
-HOVERED = '.word[aria-description^="– found"]'  # "figured", of the last pair
+HOVERED = 'article:last-of-type .word[aria-label*=" – "]'  # the first linked word of the last pair
 
 
-def take(browser: Browser, folder: Path) -> None:
-    """Write the pictures into a folder."""
-    alignments, golds = read(EXAMPLES / "alignments.jsonl", "jsonl"), read(EXAMPLES / "gold.tsv", "multimwa")
+def take_report(browser: Browser, aligner: Aligner, folder: Path) -> None:
+    """Write the pictures of the report into a folder."""
+    golds = read(EXAMPLES / "gold.tsv", "multimwa")
+    systems = {
+        links: list(
+            replace(aligner, settings=aligner.settings.replace(links=links)).align_many(
+                (gold.source, gold.target) for gold in golds
+            )
+        )
+        for links in ("sure", "possible")
+    }
     with tempfile.TemporaryDirectory() as place:
         page = Path(place) / "report.html"
-        page.write_text(report(alignments, golds, title="alignments.jsonl beside gold.tsv"), encoding="utf-8")
-        with browser.page(960, 640) as wide:
+        page.write_text(report(systems, golds, title="sure, possible beside gold.tsv"), encoding="utf-8")
+        with browser.page(960, 960) as wide:
             _open(wide, page, "light")
-            wide.evaluate("document.querySelector('#sort').value = 'f1'")
-            wide.evaluate(
-                "document.querySelector('#sort').dispatchEvent(new Event('input', {bubbles: true}))"
-            )
             wide.wait_for("document.querySelector('article .link')")
             wide.screenshot(folder / "report.png")
         with browser.page(960, 420) as dark:
             _open(dark, page, "dark")
-            dark.evaluate("document.querySelector('article:last-child').scrollIntoView()")
+            dark.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
             dark.wait_for(f"document.querySelector('{HOVERED}')")
             dark.hover(HOVERED)
             dark.wait_for("document.querySelector('figure.lit')")
@@ -53,6 +61,19 @@ def take(browser: Browser, folder: Path) -> None:
             phone.screenshot(folder / "report-phone.png")
 
 
+def take_difference(browser: Browser, aligner: Aligner, folder: Path) -> None:
+    """Write the picture of the page of differences into a folder."""
+    old, new = ((EXAMPLES / name).read_text(encoding="utf-8") for name in ("draft.txt", "final.txt"))
+    with tempfile.TemporaryDirectory() as place, browser.page(960, 420) as page:
+        html = Path(place) / "changes.html"
+        html.write_text(
+            changes_page(difference(old, new, aligner), "draft.txt → final.txt"), encoding="utf-8"
+        )
+        page.emulate(prefers_color_scheme="light")
+        page.open(html)
+        page.screenshot(folder / "diff.png")
+
+
 def take_page(browser: Browser, aligner: Aligner, folder: Path) -> None:
     """Write the pictures of the server's page into a folder."""
     from otalign.server.app import make_app
@@ -60,7 +81,7 @@ def take_page(browser: Browser, aligner: Aligner, folder: Path) -> None:
 
     with run_server(make_app(aligner)) as server:
         for name, width, height, scheme, problem in (
-            ("serve.png", 1200, 720, "light", "uot"),
+            ("serve.png", 1100, 720, "light", "uot"),
             ("serve-phone.png", 360, 740, "dark", "bot"),
         ):
             with browser.page(width, height) as page:
@@ -78,6 +99,9 @@ def _open(page: Page, place: Path, scheme: str) -> None:
 
 
 if __name__ == "__main__":
-    with Browser() as browser:
-        take(browser, Path(sys.argv[1]))
-        take_page(browser, AlignerOptions(model=os.environ.get("OTALIGN_MODEL")).load(), Path(sys.argv[1]))
+    figures = Path(sys.argv[1])
+    shown = AlignerOptions(model=os.environ.get("OTALIGN_MODEL")).load()
+    with Browser() as chromium:
+        take_report(chromium, shown, figures)
+        take_difference(chromium, shown, figures)
+        take_page(chromium, shown, figures)

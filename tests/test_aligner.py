@@ -71,13 +71,14 @@ def close(found: Alignment, expected: Alignment):
 
 COSTS, FERTILITIES = get_args(Cost), get_args(Fertility)
 PROBLEMS = {"bot": Balanced(), "pot": Partial(0.7), "uot": Unbalanced(0.5), "none": None}
-SOLVERS = {"entropic": Entropic(), "exact": Exact()}
+SOLVERS = {"entropic": Entropic(), "exact": Exact(tol=1e-6)}
+SOLVED = [(problem, solver) for problem in PROBLEMS for solver in SOLVERS if problem != "none"]
 
 
-@pytest.mark.parametrize("centring", [True, False], ids=["centred", "not centred"])
-@pytest.mark.parametrize("pairing", ["joint", "separate"])
-@pytest.mark.parametrize("solver", SOLVERS)
-@pytest.mark.parametrize("problem", PROBLEMS)
+@pytest.mark.parametrize(
+    ("pairing", "centring"), [("joint", True), ("separate", False)], ids=["joint, centred", "separate"]
+)
+@pytest.mark.parametrize(("problem", "solver"), [*SOLVED, ("none", "entropic")])
 def test_links_are_those_of_the_plain_implementation(bert, problem, solver, pairing, centring):
     encoder = encoder_of(bert)
     # Of the same words twice, several plans are the best; and the exact unbalanced ones take long.
@@ -114,6 +115,13 @@ def test_links_are_those_of_the_plain_implementation(bert, problem, solver, pair
 @cache
 def encoder_of(folder, layer: int = 2):
     return load(folder, layer, device="cpu")
+
+
+def make_aligner(folder, layer: int = 2, **options) -> Aligner:
+    """Return what `Aligner.load` returns, without loading the encoder again."""
+    encoder = encoder_of(folder, layer)
+    settings = Settings(encoder=encoder.name, layer=layer).apply_options(options, encoder.name)
+    return Aligner(encoder, settings)
 
 
 def each_as_words(sentence: str) -> Iterator:
@@ -214,7 +222,7 @@ def test_a_stream_is_centred_on_its_first_words(bert, monkeypatch):
     monkeypatch.setattr(module, "CHUNK_PAIRS", 2)
     monkeypatch.setattr(centring, "WORDS", 40)
     pairs = [tuple(map(split, drawn(6, 6, seed=k))) for k in range(9)]
-    plain = Aligner.load(bert, layer=2, device="cpu")
+    plain = make_aligner(bert)
     taken = []
     stream = plain.align_many(taken.append(pair) or pair for pair in pairs)
     found = [next(stream)]
@@ -226,7 +234,7 @@ def test_a_stream_is_centred_on_its_first_words(bert, monkeypatch):
 
 
 def test_the_mean_is_that_of_all_words(bert):
-    plain = Aligner.load(bert, layer=2, device="cpu")
+    plain = make_aligner(bert)
     vectors = plain.encoder.embed(PAIRS, "joint").vectors
     np.testing.assert_allclose(
         plain.fit_centre(PAIRS).centre.mean, vectors.astype(float).mean(axis=0), atol=1e-12
@@ -234,7 +242,7 @@ def test_the_mean_is_that_of_all_words(bert):
 
 
 def test_without_a_kept_mean_the_pairs_at_hand_are_centred_on_themselves(bert):
-    plain = Aligner.load(bert, layer=2, device="cpu")
+    plain = make_aligner(bert)
     together = list(plain.align_many(PAIRS))
     for found, expected in zip(plain.fit_centre(PAIRS).align_many(PAIRS), together, strict=True):
         close(found, expected)
@@ -248,7 +256,7 @@ def test_a_mean_of_no_words_is_refused(bert):
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_a_pair_with_an_empty_side_is_all_nulls(bert, problem):
-    aligner = Aligner.load(bert, layer=1, device="cpu", problem=PROBLEMS[problem])
+    aligner = make_aligner(bert, problem=PROBLEMS[problem])
     for source, target in [("", "the old car"), ("rain fell", ""), ("", ""), ([], ["", ""])]:
         alignment = aligner.align(source, target)
         assert alignment.links == ()
@@ -261,7 +269,7 @@ def test_a_pair_with_an_empty_side_is_all_nulls(bert, problem):
 @pytest.mark.parametrize("cost", COSTS)
 @pytest.mark.parametrize("problem", [Balanced(), Partial(0.9), Partial(1), Unbalanced(0.8), None], ids=repr)
 def test_a_pair_of_single_words_is_linked(bert, problem, cost, fertility):
-    aligner = Aligner.load(bert, device="cpu", problem=problem, cost=cost, fertility=fertility)
+    aligner = make_aligner(bert, problem=problem, cost=cost, fertility=fertility)
     for source, target in [("car", "house"), ("car", "car")]:
         for pairing in ("joint", "separate"):
             changed = Aligner(aligner.encoder, aligner.settings.replace(pairing=pairing))
@@ -271,7 +279,7 @@ def test_a_pair_of_single_words_is_linked(bert, problem, cost, fertility):
 @pytest.mark.parametrize("m", [2, 3, 5, 7, 30])
 def test_one_word_that_must_take_all_is_linked_to_all(bert, m):
     """A balanced plan of one row is its masses, all alike; rounding must not pick among them."""
-    aligner = Aligner.load(bert, device="cpu", problem=Balanced())
+    aligner = make_aligner(bert, problem=Balanced())
     for seed in range(5):
         one, many = (text.split() for text in drawn(1, m, seed=seed))
         assert aligner.align(one, many).pairs == {(0, j) for j in range(m)}
@@ -283,9 +291,7 @@ def test_words_that_are_all_the_same_are_linked_in_order(tiny_model, cost):
     """T5 knows no places at layer 0: all words have one vector, and only the distortion tells them apart."""
     for size in (2, 3, 9, 17):
         words = ["car"] * size
-        aligner = Aligner.load(
-            tiny_model("t5"), layer=0, device="cpu", cost=cost, centring=False, problem=None
-        )
+        aligner = make_aligner(tiny_model("t5"), layer=0, cost=cost, centring=False, problem=None)
         assert {(k, k) for k in range(size)} <= aligner.align(words, words).pairs
         assert (0, size - 1) not in aligner.align(words, words).pairs
         flat = Aligner(aligner.encoder, aligner.settings.replace(distortion=0, smoothing=0))
@@ -294,15 +300,8 @@ def test_words_that_are_all_the_same_are_linked_in_order(tiny_model, cost):
 
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_swapping_the_sentences_transposes_the_alignment(bert, problem):
-    aligner = Aligner.load(
-        bert,
-        layer=2,
-        device="cpu",
-        pairing="separate",
-        fertility="norm",
-        problem=PROBLEMS[problem],
-        solver=Entropic(tol=1e-6),
-    )
+    options = {"problem": PROBLEMS[problem], "solver": Entropic(tol=1e-6)}
+    aligner = make_aligner(bert, pairing="separate", fertility="norm", **options)
     swapped = aligner.align_many([(target, source) for source, target in PAIRS])
     for found, transposed in zip(aligner.align_many(PAIRS), swapped, strict=True):
         assert {(j, i) for i, j in found.pairs} == transposed.pairs
@@ -325,12 +324,12 @@ def test_a_very_long_pair_is_aligned_completely(tiny_model, pairing):
     aligner = Aligner.load(
         tiny_model("bert"), layer=1, device="cpu", pairing=pairing, problem=None, threshold=0.9
     )
-    (text,) = drawn(3000)
+    (text,) = drawn(2000)
     alignment = aligner.align(text.split(), text.split())
-    assert alignment.shape == (3000, 3000)
-    assert len(alignment.source_null_confidence) == len(alignment.target_null_confidence) == 3000
+    assert alignment.shape == (2000, 2000)
+    assert len(alignment.source_null_confidence) == len(alignment.target_null_confidence) == 2000
     if pairing == "separate":
-        assert {(k, k) for k in range(3000)} <= alignment.pairs
+        assert {(k, k) for k in range(2000)} <= alignment.pairs
 
 
 def test_zero_vectors_are_aligned_like_any_others(bert, monkeypatch):

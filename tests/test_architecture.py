@@ -36,6 +36,7 @@ ORDER = [
         "arrays",
         "atomic",
         "failures",
+        "suggestions",
         "processes",
         "untrusted",
         "progress",

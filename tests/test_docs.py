@@ -11,7 +11,7 @@ from tests.docs_examples import PAGES, ROOT, Block, matches, read_blocks, run_pa
 
 RUN = [page for page in PAGES if any(block.is_run for block in read_blocks(page))]
 OUTPUT = {"text", "json"}
-FILES = {"toml", "markdown"}
+FILES = {"toml", "markdown", "bibtex"}
 PROSE_LIMIT = 120
 MODULES = ("models", "ot", "metrics", "io", "training", "tuning", "diff", "baselines", "engines")
 PUBLIC = ["otalign", *(f"otalign.{name}" for name in MODULES)]

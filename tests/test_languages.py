@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import warnings
+from urllib.parse import urlencode
 
 import pytest
 
@@ -147,15 +148,16 @@ def test_the_library_warns_once_and_prints_nothing(aligner, capfd):
 
 
 @pytest.mark.parametrize("more", [(), ("-o", "links/", "--shard-size", "2", "--processes", "2")])
-def test_a_command_warns_in_one_line_unless_it_is_told_not_to(tmp_path, more):
+def test_a_command_warns_in_one_line_unless_it_is_told_not_to(command_server, tmp_path, more):
     row = f"{FOREIGN['German']}\t{ENGLISH['plain']}\n"
     (tmp_path / "pairs.tsv").write_text(row * 5, encoding="utf-8")
     command = [sys.executable, "-m", "otalign", "align", "pairs.tsv", *more]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("OTALIGN")}
 
     def run(**variables: str) -> subprocess.CompletedProcess:
-        env = environment | variables
-        return subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=True)
+        done = command_server.run(command, cwd=tmp_path, env=environment | variables, text=True)
+        done.check_returncode()
+        return done
 
     done = run()
     (line,) = done.stderr.splitlines()
@@ -181,6 +183,14 @@ def test_the_server_declares_languages_and_marks_the_pairs_that_it_may_not_know(
         assert "language_warning" not in second
         uot = {"settings": {"problem": "uot"}}
         assert "knows English" in server.align(pairs[0] | uot).json["language_warning"]
+
+
+def test_the_page_shows_a_notice_and_takes_it_back(aligner, page):
+    with run_server(make_app(aligner)) as server:
+        page.open(f"{server.url}/#{urlencode({'source': FOREIGN['Arabic'], 'target': ENGLISH['plain']})}")
+        page.wait_for("document.querySelector('.notice')?.textContent.includes('knows English')")
+        page.evaluate("location.hash = '#source=It+rains+today&target=It+is+raining+now'")
+        page.wait_for("document.querySelector('.notice')?.textContent === ''")
 
 
 def test_the_card_is_read_with_tolerance(tmp_path):

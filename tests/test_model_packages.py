@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from otalign import Aligner, models
-from otalign.models import CARD, MEASURED, SETTINGS, Measured, ModelCard, find_model, list_models
+from otalign.models import CARD, MEASURED, Measured, ModelCard, find_model, list_models
+from otalign.settings import SETTINGS
 from tests.docs_examples import read_blocks, run_program
 
 ROOT = Path(__file__).parent.parent

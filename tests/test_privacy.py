@@ -148,4 +148,4 @@ def test_training_and_export_keep_to_themselves(watched, tiny_model):
 def test_ray_keeps_to_itself(watched, pairs):
     pytest.importorskip("ray.data", reason="Ray is not installed")
     watched.run(*OTALIGN, "align", pairs, "--engine", "ray", "--processes", "1", "-o", "links")
-    assert (watched.work / "links" / "run.json").is_file()
+    assert (watched.work / "links" / "_run.json").is_file()

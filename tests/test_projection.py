@@ -138,7 +138,7 @@ def test_tags_that_begin_without_b_are_read():
         ),
         (lambda: project_spans([(1, 3, "X")], identity(2)), "within the source's 2 words, got"),
         (lambda: project_spans([(1, 1, "X")], identity(2)), "0 ≤ start < end"),
-        (lambda: project_spans([], identity(2), "any"), "policy must be one of 'run', 'cover', got 'any'"),
+        (lambda: project_spans([], identity(2), "any"), "policy must be one of run, cover, got 'any'"),
         (lambda: project_spans([], identity(2), unit="characters"), "unit must be 'words'"),
         (lambda: project_spans([], identity(2), unit="lines"), "unit must be one of"),
     ],

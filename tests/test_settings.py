@@ -135,10 +135,10 @@ def test_a_problem_of_another_kind_brings_its_own_threshold(settings, problem):
         (
             {"pairing": "both"},
             ValueError,
-            "pairing must be one of 'joint', 'separate', 'canonical', got 'both'",
+            "pairing must be one of joint, separate, canonical, got 'both'",
         ),
-        ({"cost": "xyz"}, ValueError, "cost must be one of .*'cosine'.*, got 'xyz'"),
-        ({"fertility": "xyz"}, ValueError, "fertility must be one of .*'uniform'.*, got 'xyz'"),
+        ({"cost": "xyz"}, ValueError, "cost must be one of .*cosine.*, got 'xyz'"),
+        ({"fertility": "xyz"}, ValueError, "fertility must be one of .*uniform.*, got 'xyz'"),
         ({"fertility": None}, ValueError, "fertility must be one of"),
         ({"problem": "uot"}, TypeError, "problem must be Balanced, Partial, Unbalanced or None, got 'uot'"),
         ({"problem": Balanced}, TypeError, "problem must be Balanced, Partial, Unbalanced or None"),

@@ -6,11 +6,10 @@ import pytest
 
 from otalign.alignment import Alignment, Link
 from otalign.baselines import FastAlign, symmetrise
-from otalign.io import load, read
+from otalign.io import read
 from otalign.metrics import count, scores
-from tests.corpus_data import DATA, needs_data
+from tests.corpus_data import DATA, load_corpus, needs_data
 
-pytestmark = pytest.mark.xdist_group("fast_align")  # so that one process trains once for each corpus
 TOOL = {  # test F1 of fast_align itself with grow-diag-final-and
     ("msr-rte", "sure"): 44.0,
     ("msr-rte", "possible"): 43.0,
@@ -37,7 +36,7 @@ def tool_links(name, ending):
 def trained_on(name):
     """Return the pairs that the paper trains on: all splits, and MTRef's if a corpus has only a test set."""
     front = "mtref" if name in ("newsela", "arxiv") else name
-    golds = [*load(front, "train", DATA), *load(front, "dev", DATA), *load(name, "test", DATA)]
+    golds = [*load_corpus(front, "train"), *load_corpus(front, "dev"), *load_corpus(name, "test")]
     return FastAlign().train([(gold.source, gold.target) for gold in golds])
 
 
@@ -62,7 +61,7 @@ def test_symmetrised_links_are_those_of_the_tool(file):
 @needs_data
 @pytest.mark.parametrize("name", dict.fromkeys(name for name, _ in TOOL))
 def test_scores_are_those_of_the_tool(name):
-    golds = load(name, "test", DATA)
+    golds = load_corpus(name, "test")
     links = trained_on(name).aligned.symmetrise()[-len(golds) :]
     predicted = [
         Alignment(gold.source, gold.target, tuple(Link(*pair) for pair in pairs))

@@ -73,7 +73,7 @@ def test_a_bad_line_stops_the_conversion_and_leaves_no_file(run, tmp_path):
         ),
         (
             ("convert", "none.tsv", "--from", "multimwa", "x", "--to", "jsonl"),
-            "'none.tsv'",
+            "there is no file none.tsv",
         ),
         (
             ("convert", "gold.tsv", "--from", "multimwa", "x", "--to", "pharaoh", "--level", "p"),

@@ -51,9 +51,31 @@ def test_a_page_is_written_and_nothing_is_shown(run, tmp_path):
 def test_lines_may_be_sentences(run, tmp_path):
     (tmp_path / "a").write_text("one two. three\nfour\n")
     (tmp_path / "b").write_text("one two. three\n")
-    assert run("diff", "a", "b", "--lines", rc=1).stdout.startswith(
-        "2 → 1 sentences: 1 same, 1 gone".encode()
-    )
+    assert run("diff", "a", "b", "--lines", rc=1).stdout.startswith("2 → 1 sentence: 1 same, 1 gone".encode())
+
+
+def test_a_page_and_json_are_written_together(run, tmp_path):
+    done = run("diff", "old.txt", "new.txt", "--html", "out.html", "--json", rc=1)
+    assert Difference.from_dict(json.loads(done.stdout)).counts["same"] == 1
+    assert (tmp_path / "out.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_texts_may_be_arguments(run, tmp_path):
+    done = run("diff", "It rained all day.", "It rained all night.", "--html", "out.html", "--json", rc=1)
+    assert json.loads(done.stdout)["old"]["text"] == "It rained all day."
+    assert "<h1>old text → new text</h1>" in (tmp_path / "out.html").read_text(encoding="utf-8")
+    assert run("diff", "old.txt", OLD).stdout == b"3 sentences, all the same\n"
+
+
+def test_case_may_be_ignored(run):
+    assert run("diff", "It rained all day.", "it rained ALL day.", rc=1).stdout.startswith(b"1 ")
+    assert run("diff", "-i", "It rained all day.", "it rained ALL day.").stdout == b"1 sentence, the same\n"
+
+
+def test_changes_are_shown_side_by_side_or_by_kind(run):
+    assert " │ " in run("diff", "old.txt", "new.txt", "-y", rc=1).stdout.decode()
+    text = run("diff", "old.txt", "new.txt", "--only", "gone", "--context", "0", rc=1).stdout.decode()
+    assert "not shown" in text
 
 
 @pytest.mark.parametrize(
@@ -66,7 +88,13 @@ def test_lines_may_be_sentences(run, tmp_path):
         (("-", "-"), "only one of the two texts can come from standard input"),
         (("old.txt", "new.txt", "--html", "old.txt"), "old.txt is an input too"),
         (("old.txt", "new.txt", "--html", "no/x.html"), "cannot write no/x.html"),
-        (("old.txt", "new.txt", "--html", "x.html", "--json"), "give --html or --json, not both"),
+        (("old.txt", "my text.txt"), "there is no file my text.txt"),
+        (("old.txt", "word"), "there is no file word"),
+        (
+            ("It rained all day.", "It rained.", "--max-bytes", "5"),
+            "has more than 5 bytes; raise --max-bytes",
+        ),
+        (("old.txt", "new.txt", "--only", "same"), "--only must be one of minor, edited, "),
         (("old.txt", "new.txt", "--method", "simalign"), "--method must be ot for a diff, got 'simalign'"),
     ],
 )

@@ -47,8 +47,12 @@ def get(address: str, path: str) -> str:
         return reply.read().decode()
 
 
-def test_it_answers_on_this_machine_alone(server):
+@pytest.mark.parametrize("server", [("--compare", "small")], indirect=True)
+def test_it_answers_on_this_machine_alone_with_both_models(server):
     _, address = server
+    other = json.loads(get(address, "v1/aligner"))["other"]
+    assert "encoder:minilm-l6" in json.loads(get(address, f"{other}v1/aligner"))["signature"]
+    assert align(f"{address}{other}", {"source": "It rains", "target": "It rains"})["links"]
     assert address.startswith("http://127.0.0.1:")
     assert align(address, {"source": "It rains", "target": "It is raining"})["source"] == ["It", "rains"]
     assert "<!doctype html>" in get(address, "")
@@ -67,7 +71,7 @@ WORKERS = ("--workers", "2")
 )
 def test_told_to_end_it_answers_what_it_has_begun(server, how):
     process, address = server
-    many = {"pairs": [{"source": f"{'a b ' * 60}{k}", "target": "c d " * 60} for k in range(256)]}
+    many = {"pairs": [{"source": f"{'a b ' * 60}{k}", "target": "c d " * 60} for k in range(96)]}
     answers: list[dict] = []
     asking = threading.Thread(target=lambda: answers.append(align(address, many)))
     asking.start()
@@ -75,7 +79,7 @@ def test_told_to_end_it_answers_what_it_has_begun(server, how):
         time.sleep(0.01)
     process.send_signal(how)
     asking.join()
-    assert len(answers[0]["alignments"]) == 256
+    assert len(answers[0]["alignments"]) == 96
     assert process.wait(30) in (0, -how)
     assert process.stderr.read() == ""
 

@@ -24,17 +24,19 @@ PREDICTED = [
     Alignment(GOLD[0].source, GOLD[0].target, (Link(0, 0, 0.9), Link(1, 1, 0.3), Link(2, 2, 0.8))),
     Alignment(GOLD[1].source, GOLD[1].target, (Link(1, 1),)),
 ]
-DRAWN = """pair 1
-he  bought     cars
-│   ┆          │     ∅
-he  purchased  cars  yesterday
-
-pair 2
-boats         sail
-∅      ∅      │
-       ships  sail
-
-"""
+LEGEND = "S source   T target   │ linked   ┆ weak link   1 moved   ∅ no counterpart\n"
+DRAWN = [
+    f"""── 1 {"─" * 75}
+S he  bought     cars
+  │   ┆          │     ∅
+T he  purchased  cars  yesterday
+""",
+    f"""── 2 {"─" * 75}
+S boats         sail
+  ∅      ∅      │
+T        ships  sail
+""",
+]
 
 
 @pytest.fixture
@@ -57,60 +59,97 @@ def run(tmp_path, command_server):
 
 
 def test_what_align_wrote_is_drawn_from_a_file_or_a_pipe(run):
-    assert run("out.jsonl.gz").stdout == DRAWN
+    assert run("out.jsonl.gz").stdout == LEGEND + "".join(DRAWN)
     lines = "".join(json.dumps(alignment.to_dict()) + "\n" for alignment in PREDICTED)
-    assert run("-", stdin=lines).stdout == DRAWN
-    assert run("out.jsonl.gz", "--pair", "2").stdout == DRAWN[DRAWN.index("pair 2") :]
+    assert run("-", stdin=lines).stdout == LEGEND + "".join(DRAWN)
+    assert run("out.jsonl.gz", "--pair", "2").stdout == LEGEND + DRAWN[1]
 
 
 def test_a_matrix_is_drawn_if_wanted(run):
     assert run("out.jsonl.gz", "--matrix", "--pair", "2").stdout.split("\n") == [
-        "pair 2",
+        "██ strong link   ░░ weak link   ∅ no counterpart",
+        f"── 2 {'─' * 75}",
         "        ┌ ships ∅",
         "        │ ┌ sail",
         "boats ∅ · ·",
         " sail   · ██",
-        "",
         "",
     ]
 
 
 def test_a_terminal_has_colours(run):
     screen, terminal = pty.openpty()
-    environment = {"PATH": os.environ["PATH"], "TERM": "xterm-256color", "COLUMNS": "80"}
+    environment = {"PATH": os.environ["PATH"], "TERM": "xterm-256color", "COLUMNS": "80", "NO_PAGER": "1"}
     run("out.jsonl.gz", env=environment, stdout=terminal)
     os.close(terminal)
-    assert b"\x1b[33m" in os.read(screen, 4096)  # nulls
+    assert b"\x1b[38;5;166m" in os.read(screen, 4096)  # nulls
     os.close(screen)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables", "paged"),
+    [
+        ((), {"PAGER": "tr a-z A-Z"}, True),
+        ((), {"PAGER": "cat", "OTALIGN_PAGER": "tr a-z A-Z"}, True),
+        (("--no-pager",), {"PAGER": "tr a-z A-Z"}, False),
+        ((), {"PAGER": "tr a-z A-Z", "NO_PAGER": "1"}, False),
+        ((), {"PAGER": "no-such-pager"}, False),
+        ((), {"PAGER": ""}, False),
+    ],
+)
+def test_a_terminal_has_the_pager_that_is_asked_for(run, arguments, variables, paged):
+    screen, terminal = pty.openpty()
+    environment = {"PATH": os.environ["PATH"], "TERM": "xterm-256color", "COLUMNS": "80", **variables}
+    run("out.jsonl.gz", *arguments, env=environment, stdout=terminal)
+    os.close(terminal)
+    drawn = os.read(screen, 4096)
+    os.close(screen)
+    assert (b"YESTERDAY" in drawn, b"yesterday" in drawn) == (paged, not paged)
+
+
+def test_output_that_is_no_terminal_has_no_pager(run):
+    environment = {"PATH": os.environ["PATH"], "PAGER": "tr a-z A-Z"}
+    assert "yesterday" in run("out.jsonl.gz", env=environment).stdout
 
 
 def test_gold_alone_is_drawn_at_its_level(run):
     sure, possible = (
         run("gold.tsv", "--pair", "1", "--level", level).stdout for level in ("sure", "possible")
     )
-    assert sure.count("∅") == 3
-    assert possible.count("∅") == 1
+    assert sure.count("∅") - LEGEND.count("∅") == 3
+    assert possible.count("∅") - LEGEND.count("∅") == 1
 
 
 def test_beside_gold_scores_and_mistakes_are_said(run):
     for arguments in (("links.txt",), ("out.jsonl.gz",), ("out.jsonl.gz", "--from", "jsonl")):
         said = run(*arguments, "--gold", "gold.tsv").stdout.splitlines()
-        assert said[0] == "pair 1   F1 66.7   3 right, 1 wrong, 2 missed"
-        assert said[4:6] == ["wrong: cars – cars", "missed: cars ∅, cars ∅"]
+        assert said[1].rstrip("─") == "── 1 F1 66.7: 3 right, 1 wrong, 2 missed "
+        assert said[5:7] == ["wrong: “cars” – “cars”", "missed: “cars” ∅, “cars” ∅"]
     assert (
-        "pair 1   F1 100.0   4 right, 0 wrong, 0 missed\n"
+        "── 1 F1 100.0: 4 right, 0 wrong, 0 missed ──"
         in run("links.txt", "--gold", "gold.tsv", "--level", "possible").stdout
     )
     run("links.txt", "--gold", "out.jsonl.gz", "--gold-format", "jsonl")
 
 
 def test_a_page_is_written(run, tmp_path):
-    assert run("out.jsonl.gz", "--html", "page.html").stdout == ""
-    assert (tmp_path / "page.html").read_text(encoding="utf-8") == report(PREDICTED, title="out.jsonl.gz")
-    run("out.jsonl.gz", "--gold", "gold.tsv", "--level", "possible", "--html", "page.html")
-    title = "out.jsonl.gz beside gold.tsv"
+    def read() -> str:
+        return (tmp_path / "page.html").read_text(encoding="utf-8")
+
+    name = "out.jsonl.gz"
+    assert run(name, "--html", "page.html").stdout == ""
+    assert read() == report({name: PREDICTED}, title=name)
+    run(name, "--gold", "gold.tsv", "--level", "possible", "--html", "page.html")
+    assert read() == report({name: PREDICTED}, GOLD, "possible", title=f"{name} beside gold.tsv")
+
+
+def test_a_page_compares_systems_of_any_formats_by_their_names(run, tmp_path):
+    other = [Alignment(one.source, one.target, tuple(one.pairs)) for one in PREDICTED]
+    (tmp_path / "a=b.txt").write_text("0-0 1-1 2-2\n1-1\n")
+    run("mine=out.jsonl.gz", "links.txt", "a=b.txt", "--gold", "gold.tsv", "--html", "page.html")
+    systems = {"mine": PREDICTED, "links.txt": other, "a=b.txt": other}
     assert (tmp_path / "page.html").read_text(encoding="utf-8") == report(
-        PREDICTED, GOLD, "possible", title=title
+        systems, GOLD, title="mine, links.txt, a=b.txt beside gold.tsv"
     )
 
 
@@ -136,7 +175,7 @@ def test_the_document_says_what_is_printed(run, arguments, printed):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("none.tsv",), "'none.tsv'"),
+        (("none.tsv",), "there is no file or corpus none.tsv"),
         (("out.jsonl.gz", "--pair", "3"), "--pair must be one of the pairs of out.jsonl.gz, counted from 1"),
         (("links.txt", "--from", "pharaoh"), "links.txt has links without words (pharaoh); give --gold"),
         (("texts.tsv", "--from", "tsv"), "texts.tsv holds sentences without links; align them first"),
@@ -148,6 +187,13 @@ def test_the_document_says_what_is_printed(run, arguments, printed):
         (("out.jsonl.gz", "--picture", "x.svg", "--html", "x.html"), "give one of them"),
         (("out.jsonl.gz", "--html", "no/x.html"), "cannot write no/x.html: No such file or directory"),
         (("out.jsonl.gz", "--html", "out.jsonl.gz"), "out.jsonl.gz is an input too; write to another file"),
+        (("out.jsonl.gz", "a=out.jsonl.gz"), "several systems are compared in a page; add --html FILE"),
+        (("a=out.jsonl.gz", "a=links.txt", "--html", "x.html"), "two systems have the name a; give them as"),
+        (("=out.jsonl.gz", "--html", "x.html"), "a system must be given as FILE or NAME=FILE, got =out"),
+        (
+            ("out.jsonl.gz", "o=other.jsonl", "--html", "x.html"),
+            "pair 1 has other words in out.jsonl.gz than",
+        ),
         (("out.jsonl.gz", "--level", "p"), "--level must be one of sure, possible, got"),
         (("mtref",), "no data folder is given; pass --data or set OTALIGN_DATA"),
         (("other.jsonl", "--gold", "gold.tsv"), "pair 0, counted from 0"),

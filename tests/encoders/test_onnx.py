@@ -7,12 +7,15 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
+import torch
 
 import otalign
 from otalign.encoders import load
 from otalign.encoders.export import export
 from otalign.encoders.onnx import Onnx, _check_one_file
+from otalign.encoders.restoration import restore
 from otalign.encoders.transformers import Transformers
 from otalign.text.words import join_words
 from tests.encoders import tiny
@@ -170,7 +173,7 @@ def test_what_is_not_the_original_is_not_written(tiny_model, exported, tmp_path,
 
     monkeypatch.setattr("otalign.encoders.export._write", another)
     original = Transformers(str(tiny_model("bert")), KINDS["bert"] - 1, device="cpu")
-    with pytest.raises(ValueError, match=r"differs from the original .* nothing was written"):
+    with pytest.raises(ValueError, match=r"is too different .* nothing was written"):
         export(original, tmp_path / "made")
     assert not list(tmp_path.iterdir())
 
@@ -250,3 +253,29 @@ def test_a_tokenizer_that_panics_is_an_error_of_ours(exported, tmp_path):
     (made / "tokenizer.json").write_text(json.dumps(data))
     with pytest.raises(ValueError, match="tokenizer"):
         load(made)
+
+
+@pytest.mark.parametrize("int8", [False, True])
+@pytest.mark.parametrize("kind", ["bert", "mpnet", "roberta"])
+def test_an_exported_encoder_can_be_restored_with_its_weights(tiny_model, exported, tmp_path, kind, int8):
+    layer = max(KINDS[kind], 1)
+    restore(exported(kind, layer, int8), tmp_path)
+    original, restored = (
+        Transformers(str(folder), layer, device="cpu", kept=layer).model.state_dict()
+        for folder in (tiny_model(kind), tmp_path)
+    )
+    assert restored.keys() == original.keys()
+    for name in original:
+        if "pooler" not in name and "position_ids" not in name:
+            span = float(original[name].max() - original[name].min())
+            torch.testing.assert_close(restored[name], original[name], atol=span / 200 * int8 + 1e-6, rtol=0)
+
+
+def test_an_encoder_exported_without_its_configuration_cannot_be_restored(exported, tmp_path):
+    folder = tmp_path / "old"
+    shutil.copytree(exported("bert", 2), folder)
+    graph = onnx.load(folder / "encoder.onnx")
+    onnx.helper.set_model_props(graph, {"name": "old"})
+    onnx.save(graph, folder / "encoder.onnx")
+    with pytest.raises(ValueError, match="export it again, or give the encoder that was exported"):
+        restore(folder, tmp_path / "restored")

@@ -45,7 +45,8 @@ def original(folder):
     )
 
 
-def plain_states(folder, texts) -> list[np.ndarray]:
+@cache
+def plain_states(folder, texts: tuple[str, ...]) -> list[np.ndarray]:
     """Compute all hidden states (layers + 1, subwords, D) of one input, without batch and padding."""
     import torch
 
@@ -59,7 +60,7 @@ def plain_states(folder, texts) -> list[np.ndarray]:
 def plain_words(folder, sentences, layer: int) -> list[list[np.ndarray]]:
     """Compute the word vectors of each sentence of one input, by loops over letters."""
     _, tokenizer = original(folder)
-    texts = [sentence.text for sentence in sentences]
+    texts = tuple(sentence.text for sentence in sentences)
     states = plain_states(folder, texts)[layer]
     encoded = tokenizer(*texts, return_offsets_mapping=True)
     found = []
@@ -78,12 +79,17 @@ def plain_words(folder, sentences, layer: int) -> list[list[np.ndarray]]:
 WHOLE = [pair for pair in PAIRS if "\u200b" not in pair[0].text]  # each word has subwords of its own
 
 
+@cache
+def encoder_at(folder, layer: int) -> Transformers:
+    return Transformers(str(folder), layer, device="cpu")
+
+
 @each_pairing
 @each_kind
 def test_a_word_is_the_mean_of_its_subwords_hidden_states_at_every_layer(tiny_model, kind, pairing):
     folder = tiny_model(kind)
     for layer in range(tiny.LAYERS + 1):
-        found = Transformers(str(folder), layer, device="cpu").embed(WHOLE, pairing)
+        found = encoder_at(folder, layer).embed(WHOLE, pairing)
         for k, pair in enumerate(WHOLE):
             if pairing == "joint":
                 expected = plain_words(folder, pair, layer)
@@ -163,7 +169,7 @@ def test_a_batch_without_room_is_refused(tiny_model):
 
 
 def test_a_pairing_that_is_not_known_is_refused(tiny_model):
-    with pytest.raises(ValueError, match="pairing must be one of 'joint', 'separate', 'canonical', got"):
+    with pytest.raises(ValueError, match="pairing must be one of joint, separate, canonical, got"):
         load(tiny_model("bert"), device="cpu").embed(PAIRS, "both")  # pyright: ignore[reportArgumentType]
 
 

@@ -14,7 +14,8 @@ import pytest
 
 from otalign import Aligner
 from otalign.alignment import Alignment
-from otalign.engines import Folder, OutputFormat, ShardWork, align, ray
+from otalign.engines import Folder, OutputFormat, RayOptions, ShardWork, align
+from otalign.engines.cluster import start_cluster
 from otalign.io import TextPair, read
 from otalign.io.parquet import Rows
 from tests.engines.test_same_links import check_same, load, read_shards
@@ -95,46 +96,45 @@ def int8(exported) -> Path:
     return exported("bert", 2, int8=True)
 
 
-def inputs(form: str, folder: Path) -> Iterable[TextPair]:
-    """The items in a file of their own."""
-    if form == "jsonl":
-        file = folder / "pairs.jsonl"
-        file.write_text("".join(json.dumps(item._asdict()) + "\n" for item in ITEMS))
-        return read(file, "jsonl")
+def write_inputs(folder: Path) -> dict[str, Iterable[TextPair]]:
+    """Write the items into files, and return readers of them by format."""
     import pyarrow as arrow
     from pyarrow import parquet
 
-    parquet.write_table(arrow.Table.from_pylist([item._asdict() for item in ITEMS]), folder / "pairs.parquet")
-    return Rows(folder / "pairs.parquet")
+    rows = [item._asdict() for item in ITEMS]
+    (folder / "pairs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    parquet.write_table(arrow.Table.from_pylist(rows), folder / "pairs.parquet")
+    return {"jsonl": read(folder / "pairs.jsonl", "jsonl"), "parquet": Rows(folder / "pairs.parquet")}
 
 
-@pytest.mark.parametrize("form", ["jsonl", "parquet"])
-def test_two_actors_one_of_them_and_the_reader_killed_lose_and_double_nothing(cluster, int8, form, tmp_path):
-    align(ITEMS, ShardWork(Folder(tmp_path / "local", OutputFormat(form)), Loading(int8)), {}, size=SIZE)
+def test_two_actors_one_of_them_and_the_reader_killed_lose_and_double_nothing(cluster, int8, tmp_path):
+    form = OutputFormat("parquet")  # other tests write JSON
+    align(ITEMS, ShardWork(Folder(tmp_path / "local", form), Loading(int8)), {}, size=SIZE)
     expected = bytes_of(tmp_path / "local")
 
     (graves := tmp_path / "graves").mkdir()
-    reports, work = [], ShardWork(Folder(tmp_path / "out", OutputFormat(form)), Loading(int8, graves))
-    items = MortalItems(inputs(form, tmp_path), graves, os.getpid())
-    ray.align(items, work, {}, size=SIZE, processes=2, progress=lambda *report: reports.append(report))
+    inputs, reports = write_inputs(tmp_path), []
+    work = ShardWork(Folder(tmp_path / "out", form), Loading(int8, graves))
+    items = MortalItems(inputs["jsonl"], graves, os.getpid())
+    options = {"size": SIZE, "ray": RayOptions()}
+    align(items, work, {}, **options, processes=2, progress=lambda *report: reports.append(report))
     assert (graves / "aligner").exists()
     assert (graves / "reader").exists()
     assert len(list(graves.glob("aligned-by-*"))) == 3  # two, and one in the place of one
     assert bytes_of(tmp_path / "out") == expected
     assert reports[-1] == ("aligning", len(ITEMS), None)
 
-    if form == "parquet":  # `test_failures` resumes the other
-        for number in (2, 7):
-            work.folder.part(number).unlink()
-        ray.align(items, work, {}, size=SIZE, resume=True)
-        assert bytes_of(tmp_path / "out") == expected
+    for number in (2, 7):
+        work.folder.part(number).unlink()
+    align(inputs["parquet"], work, {}, **options, resume=True)
+    assert bytes_of(tmp_path / "out") == expected
 
 
 @pytest.mark.parametrize("centring", [True, None])
 def test_a_pair_has_the_same_links_through_ray_as_alone(cluster, exported, centring, tmp_path):
     model, items = exported("bert", 2), ITEMS[: 2 * SIZE]
     work = ShardWork(Folder(tmp_path / "out", OutputFormat("jsonl")), partial(load, model, centring=centring))
-    ray.align(items, work, {}, size=SIZE)
+    align(items, work, {}, size=SIZE, ray=RayOptions())
     aligner = load(model, centring)
     if centring:
         aligner = aligner.fit_centre(items)
@@ -145,11 +145,11 @@ def test_what_is_wrong_is_raised_as_it_was_there(cluster, int8, tmp_path):
     (tmp_path / "bad.jsonl").write_text('{"source": "a", "target": "b"}\n' * SIZE + "{\n")
     work = ShardWork(Folder(tmp_path / "out", OutputFormat("jsonl")), Loading(int8))
     with pytest.raises(ValueError, match=rf"bad\.jsonl, line {SIZE + 1}: found"):
-        ray.align(read(tmp_path / "bad.jsonl", "jsonl"), work, {}, size=SIZE)
+        align(read(tmp_path / "bad.jsonl", "jsonl"), work, {}, size=SIZE, ray=RayOptions())
     with pytest.raises(ValueError, match="not-there"):
-        ray.align(ITEMS, replace(work, load=Loading(Path("not-there"))), {})
+        align(ITEMS, replace(work, load=Loading(Path("not-there"))), {}, ray=RayOptions())
     with pytest.raises(ValueError, match="--gpus must be at most 0, the number on this machine, got 1000"):
-        ray.align(ITEMS, work, {}, options=ray.RayOptions(gpus=1000))
+        align(ITEMS, work, {}, ray=RayOptions(gpus=1000))
 
 
 def test_a_cluster_that_does_not_start_is_an_error_of_one_line(monkeypatch):
@@ -160,6 +160,6 @@ def test_a_cluster_that_does_not_start_is_an_error_of_one_line(monkeypatch):
     monkeypatch.setattr("ray.init", time_out)
     with (
         pytest.raises(OSError, match=r"Ray cannot start; .*: The current node timed out"),
-        ray.start_cluster(None, 1),
+        start_cluster(None, 1),
     ):
         pass

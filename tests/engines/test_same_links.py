@@ -17,8 +17,8 @@ from otalign.engines import Folder, OutputFormat, ShardWork, align
 from otalign.io import TextPair
 from tests.engines.test_shards import drawn_pairs
 
-ITEMS = [TextPair(**pair) for pair in drawn_pairs()]
-SIZE = 32
+ITEMS = [TextPair(**pair) for pair in drawn_pairs()][:100]
+SIZE = 16
 
 
 @pytest.fixture(scope="module")

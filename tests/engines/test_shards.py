@@ -146,9 +146,9 @@ def test_a_run_killed_at_any_moment_and_resumed_writes_the_same_bytes(
 def test_a_damaged_centre_is_found_again_and_shards_around_it_have_the_same_bytes(whole, run, tmp_path):
     folder = tmp_path / "damaged"
     shutil.copytree(whole, folder)
-    data = bytearray((folder / "centre.npz").read_bytes())
+    data = bytearray((folder / "_centre.npz").read_bytes())
     data[-200] ^= 1
-    (folder / "centre.npz").write_bytes(data)
+    (folder / "_centre.npz").write_bytes(data)
     (folder / "part-000001.jsonl").unlink()
     assert "2 files are damaged" in run(folder, "--resume")
     assert bytes_of(folder) == bytes_of(whole)
@@ -182,7 +182,8 @@ def test_a_process_that_dies_costs_nothing_but_its_time(whole, command, command_
         children = Path(f"/proc/{work.pid}/task/{work.pid}/children")
         if not children.exists():
             pytest.skip("the system does not tell which processes are whose")
-        aligning = [int(pid) for pid in children.read_text().split() if b"spawn_main" in cmdline(int(pid))]
+        pids = map(int, children.read_text().split())
+        aligning = [pid for pid in pids if b"resource_tracker" not in cmdline(pid)]
         os.kill(aligning[0], signal.SIGKILL)
         assert work.wait(timeout=60) == 0
     assert bytes_of(folder) == bytes_of(whole)
@@ -226,7 +227,7 @@ def test_a_folder_of_something_else_is_refused_before_the_work(tmp_path):
     assert "or choose a new folder" in refused(other, resume=False)
     assert "is a file; choose a folder" in refused(other / "otalign.json", resume=False)
     for text in ("[]", "{}", "{", "[" * 100_000):
-        (other / "run.json").write_text(text)
+        (other / "_run.json").write_text(text)
         assert "does not describe a run" in refused(other, resume=True)
 
 
@@ -234,7 +235,7 @@ def test_a_run_killed_before_it_said_what_it_is_can_be_resumed(tmp_path):
     folder = Folder(tmp_path, OutputFormat("jsonl"))
     (tmp_path / ".part-run.json-0000").write_bytes(b"{")
     folder.begin({"shard_size": 1}, resume=True)
-    assert sorted(file.name for file in tmp_path.iterdir()) == [".shards.jsonl", "run.json"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == [".shards.jsonl", "_run.json"]
 
 
 def test_a_shard_that_kills_every_process_ends_the_run(tmp_path):
@@ -295,7 +296,7 @@ def test_a_bad_line_is_named_before_the_work_and_from_a_pipe_when_whole_shards_a
 def test_a_corpus_without_a_pair_or_a_word_is_a_run_too(run, tmp_path):
     (tmp_path / "nothing.tsv").write_text("")
     run(tmp_path / "nothing", pairs=tmp_path / "nothing.tsv")
-    assert json.loads((tmp_path / "nothing" / "run.json").read_text())["shards"] == 0
+    assert json.loads((tmp_path / "nothing" / "_run.json").read_text())["shards"] == 0
     (tmp_path / "blank.tsv").write_text("\n" * (SIZE + 1))
     run(tmp_path / "blank", "--format", "pharaoh", pairs=tmp_path / "blank.tsv")
     assert lines_of(tmp_path / "blank") == [b""] * (SIZE + 1)

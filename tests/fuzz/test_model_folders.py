@@ -17,8 +17,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from otalign.models import SETTINGS
 from otalign.scoring.heads import HEAD_FILE as HEAD
+from otalign.settings import SETTINGS
 from tests.fuzz import SECONDS, share_of_examples
 from tests.fuzz.hostile import changed_bytes, changed_json, fragments
 from tests.fuzz.tiny_folder import make_trained, make_untrained

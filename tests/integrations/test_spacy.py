@@ -61,3 +61,23 @@ def test_docs_of_spacy_itself_are_aligned():
     spacy = pytest.importorskip("spacy")
     nlp = spacy.blank("en")
     check(nlp("".join(SOURCE)), nlp("".join(TARGET)))
+
+
+def test_parts_of_docs_are_aligned_by_their_own_tokens():
+    spacy = pytest.importorskip("spacy", reason="spaCy is not installed")
+    nlp = spacy.blank("en")
+    source, target = nlp("It rained . He built a boat"), nlp("He built a boat")
+    alignment = align_docs(source[3:], target, ALIGNER)
+    assert alignment == align_docs(nlp("He built a boat"), target, ALIGNER)
+    assert alignment.source_spans == alignment.target_spans
+
+
+def test_the_pipeline_component_aligns_docs_with_their_counterparts():
+    spacy = pytest.importorskip("spacy", reason="spaCy is not installed")
+    nlp = spacy.blank("en")
+    nlp.add_pipe("otalign")
+    source, other = nlp.make_doc("He built a boat"), nlp.make_doc("She sang")
+    source._.counterpart = nlp.make_doc("He built a boat")
+    aligned, alone = nlp.pipe([source, other])
+    assert aligned._.alignment.pharaoh() == "0-0 1-1 2-2 3-3"
+    assert alone._.alignment is None

@@ -6,7 +6,7 @@ import pytest
 
 from otalign.gold import Gold, WordlessLinks
 from otalign.io import CORPORA, load, read, write
-from tests.corpus_data import DATA, needs_data
+from tests.corpus_data import DATA, load_corpus, needs_data
 
 SIZES = {
     "msr-rte": {"train": 600, "dev": 200, "test": 800},
@@ -40,7 +40,7 @@ def null_rate(alignment):
 @needs_data
 @pytest.mark.parametrize(("name", "split"), [(name, split) for name in SIZES for split in SIZES[name]])
 def test_every_split_has_its_pairs_in_lower_case(name, split):
-    golds = load(name, split, DATA)
+    golds = load_corpus(name, split)
     assert len(golds) == SIZES[name][split]
     assert all(word == word.lower() for gold in golds for word in gold.source + gold.target)
 
@@ -48,14 +48,14 @@ def test_every_split_has_its_pairs_in_lower_case(name, split):
 @needs_data
 @pytest.mark.parametrize(("name", "level"), NULL_RATES)
 def test_the_null_rates_of_the_test_sets_are_those_of_the_paper(name, level):
-    rate = mean(null_rate(gold.alignment(level)) for gold in load(name, "test", DATA))
+    rate = mean(null_rate(gold.alignment(level)) for gold in load_corpus(name, "test"))
     assert f"{100 * rate:.2f}" == f"{NULL_RATES[name, level]:.2f}"
 
 
 @needs_data
 @pytest.mark.parametrize("split", SIZES["msr-rte"])
 def test_the_annotators_of_msr_rte_give_the_preprocessed_files(split):
-    golds = load("msr-rte", split, DATA)
+    golds = load_corpus("msr-rte", split)
     for level, name in (("sure", "sure"), ("possible", "sure-and-possible")):
         expected = read(DATA / f"msr-rte/preprocessed/{name}_{split}.txt", "columns")
         for gold, alignment in zip(golds, expected, strict=True):
@@ -68,13 +68,13 @@ def test_the_annotators_of_msr_rte_give_the_preprocessed_files(split):
 def test_the_source_of_mtref_is_the_second_sentence():
     written = read(DATA / CORPORA["mtref"].files["test"][0], "multimwa")
     # Its sentences are in lower case already.
-    assert [gold.transpose() for gold in load("mtref", "test", DATA)] == list(written)
+    assert [gold.transpose() for gold in load_corpus("mtref", "test")] == list(written)
 
 
 @needs_data
 @pytest.mark.parametrize("name", SIZES)
 def test_a_corpus_survives_the_formats_of_two_levels(name, tmp_path):
-    golds = list(load(name, "test", DATA))
+    golds = list(load_corpus(name, "test"))
     for format in ("multimwa", "msr-rte", "jsonl"):
         write(golds, tmp_path / format, format)
         assert list(read(tmp_path / format, format)) == golds

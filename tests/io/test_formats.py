@@ -30,6 +30,7 @@ HELD = {
     "msr-rte": golds(),
     "ists": plain_alignments,
     "tsv": st.builds(TextPair, texts_in_a_cell, texts_in_a_cell),
+    "csv": st.builds(TextPair, texts, texts),
     "bars": st.builds(TextPair, plain_texts, plain_texts),
     "parallel": st.builds(TextPair, texts, texts),
     "jsonl": alignments() | golds() | st.builds(TextPair, texts, texts) | st.builds(WordPair, words, words),
@@ -212,7 +213,7 @@ def test_a_long_file_is_read_and_written_in_constant_memory(tmp_path):
         return size
 
     peak(100)  # what is kept for good
-    assert peak(20_000) < 2 * peak(1_000)
+    assert peak(20_000) < peak(1_000) + 100_000  # bytes; the lines themselves would take megabytes
 
 
 def test_json_lines_hold_nulls_and_weights_for_other_programs(tmp_path):

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 
 from otalign.alignment import Alignment, Link
-from otalign.render.picture import figure, write_picture
+from otalign.render.canvas import find_fonts
+from otalign.render.layout import lay_out
+from otalign.render.picture import PER_INCH, WIDTH, figure, write_picture
 from tests.fuzz import share_of_examples
 from tests.render.alignment_strategies import plain_alignments
 
@@ -28,9 +30,12 @@ def texts(ax) -> list[str]:
 def test_arcs_have_each_word_each_null_and_each_link(alignment):
     (ax,) = figure(alignment).axes
     nulls = len(alignment.source_nulls) + len(alignment.target_nulls)
-    assert sorted(texts(ax)) == sorted([*alignment.source, *alignment.target, *["∅"] * nulls])
-    assert len(ax.patches) == len(alignment.links)
-    assert len(ax.lines) == nulls
+    layout = lay_out(alignment, WIDTH * PER_INCH)
+    labels = [text for text, _, _ in layout.gutter]
+    labels += [str(stroke.number) for stroke in layout.strokes for _ in stroke.labels]
+    assert sorted(texts(ax)) == sorted([*alignment.source, *alignment.target, *["∅"] * nulls, *labels])
+    curves = sum(len(stroke.curves) + len(stroke.brackets) for stroke in layout.strokes)
+    assert len(ax.patches) == curves + nulls
 
 
 @share_of_examples(0.4)  # a figure takes its time
@@ -49,9 +54,10 @@ def test_a_matrix_frames_each_link_and_marks_each_null(alignment):
 
 @pytest.mark.parametrize("kind", ["arcs", "matrix"])
 def test_heavier_links_are_stronger(kind):
-    (ax,) = MOVED.plot(kind).axes
+    three = Alignment(tuple("abc"), tuple("xyz"), (Link(0, 0), Link(1, 1, 0.2), Link(2, 2, 0.5)))
+    (ax,) = three.plot(kind).axes
     if kind == "arcs":
-        strength = [patch.get_alpha() for patch in ax.patches]
+        strength = [patch.get_alpha() for patch in ax.patches if patch.get_alpha()]
     else:
         strength = [1 - sum(patch.get_facecolor()[:3]) / 3 for patch in ax.patches if patch.get_zorder() == 2]
     light, middle, heavy = strength[1], strength[2], strength[0]
@@ -87,13 +93,27 @@ def test_a_figure_is_drawn_where_it_is_told():
     assert "old" in texts(second)
 
 
-def test_what_does_not_fit_into_the_width_stands_in_columns():
+def test_what_does_not_fit_into_the_width_breaks_into_lines():
     words = tuple(f"word{k}" for k in range(30))
     long = Alignment(words, words, tuple(Link(k, k) for k in range(30)))
     wide, high = long.plot(width=50).get_size_inches()
     narrow, tall = long.plot().get_size_inches()
     assert wide > 7 > narrow
-    assert high < 7 < tall
+    assert high < 2 < tall
+
+
+def test_each_letter_is_taken_from_a_font_that_has_it():
+    fonts = find_fonts()
+    assert "DejaVu Sans" in fonts
+    (ax,) = figure(MOVED).axes
+    assert {tuple(text.get_fontfamily()) for text in ax.texts if text.get_text() == "old"} == {tuple(fonts)}
+
+
+def test_east_asian_words_stand_upright_below_a_matrix():
+    mixed = Alignment(("He", "slept"), ("彼は", "slept", "眠"), (Link(0, 0), Link(1, 1)))
+    (ax,) = figure(mixed, "matrix").axes
+    labels = {label.get_text(): label.get_rotation() for label in ax.get_xticklabels()}
+    assert labels == {"彼\nは": 0, "slept": 90, "眠\n∅": 0}
 
 
 def test_what_cannot_be_drawn_is_said(tmp_path, monkeypatch):

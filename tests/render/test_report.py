@@ -44,7 +44,8 @@ class Parsed(HTMLParser):
 
     @property
     def data(self) -> dict:
-        return json.loads(self.texts["data"])
+        index, *pairs = map(json.loads, self.texts["data"].split("\n"))
+        return index | {"pairs": pairs}
 
 
 TAGS = Parsed(report([])).tags
@@ -83,31 +84,52 @@ def test_words_that_look_like_html_are_words():
 
 
 @given(plain_alignments())
-def test_each_link_and_null_is_there_and_each_word_is_in_one_column(alignment):
+def test_each_link_and_each_word_is_there(alignment):
     (pair,) = Parsed(report([alignment])).data["pairs"]
-    assert [(i, j) for i, j, _, _ in pair["links"]] == [(i, j) for i, j, _ in alignment.links]
-    assert [k for k, _ in pair["sourceNulls"]] == [*alignment.source_nulls]
-    assert [k for k, _ in pair["targetNulls"]] == [*alignment.target_nulls]
-    for side, words in enumerate((alignment.source, alignment.target)):
-        assert [k for column in pair["columns"] for k in column[side]] == [*range(len(words))]
-    assert all(0 <= strength <= 1 for _, _, _, strength in pair["links"])
+    assert pair["systems"][0]["links"] == [[i, j, round(weight, 4)] for i, j, weight in alignment.links]
+    assert (pair["source"], pair["target"]) == ([*alignment.source], [*alignment.target])
 
 
 @pytest.mark.parametrize("level", ["sure", "possible"])
 def test_beside_gold_it_says_what_the_metrics_say(level):
-    data = Parsed(report([PREDICTED, PREDICTED], [GOLD, GOLD], level)).data
-    counts = count([PREDICTED, PREDICTED], [GOLD, GOLD], level)
-    each = per_pair(counts)
-    for pair in data["pairs"]:
-        assert pair["f1"] == pytest.approx(each["f1"][0], abs=1e-4)
-        assert pair["nullRate"] == pytest.approx(each["null_rate"][0], abs=1e-4)
-        assert pair["length"] == 7
-    assert data["scores"] == scores(counts, ["f1", "precision", "recall"]) | {"level": level}
-    verdicts = {(i, j): verdict for i, j, _, _, verdict in data["pairs"][0]["links"]}
-    possible = "right" if level == "possible" else "wrong"
-    assert verdicts == {(0, 0): "right", (2, 2): possible, (2, 3): "wrong", (1, 1): "missed"}
-    nulls = [[1, "wrong"], [2, "missed"]] if level == "sure" else [[1, "wrong"]]
-    assert data["pairs"][0]["sourceNulls"] == nulls
+    systems = {"one": [PREDICTED, PREDICTED], "other": [GOLD.alignment("sure"), PREDICTED]}
+    data = Parsed(report(systems, [GOLD, GOLD], level)).data
+    for number, (name, alignments) in enumerate(systems.items()):
+        counts = count(alignments, [GOLD, GOLD], level)
+        each = per_pair(counts)
+        assert [f1[number] for f1 in data["f1"]] == pytest.approx(each["f1"], abs=1e-4)
+        assert [rate[number] for rate in data["nullRate"]] == pytest.approx(each["null_rate"], abs=1e-4)
+        assert data["systems"][number] == {"name": name} | scores(counts, ["f1", "precision", "recall"])
+    assert data["pairs"][0]["sure"] == [[0, 0], [1, 1]]
+    assert data["pairs"][0]["possible"] == [[2, 2]]
+    assert data["level"] == level
+
+
+@given(plain_alignments(), plain_alignments())
+def test_differences_are_the_links_and_nulls_that_not_all_systems_have(one, other):
+    links = [link for link in other.links if link.source < len(one.source) and link.target < len(one.target)]
+    other = Alignment(one.source, one.target, tuple(links))
+    data = Parsed(report({"one": [one], "other": [other], "again": [one]})).data
+    found = [
+        {
+            *alignment.pairs,
+            *((i, None) for i in alignment.source_nulls),
+            *((None, j) for j in alignment.target_nulls),
+        }
+        for alignment in (one, other)
+    ]
+    assert data["differs"] == [len(found[0] ^ found[1])]
+
+
+def test_systems_of_other_pairs_are_refused():
+    with pytest.raises(ValueError, match="one has 1 pairs, but other has 2; all systems must align the same"):
+        report({"one": [PREDICTED], "other": [PREDICTED, PREDICTED]})
+    with pytest.raises(ValueError, match="pair 1 has other words in one than in other"):
+        report({"one": [PREDICTED], "other": [Alignment(("x",), ("y",), ())]})
+    with pytest.raises(ValueError, match="there is no system to show"):
+        report({})
+    with pytest.raises(ValueError, match="give the system another name"):
+        report({"gold": [PREDICTED]}, [GOLD])
 
 
 def test_gold_of_other_sentences_is_refused():
@@ -117,7 +139,7 @@ def test_gold_of_other_sentences_is_refused():
 
 def test_nothing_is_fetched_from_outside():
     page = report([PREDICTED], [GOLD])
-    assert Parsed(page).addresses == ["data:,"]
+    assert Parsed(page).addresses == ["data:,", "#pairs"]
     assert re.findall(r"https?://[^\"']+|url\(|@import|fetch\(|XMLHttp", page) == [
         "http://www.w3.org/2000/svg"
     ]
@@ -127,5 +149,12 @@ def test_nothing_is_fetched_from_outside():
 def test_confidences_of_nulls_are_told_if_they_are_known():
     sure = Alignment(("a",), (), (), source_null_confidence=(0.123456,), target_null_confidence=())
     (pair,) = Parsed(report([sure])).data["pairs"]
-    assert pair["sourceConfidence"] == [0.1235]
-    assert Parsed(report([PREDICTED])).data["pairs"][0]["sourceConfidence"] is None
+    assert pair["systems"][0]["sourceConfidence"] == [0.1235]
+    assert "sourceConfidence" not in Parsed(report([PREDICTED])).data["pairs"][0]["systems"][0]
+
+
+def test_words_are_kept_as_they_are_for_the_export():
+    (pair,) = Parsed(report([Alignment(("a", "\n"), ("b",), ())])).data["pairs"]
+    assert pair["source"] == ["a", "␊"]
+    assert pair["sourceRaw"] == {"1": "\n"}
+    assert "targetRaw" not in pair

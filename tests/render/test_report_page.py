@@ -1,12 +1,15 @@
 """The report in a real browser: highlighting, keys, filters, sizes, dark mode and printing."""
 
+from itertools import pairwise
+
 import pytest
 
+from otalign import Aligner
 from otalign.alignment import Alignment, Link
 from otalign.gold import Gold
 from otalign.render.report import report
 from tests.browser import Page
-from tests.screenshots import take
+from tests.screenshots import take_difference, take_report
 
 ODD = ("<b>bold</b>", "</script><script>alert(1)</script>", '"&quot;', "a" * 300, "", "\n")
 
@@ -36,6 +39,7 @@ PAIRS = [
 ]
 FIRST = "article:first-of-type"
 NUMBERS = "[...document.querySelectorAll('main article')].map(article => article.pair.number)"
+COUNT = "document.querySelector('#count').textContent"
 LIT = "[...document.querySelectorAll('.word.on bdi')].map(word => word.textContent)"
 
 
@@ -45,6 +49,7 @@ def opened(page: Page, tmp_path) -> Page:
     alignments, golds = zip(*PAIRS, strict=True)
     place = tmp_path / "report.html"
     place.write_text(report(alignments, golds, title="Seven pairs"), encoding="utf-8")
+    page.resize(1000, 2500)  # room for all pairs, which are drawn only near the window
     page.open(place)
     page.wait_for("document.querySelector('article .link')")
     yield page
@@ -73,10 +78,10 @@ def choose(page: Page, order: str) -> None:
 
 
 def test_hovering_over_a_word_lights_its_partners_up(opened):
-    opened.hover('.word[aria-description="– died (0.90, right)"]')
+    opened.hover('.word[aria-label="passed – died (0.90, right)"]')
     opened.wait_for("document.querySelector('figure.lit')")
     assert sorted(opened.evaluate(LIT)) == ["died", "passed"]
-    lit = "[...document.querySelectorAll('path.on')].map(path => [path.dataset.source, path.dataset.target])"
+    lit = "[...document.querySelectorAll('.stroke.on')].map(one => [one.dataset.source, one.dataset.target])"
     assert opened.evaluate(lit) == [["3", "4"]]
     detail = opened.evaluate(f"document.querySelector('{FIRST} .detail').textContent")
     assert detail == "passed – died (0.90, right)"
@@ -103,8 +108,10 @@ def test_keys_walk_along_the_words_and_light_them_up(opened):
     opened.press("End")
     assert opened.evaluate(focused) == "year"
     opened.press("Home")
-    opened.press("Tab")  # one stop for each pair
+    opened.press("Tab")  # one stop for each pair, after the link to it
+    opened.press("Tab")
     assert opened.evaluate(focused) == "It"
+    opened.press("Tab", "Shift")
     opened.press("Tab", "Shift")
     assert opened.evaluate(focused) == "My"
     opened.press("Escape")
@@ -138,12 +145,13 @@ def test_heavier_links_are_stronger(opened):
 
 def test_a_link_begins_at_its_source_word_and_ends_at_its_target_word(opened):
     for width in (1000, 400):
-        opened.resize(width, 800)
+        opened.resize(width, 4000)
         frame(opened)
         gaps = opened.evaluate(
             "[...document.querySelectorAll('figure')].flatMap(figure => {"
             " const origin = figure.getBoundingClientRect();"
-            " return [...figure.querySelectorAll('path')].flatMap(path =>"
+            " return [...figure.querySelectorAll('.link:not(.far)')].filter(path =>"
+            "  !/ /.test(path.dataset.source + path.dataset.target)).flatMap(path =>"
             "  ['source', 'target'].map(side => {"
             "   const box = figure.words[side][path.dataset[side]].getBoundingClientRect();"
             "   const end = path.getPointAtLength(side === 'source' ? 0 : path.getTotalLength());"
@@ -158,15 +166,15 @@ def test_filters_choose_pairs_and_can_be_taken_back(opened):
     assert opened.evaluate(NUMBERS) == [1, 2, 3, 4, 5, 6, 7]
     fill_in(opened, "words", "RAIN")
     assert opened.evaluate(NUMBERS) == [2]
-    assert opened.evaluate("document.querySelector('#count').textContent") == "1 of 7 pairs"
+    assert opened.evaluate(COUNT) == "1 of 7 pairs"
     opened.click("button[type=reset]")
-    opened.wait_for("document.querySelectorAll('main article').length === 7")
+    opened.wait_for(f"{COUNT} === '7 of 7 pairs'")
     fill_in(opened, "f1-to", "99")
     assert opened.evaluate(NUMBERS) == [1, 3, 7]
     fill_in(opened, "nulls-from", "50")
     assert opened.evaluate(NUMBERS) == [3]
     opened.click("button[type=reset]")
-    opened.wait_for("document.querySelectorAll('main article').length === 7")
+    opened.wait_for(f"{COUNT} === '7 of 7 pairs'")
     fill_in(opened, "length-from", "5")
     fill_in(opened, "length-to", "12")
     assert opened.evaluate(NUMBERS) == [1, 2, 3, 5, 6]
@@ -175,14 +183,20 @@ def test_filters_choose_pairs_and_can_be_taken_back(opened):
 
 
 def test_pairs_are_sorted_both_ways(opened):
-    values = "[...document.querySelectorAll('main article')].map(article => article.pair.{})"
-    for order in ("f1", "nullRate", "length", "number"):
+    values = {
+        "f1": "article.pair.f1[0]",
+        "nulls": "article.pair.nullRate[0]",
+        "length": "article.pair.length",
+        "number": "article.pair.number",
+    }
+    for order, value in values.items():
+        script = f"[...document.querySelectorAll('main article')].map(article => {value})"
         choose(opened, order)
-        found = opened.evaluate(values.format(order))
+        found = opened.evaluate(script)
         assert found == sorted(found)
         opened.click("#descending")
         frame(opened)
-        found = opened.evaluate(values.format(order))
+        found = opened.evaluate(script)
         assert found == sorted(found, reverse=True)
         opened.click("#descending")
 
@@ -242,8 +256,15 @@ def _luminance(colour):
 
 def test_paper_has_all_pairs_and_no_controls(opened):
     opened.resize(1000, 300)
+    frame(opened)
+    opened.evaluate(
+        "addEventListener('beforeprint', () => { window.boxes = [...document.querySelectorAll('article')]"
+        ".map(one => one.getBoundingClientRect().toJSON()) })"
+    )
     assert opened.printed().startswith(b"%PDF")
-    assert opened.evaluate("document.querySelectorAll('figure').length") == 7
+    boxes = opened.evaluate("window.boxes")
+    assert len(boxes) == 7
+    assert all(above["bottom"] <= below["top"] + 1 for above, below in pairwise(boxes))
     opened.emulate("print", prefers_color_scheme="dark")
     assert opened.evaluate("getComputedStyle(document.querySelector('#controls')).display") == "none"
     assert opened.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
@@ -253,29 +274,48 @@ def test_without_gold_nothing_is_said_of_it(page, tmp_path):
     (tmp_path / "report.html").write_text(report(alignment for alignment, _ in PAIRS), encoding="utf-8")
     page.open(tmp_path / "report.html")
     page.wait_for("document.querySelector('article .link')")
-    assert "F1" not in page.evaluate("document.body.innerText")
+    text = page.evaluate("document.body.innerText")
+    assert not {"F1", "gold", "wrong", "missed", "error"} & set(text.split())
     assert page.evaluate("[...document.querySelector('#sort').options].map(option => option.value)") == [
         "number",
-        "nullRate",
+        "nulls",
         "length",
     ]
+    page.press("n")
     assert page.errors == []
 
 
-def test_far_pairs_are_drawn_only_when_they_come_near(page, tmp_path):
-    many = [PAIRS[0][0]] * 2_000
-    (tmp_path / "report.html").write_text(report(many), encoding="utf-8")
+def test_far_pairs_are_not_drawn_and_nothing_moves_by_itself(page, tmp_path):
+    (tmp_path / "report.html").write_text(report([PAIRS[k % 6][0] for k in range(1_000)]), encoding="utf-8")
+    observe = (
+        "window.shift = 0; new PerformanceObserver(list => list.getEntries().forEach("
+        "entry => { window.shift += entry.value })).observe({type: 'layout-shift', buffered: true})"
+    )
+    page.send("Page.addScriptToEvaluateOnNewDocument", source=observe)
     page.open(tmp_path / "report.html")
     page.wait_for("document.querySelector('article .link')")
-    assert page.evaluate("document.querySelectorAll('article').length") == 2_000
-    assert page.evaluate("document.querySelectorAll('figure').length") < 100
-    page.evaluate("document.querySelector('article:last-child').scrollIntoView()")
-    page.wait_for("document.querySelector('article:last-child .link')")
-    assert page.evaluate("document.querySelectorAll('figure').length") < 200
+    # Down and up by steps, then to places where nothing has been drawn yet, and up from there.
+    jumps = (300, 900, 1800, 900, 90_000, 89_500, 88_500, 140_000, 139_400)
+    for y in (*jumps, "document.documentElement.scrollHeight"):
+        page.evaluate(f"scrollTo(0, {y})")
+        frame(page)
+        boxes, (start, end) = page.evaluate(
+            "[[...document.querySelectorAll('article')], [document.querySelector('#pairs')]].map(some => some"
+            ".map(one => one.getBoundingClientRect()).map(({top, bottom}) => [top, bottom]))"
+            ".map((some, k) => k ? some[0] : some)"
+        )
+        assert len(boxes) < 40
+        assert all(abs(above[1] - below[0]) < 1 for above, below in pairwise(boxes))
+        assert boxes[0][0] <= max(start, 0)
+        assert boxes[-1][1] >= min(end, 800) - 1
+    assert max(page.evaluate(NUMBERS)) == 1_000
+    assert page.evaluate("window.shift") < 0.1
 
 
 def test_screenshots_for_the_documents_can_be_taken(browser, tmp_path):
-    take(browser, tmp_path)
+    aligner = Aligner.load()
+    take_report(browser, aligner, tmp_path)
+    take_difference(browser, aligner, tmp_path)
     sizes = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
-    assert sorted(sizes) == ["report-dark.png", "report-phone.png", "report.png"]
+    assert sorted(sizes) == ["diff.png", "report-dark.png", "report-phone.png", "report.png"]
     assert all(10_000 < size < 150_000 for size in sizes.values())

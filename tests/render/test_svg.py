@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 
 from otalign.alignment import Alignment, Link
-from otalign.render.svg import COLOURS, svg
+from otalign.render.groups import group_links
+from otalign.render.svg import COLOURS, FAINTEST, THICKEST, svg
 from otalign.render.words import shown
+from tests.contrast import contrast, mix
 from tests.render.alignment_strategies import plain_alignments, unusual_alignments
 
 ROOT = Path(__file__).parents[2]
@@ -35,13 +37,13 @@ def texts(element: ElementTree.Element) -> list[str | None]:
 
 @given(unusual_alignments())
 def test_any_words_give_xml_with_each_word_each_link_and_each_null(alignment):
-    for width in (1e9, 1):  # rows, columns
+    for width in (1e9, 1):  # one line, a line for each word
         picture = parsed(svg(alignment, width))
-        assert len([*picture.iter(f"{NS}path")]) == len(alignment.links)
+        assert len(group(picture, "links")) == len(group_links(alignment.pairs))
         nulls = [alignment.source[i] for i in alignment.source_nulls]
         nulls += [alignment.target[j] for j in alignment.target_nulls]
         assert texts(group(picture, "nulls")) == [text for word in nulls for text in (shown(word), "∅")]
-        assert len(group(picture, "lines")) == len(nulls)
+        assert len(group(picture, "frames")) == len(nulls)
         drawn = texts(group(picture, "words")) + texts(group(picture, "nulls"))[::2]
         assert sorted(map(str, drawn)) == sorted(map(shown, alignment.source + alignment.target))
 
@@ -51,26 +53,26 @@ def test_nothing_sticks_out(alignment):
     for width in (1e9, 1):
         picture = parsed(svg(alignment, width))
         wide, high = float(picture.attrib["width"]), float(picture.attrib["height"])
-        for line in picture.iter(f"{NS}line"):
-            assert 0 < float(line.attrib["x1"]) < float(line.attrib["x2"]) < wide
+        for frame in group(picture, "frames"):
+            assert (
+                0 < float(frame.attrib["x"]) < float(frame.attrib["x"]) + float(frame.attrib["width"]) < wide
+            )
         for text in picture.iter(f"{NS}text"):
             assert 0 < float(text.attrib["x"]) < wide
             assert 0 < float(text.attrib["y"]) < high
 
 
 @given(plain_alignments())
-def test_words_of_a_side_keep_their_order_and_share_a_row_or_a_column(alignment):
-    for width, along, across in ((1e9, "x", "y"), (1, "y", "x")):
-        picture = parsed(svg(alignment, width))
-        # Groups hold the source words first: by their rows or columns the sides are told apart.
-        places = [
-            (float(text.attrib[across]), float(text.attrib[along]), text.text)
-            for part in ("words", "nulls")
-            for text in group(picture, part)
-            if text.text != "∅"
-        ]
-        in_order = [word for _, _, word in sorted(places)]
-        assert in_order == [*alignment.source, *alignment.target]
+def test_words_of_a_side_keep_their_order_and_share_a_row(alignment):
+    picture = parsed(svg(alignment, 1e9))
+    # Groups hold the source words first: by their rows the sides are told apart.
+    places = [
+        (float(text.attrib["y"]), float(text.attrib["x"]), text.text)
+        for part in ("words", "nulls")
+        for text in group(picture, part)
+        if text.text != "∅"
+    ]
+    assert [word for _, _, word in sorted(places)] == [*alignment.source, *alignment.target]
 
 
 def test_words_are_escaped():
@@ -80,23 +82,33 @@ def test_words_are_escaped():
     assert texts(group(parsed(text), "words")) == [*words[:4], "␀"] * 2
 
 
-def test_a_heavier_link_is_drawn_stronger_and_the_lightest_is_seen():
+def test_a_heavier_link_is_drawn_stronger():
     links = (Link(0, 0, 0.0), Link(1, 1, 0.5), Link(2, 2, 1.0))
-    paths = parsed(svg(Alignment(tuple("abc"), tuple("xyz"), links))).iter(f"{NS}path")
-    opacities = [float(path.attrib["stroke-opacity"]) for path in paths]
-    assert opacities == sorted(opacities)
-    assert opacities[0] >= 0.2
-    assert opacities[-1] == 1
+    picture = parsed(svg(Alignment(tuple("abc"), tuple("xyz"), links)))
+    for look, most in (("stroke-opacity", 1), ("stroke-width", THICKEST)):
+        values = [float(link.attrib[look]) for link in group(picture, "links")]
+        assert values == sorted(set(values))
+        assert values[-1] == most
 
 
-def test_short_sentences_stand_in_rows_and_long_ones_in_columns():
-    def shape(count):
-        words = ("word",) * count
-        picture = parsed(svg(Alignment(words, words, tuple(Link(k, k) for k in range(count)))))
-        return float(picture.attrib["width"]), float(picture.attrib["height"])
+def test_a_phrase_is_one_curve_with_brackets():
+    words, other = ("He", "passed", "away"), ("He", "died", "there")
+    both = tuple(Link(i, j, 0.5) for i in (1, 2) for j in (1, 2))
+    _, phrase = group(parsed(svg(Alignment(words, other, (Link(0, 0), *both)))), "links")
+    assert len(phrase.findall(f"{NS}path")) == 3
+    assert phrase.findtext(f"{NS}title") == "passed away – died there: 0.50"
 
-    assert shape(12)[0] > shape(12)[1]
-    assert shape(60)[0] < 400 < shape(60)[1]
+
+def test_long_sentences_break_into_lines_and_links_between_them_have_numbers():
+    words = tuple(f"word{k}" for k in range(60))
+    moved = Alignment(words, words, (*(Link(k, k) for k in range(1, 60)), Link(0, 59)))
+    picture = parsed(svg(moved))
+    assert float(picture.attrib["width"]) <= 900
+    assert float(picture.attrib["height"]) > 500
+    numbers = group(picture, "numbers")
+    assert {*texts(numbers)} >= {"1"}
+    assert all(path.get("visibility") == "hidden" for path in numbers.findall(f"{NS}g/{NS}g"))
+    assert [*texts(group(picture, "gutter"))][:2] == ["Source", "Target"]
 
 
 def test_hebrew_reads_from_the_right():
@@ -117,19 +129,15 @@ def test_the_picture_says_what_it_shows():
 
 def test_empty_sides_are_drawn():
     assert texts(parsed(svg(Alignment((), (), ())))) == []
-    assert texts(parsed(svg(Alignment((), ("a",), ())))) == ["a", "∅"]
+    assert texts(parsed(svg(Alignment((), ("a",), ())))) == ["Target", "a", "∅"]
 
 
 @pytest.mark.parametrize("scheme", [1, 2], ids=["light", "dark"])
-def test_words_stand_out_from_the_background(scheme):
-    def luminance(colour):
-        parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
-        linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-    for part in ("words", "nulls", "lines", "links"):
-        lighter, darker = sorted((luminance(COLOURS[p][scheme]) for p in ("back", part)), reverse=True)
-        assert (lighter + 0.05) / (darker + 0.05) >= 4.5, part
+def test_words_and_the_faintest_links_stand_out_from_the_background(scheme):
+    back = COLOURS["back"][scheme]
+    for part in COLOURS.keys() - {"back"}:
+        assert contrast(COLOURS[part][scheme], back) >= 4.5, part
+    assert contrast(mix(COLOURS["links"][scheme], back, FAINTEST), back) >= 3
 
 
 def test_a_width_must_be_positive():

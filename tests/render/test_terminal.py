@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from rich.color import Color
 
 from otalign.alignment import Alignment, Link, Phrase
 from otalign.render import terminal
-from otalign.render.terminal import draw
+from otalign.render.terminal import LINK_STYLE, MOVED_STYLES, NULL_STYLE, draw, draw_legend, draw_rule
 from otalign.render.words import shown
 from tests.render.alignment_strategies import lines, plain_alignments, unusual_alignments
 
@@ -69,7 +70,7 @@ def test_every_word_is_shown_in_order_on_one_wide_line(alignment):
     drawing = lines(draw(alignment), 2000)
     if any(alignment.shape):
         assert [drawing[0].split(), drawing[2].split()] == [
-            [*map(shown, words)] for words in (alignment.source, alignment.target)
+            [side, *map(shown, words)] for side, words in (("S", alignment.source), ("T", alignment.target))
         ]
 
 
@@ -107,12 +108,12 @@ def test_the_drawing_in_the_documentation_is_what_is_drawn():
 
 def test_markup_in_words_is_shown_as_it_is():
     words = ("[red]", "[/red]", "[bold", ":smile:", "[link=x]y[/link]")
-    assert lines(draw(Alignment(words, (), ())))[0].split() == [*words]
+    assert lines(draw(Alignment(words, (), ())))[0].split() == ["S", *words]
 
 
 def test_a_weak_link_is_a_broken_line():
-    assert lines(draw(Alignment(("a",), ("b",), (Link(0, 0, 0.3),))))[1] == "┆"
-    assert lines(draw(Alignment(("a",), ("b",), (Link(0, 0, 3.0),))))[1] == "│"
+    assert lines(draw(Alignment(("a",), ("b",), (Link(0, 0, 0.3),))))[1] == "  ┆"
+    assert lines(draw(Alignment(("a",), ("b",), (Link(0, 0, 3.0),))))[1] == "  │"
 
 
 def test_a_word_longer_than_the_terminal_is_folded():
@@ -127,13 +128,13 @@ def test_a_word_longer_than_the_terminal_is_folded():
 
 
 def test_a_word_of_no_width_is_kept():
-    assert lines(draw(Alignment(("a", "\u1161"), (), ())))[0] == "a  \u1161"
+    assert lines(draw(Alignment(("a", "\u1161"), (), ())))[0] == "S a  \u1161"
 
 
 def test_empty_sides_are_drawn():
     assert lines(draw(NONE)) == []
-    assert lines(draw(Alignment(("a", "b"), (), ()))) == ["a  b", "∅  ∅", ""]
-    assert lines(draw(Alignment((), ("a",), ()))) == ["", "∅", "a"]
+    assert lines(draw(Alignment(("a", "b"), (), ()))) == ["S a  b", "  ∅  ∅", "T"]
+    assert lines(draw(Alignment((), ("a",), ()))) == ["S", "  ∅", "T a"]
 
 
 @pytest.mark.parametrize(
@@ -153,3 +154,33 @@ def test_empty_sides_are_drawn():
 )
 def test_what_cannot_be_drawn_has_a_sign_and_the_rest_is_left_alone(word, seen):
     assert shown(word) == seen
+
+
+def luminance(style: str) -> float:
+    """Return the relative luminance of a colour, as WCAG defines it."""
+    shares = (part / 255 for part in Color.parse(style).get_truecolor())
+    linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("style", [LINK_STYLE, NULL_STYLE, *MOVED_STYLES])
+def test_colours_can_be_read_on_black_and_on_white(style):
+    assert (luminance(style) + 0.05) / 0.05 >= 4.5
+    assert 1.05 / (luminance(style) + 0.05) >= 3
+
+
+@pytest.mark.parametrize("width", [24, 40, 80, 120])
+def test_the_legend_explains_every_mark_once_and_fits(width):
+    legend = draw_legend(width).plain
+    assert all(cell_len(line) <= width for line in legend.split("\n"))
+    assert [legend.count(mark) for mark in "│┆∅1"] == [1, 1, 1, 1]
+
+
+def test_a_rule_has_the_number_and_the_note_below_it_where_it_does_not_fit():
+    assert draw_rule(12, "F1 97.5", 24).plain == "── 12 F1 97.5 ──────────"
+    assert draw_rule(12, "F1 97.5", 10).plain == "── 12 ────\nF1 97.5"
+    assert draw_rule(7, "", 8).plain == "── 7 ───"
+
+
+def test_a_narrow_terminal_has_no_gutter():
+    assert lines(draw(Alignment(("a",), ("b",), (Link(0, 0),))), 11) == ["a", "│", "b"]

@@ -34,6 +34,7 @@ def test_mistakes_are_told_in_words():
     gold = Gold(("he", "bought", "cars"), ("he", "purchased", "\tcars"), {(0, 0), (1, 1)}, {(2, 2)})
     predicted = Alignment(gold.source, gold.target, (Link(0, 0), Link(2, 2), Link(2, 0)))
     assert mistakes(predicted, verdicts(predicted, at_level(gold, "sure"))) == (
-        "wrong: cars – he, cars – ␉cars, bought ∅, purchased ∅\nmissed: bought – purchased, cars ∅, ␉cars ∅"
+        "wrong: “cars” – “he”, “cars” – “␉cars”, “bought” ∅, “purchased” ∅\n"
+        "missed: “bought” – “purchased”, “cars” ∅, “␉cars” ∅"
     )
     assert at_level(predicted, "sure") is predicted

@@ -9,7 +9,7 @@ from otalign.ot import Balanced, Entropic, Partial, Unbalanced
 from otalign.scoring import PairBatch
 from otalign.scoring import heads as heads
 from otalign.scoring.extraction import extract_links
-from otalign.scoring.heads import ProjectionHead, TransportHead
+from otalign.scoring.heads import ProjectionHead, TransportHead, convolution
 from otalign.scoring.learned import LearnedScorer
 from otalign.scoring.transport import TransportScorer
 from otalign.settings import Settings
@@ -26,6 +26,7 @@ torch = pytest.importorskip("torch")
 
 TIGHT = Entropic(tol=1e-13, max_iterations=5000)
 SPELLING = pytest.mark.parametrize("spelling", [False, True])
+UNSEEN = np.zeros((16, 2), np.float32)  # output layers that ignore the cells around a cell
 PROBLEMS = [Balanced(), Partial(0.7), Unbalanced(0.5)]
 
 
@@ -77,7 +78,10 @@ def by_the_formulas(head: TransportHead, X: np.ndarray, Y: np.ndarray) -> np.nda
     chosen = (likely / likely.sum(1, keepdims=True) + likely / likely.sum(0, keepdims=True)) / 2
     n, m = cosines.shape
     apart = abs(np.linspace(0, 1, n)[:, None] - np.linspace(0, 1, m)) if min(n, m) > 1 else np.zeros((n, m))
-    spelled = [alike, alike > 0.999] if head.reads_spelling else []
+    same = alike > 0.999
+    others = [(np.delete(same[i], j), np.delete(same[:, j], i)) for i in range(n) for j in range(m)]
+    elsewhere = np.array([int(row.any()) + int(column.any()) for row, column in others]).reshape(n, m)
+    spelled = [alike, same, elsewhere / 2] if head.reads_spelling else []
     there = torch.tensor(np.stack([*S, chosen, apart, *spelled, np.ones((n, m))]))
     first = torch.conv2d(there, near, torch.tensor(head.near_offset), padding=1).relu()
     second = first + torch.conv2d(first, wider, torch.tensor(head.wider_offset), padding=1).relu()
@@ -85,7 +89,13 @@ def by_the_formulas(head: TransportHead, X: np.ndarray, Y: np.ndarray) -> np.nda
     price_x, price_y = (np.exp(words @ head.price + head.base_price).T for words in (X, Y))
     f, g = -np.log(price_x + np.exp(S).sum(2)), -np.log(price_y + np.exp(S).sum(1))
     alpha, beta, gamma = (level[:, None, None] for level in (head.alpha, head.beta, head.gamma))
-    return alpha * S + beta * (2 * S + f[:, :, None] + g[:, None, :]) + gamma
+    logits = alpha * S + beta * (2 * S + f[:, :, None] + g[:, None, :]) + gamma
+    links = 1 / (1 + np.exp(-logits))
+    counts = np.add.outer(links[0].sum(1), links[0].sum(0)).clip(max=4) / 2
+    around = torch.tensor(head.around.reshape(3, 3, -1, head.around.shape[-1])).permute(3, 2, 0, 1)
+    features = torch.tensor(np.stack([*links, counts, np.ones((n, m))]))
+    third = torch.conv2d(features, around, torch.tensor(head.around_offset), padding=1).relu()
+    return logits + np.einsum("cnm,cl->lnm", third.numpy(), head.support)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -132,7 +142,7 @@ def test_a_long_pair_is_the_same_in_blocks(side, monkeypatch):
     head, batch = make_transport_head(3), make_batch(seed=3)
     alone = PairBatch(*(part[:1] for part in batch))
     whole = head.compute_logits(alone)
-    monkeypatch.setattr(heads, "BLOCK", side)
+    monkeypatch.setattr(convolution, "BLOCK", side)
     np.testing.assert_allclose(head.compute_logits(alone), whole, atol=1e-5, rtol=1e-5)
 
 
@@ -142,9 +152,10 @@ def test_a_long_pair_is_the_same_in_blocks(side, monkeypatch):
 def test_swapping_the_sentences_transposes_the_log_odds(spelling, kernels, seed):
     head, batch = make_transport_head(seed, spelling=spelling), make_batch(seed=seed, spelling=spelling)
     if kernels == "symmetric":
-        head = replace(head, near=symmetric(head.near), wider=symmetric(head.wider))
+        kernels = {name: symmetric(getattr(head, name)) for name in ("near", "wider", "around")}
+        head = replace(head, **kernels)
     else:
-        head = replace(head, seen=np.zeros_like(head.seen))
+        head = replace(head, seen=np.zeros_like(head.seen), support=np.zeros_like(head.support))
     swapped = head.compute_logits(PairBatch(batch.Y, batch.X, batch.is_target, batch.is_source))
     all_close(pairs_of(swapped.swapaxes(2, 3)), pairs_of(head.compute_logits(batch)), atol=1e-4)
 
@@ -153,7 +164,7 @@ def test_what_is_around_a_cell_tells_of_it():
     batch, changed = make_batch([(5, 5)]), make_batch([(5, 5)])
     changed.X[:, 4] *= -1  # the last word; of interest is the one before
     seeing = make_transport_head(beta=np.zeros(2, np.float32))
-    blind = replace(seeing, seen=np.zeros_like(seeing.seen))
+    blind = replace(seeing, seen=np.zeros_like(seeing.seen), support=np.zeros_like(seeing.support))
     before, after = (blind.compute_logits(one)[:, 0, 3] for one in (batch, changed))
     np.testing.assert_allclose(before, after, atol=1e-6)
     before, after = (seeing.compute_logits(one)[:, 0, 3] for one in (batch, changed))
@@ -164,7 +175,7 @@ def test_what_is_around_a_cell_tells_of_it():
 
 
 def test_without_competition_a_cell_does_not_depend_on_the_others():
-    head = make_transport_head(beta=np.zeros(2, np.float32), seen=np.zeros((16, 2), np.float32))
+    head = make_transport_head(beta=np.zeros(2, np.float32), **dict.fromkeys(("seen", "support"), UNSEEN))
     batch = make_batch([(4, 3)])
     part = batch._replace(X=batch.X[:, :2], is_source=batch.is_source[:, :2])
     np.testing.assert_allclose(head.compute_logits(batch)[:, :, :2], head.compute_logits(part), atol=1e-5)
@@ -173,7 +184,7 @@ def test_without_competition_a_cell_does_not_depend_on_the_others():
 
 
 def test_without_prices_all_words_cost_the_same_to_leave():
-    same = {"map": np.zeros((SIZE, SIZE), np.float32), "seen": np.zeros((16, 2), np.float32)}
+    same = {"map": np.zeros((SIZE, SIZE), np.float32), "seen": UNSEEN, "support": UNSEEN}
     head = make_transport_head(price=np.zeros((SIZE, 2), np.float32), **same)  # to which all words look alike
     odds = head.compute_logits(make_batch([(4, 3)]))
     np.testing.assert_allclose(odds, np.broadcast_to(odds[..., :1, :1], odds.shape), atol=1e-5)

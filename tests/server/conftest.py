@@ -1,13 +1,16 @@
 """A server over a tiny aligner, for the tests of its answers and of its page."""
 
 from collections.abc import Iterator
+from urllib.parse import urlsplit
 
 import pytest
 
 from otalign import Aligner
 from otalign.settings import Learned, LearnedSettings
+from tests.browser import Page
 from tests.scoring.random_heads import make_transport_head
 from tests.server.local_server import LocalServer, run_server
+from tests.server.page_driver import settled
 
 
 @pytest.fixture(scope="session")
@@ -35,3 +38,13 @@ def server(trained) -> Iterator[LocalServer]:
 
     with run_server(make_app(trained, hosts=LOOPBACK)) as running:
         yield running
+
+
+@pytest.fixture
+def opened(page: Page, server) -> Page:
+    """Open the page, and check afterwards that it had no errors and sent no requests elsewhere."""
+    page.open(f"{server.url}/")
+    settled(page)
+    yield page
+    assert page.errors == []
+    assert {urlsplit(request).netloc for request in page.requests} == {f"127.0.0.1:{server.port}"}

@@ -53,7 +53,7 @@ def test_with_the_token_all_is_as_without_one(guarded):
 
 
 def test_the_page_and_the_state_need_no_token(guarded):
-    for path in ("/", "/page.js", "/page.css", "/openapi.json", "/healthz"):
+    for path in ("/", "/page.js", "/page.css", "/docs", "/openapi.json", "/healthz"):
         assert guarded.get(path).status == 200
 
 

@@ -102,13 +102,32 @@ def test_a_trained_aligner_leaves_the_level_of_links_and_the_threshold(server, t
     assert none["links"] == []
 
 
+def test_settings_need_no_problem(server):
+    shorter = {"links": "possible"}, {"tau": 0.4}, {}
+    longer = (
+        {"problem": "learned", "links": "possible"},
+        {"problem": "uot", "tau": 0.4},
+        {"problem": "learned"},
+    )
+    for short, long in zip(shorter, longer, strict=True):
+        answers = [server.align(ASKED[0] | {"settings": asked}).json for asked in (short, long)]
+        assert answers[0] == answers[1]
+
+
+def test_limits_that_count_are_whole_numbers(server):
+    limits = server.get("/v1/aligner").json["limits"]
+    assert {name for name, limit in limits.items() if isinstance(limit, float)} == {
+        name for name in limits if name.endswith("seconds")
+    }
+
+
 def test_an_aligner_that_was_not_trained_offers_no_training(untrained):
     with run_server(make_app(untrained)) as server:
         about = server.get("/v1/aligner").json
         assert (about["problem"], sorted(about["settings"])) == ("pot", ["bot", "none", "pot", "uot"])
         refused = server.align(ASKED[0] | {"settings": {"problem": "learned"}})
         assert refused.status == 422
-        assert refused.json["detail"] == "settings: problem must be given and one of bot, pot, uot, none"
+        assert refused.json["detail"] == "settings: problem must be one of bot, pot, uot, none"
         answer = server.align(ASKED[0]).json
         assert answer["signature"] == untrained.signature
 
@@ -181,7 +200,8 @@ REFUSED = [
     *(
         ({"source": "a", "target": "b", "settings": settings}, 422, f"#/settings{pointer}")
         for settings, pointer in [
-            ({}, ""),
+            ({"problem": "nope"}, ""),
+            ({"tau": 0.4, "links": "sure"}, "/links"),
             ({"problem": "best"}, ""),
             ({"problem": "bot", "tau": 1}, "/tau"),
             ({"problem": "uot", "tau": 0}, "/tau"),
@@ -271,7 +291,7 @@ def test_it_says_what_it_is_and_that_it_is_well(server, trained):
 
 
 def test_the_page_explains_every_problem_and_has_a_slider_for_every_parameter():
-    script = (resources.files("otalign.server") / "page.js").read_text(encoding="utf-8")
+    script = (resources.files("otalign.server") / "problems.js").read_text(encoding="utf-8")
     explained = re.search(r"const PROBLEMS = \{(.*?)^\};", script, re.MULTILINE | re.DOTALL)[1]
     assert re.findall(r"^  (\w+): \[", explained, re.MULTILINE) == [LEARNED, *PROBLEMS]
     sliders = {

@@ -1,6 +1,5 @@
 """Trained aligners that several test modules share."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -9,17 +8,12 @@ from otalign.cli.export import export
 from otalign.training import TrainingResult
 from tests.training.tiny_runs import PROBLEMS, train_tiny
 
-try:
-    import fcntl
-except ImportError:  # on Windows, where two processes may then export the same
-    fcntl = None
 
-
-class Trained:
+class TrainedAligners:
     """Training results by the name of their problem, with their folders, made on first use."""
 
-    def __init__(self, model: Path, home: Path, shared: Path):
-        self.model, self.home, self.shared = model, home, shared
+    def __init__(self, model: Path, home: Path):
+        self.model, self.home = model, home
         self.results: dict[str, TrainingResult] = {}
 
     def get_result(self, name: str) -> TrainingResult:
@@ -35,20 +29,12 @@ class Trained:
 
     def get_exported(self, name: str) -> Path:
         """Return the folder of the exported aligner, which takes seconds to make."""
-        folder = self.shared / f"{name}-exported"
-        original = str(self.get_folder(name))
-        with (self.shared / f"{name}.lock").open("w") as lock:  # another process may need it too
-            if fcntl:
-                fcntl.flock(lock, fcntl.LOCK_EX)
-            if not folder.exists():
-                export(original, folder)
+        folder = self.home / f"{name}-exported"
+        if not folder.exists():
+            export(str(self.get_folder(name)), folder)
         return folder
 
 
 @pytest.fixture(scope="session")
-def trained(tiny_model, tmp_path_factory) -> Trained:
-    home = tmp_path_factory.mktemp("trained")
-    base = tmp_path_factory.getbasetemp()
-    # Processes of one test run share a folder: training gives the same weights in all of them.
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    return Trained(tiny_model("bert"), home, shared)
+def trained_aligners(tiny_model, tmp_path_factory) -> TrainedAligners:
+    return TrainedAligners(tiny_model("bert"), tmp_path_factory.mktemp("trained"))

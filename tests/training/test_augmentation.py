@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from otalign.training import NO_AUGMENTATION, Augmentation, edits
 from otalign.training.augmentation import COPIES, KINDS, augment
 from otalign.training.examples import Example, join_examples, make_identity_example
-from otalign.training.synonyms import Synonyms
+from otalign.training.word_groups import WordGroups
 
 VOCABULARY = "the a and or , ; . ! apples pears plums dog dogs bit Bought cars of 1,200 é naïve co-op he's"
 WORDS = st.sampled_from(VOCABULARY.split())
 SYNONYMS = [("bought", "purchased", "got hold of"), ("dog", "hound"), ("apples", "fruit")]
-WITH_SYNONYMS = Augmentation(case=0.5, lexicon=Synonyms(SYNONYMS))
+WITH_SYNONYMS = Augmentation(case=0.5, lexicon=WordGroups(SYNONYMS))
 SENTENCES = st.lists(WORDS, min_size=1, max_size=12).map(tuple)
 
 
@@ -183,16 +183,49 @@ def test_synonyms_take_over_the_targets_of_the_words_that_they_replace(example, 
 
 def test_without_synonyms_no_copies_are_made_of_them():
     assert Augmentation(synonyms=0.5).copies["synonyms"] == 0
-    assert Augmentation(synonyms=0.5, lexicon=Synonyms([("a", "b")])).copies["synonyms"] == 0.5
+    assert Augmentation(synonyms=0.5, lexicon=WordGroups([("a", "b")])).copies["synonyms"] == 0.5
 
 
 def test_synonyms_are_read_from_lines_of_words(tmp_path):
     file = tmp_path / "synonyms.tsv"
     file.write_text("quit\tgive up\n3\tthree\n", encoding="utf-8")
-    assert Synonyms.read(file).find("three") == (("3",),)
-    assert Synonyms.read(file).find("Quit") == (("Give", "up"),)
-    assert Synonyms.read(file).find("up") == ()
-    assert repr(Synonyms.read(file)) != repr(Synonyms([("3", "three")]))
+    assert WordGroups.read(file).find("three") == (("3",),)
+    assert WordGroups.read(file).find("Quit") == (("Give", "up"),)
+    assert WordGroups.read(file).find("up") == ()
+    assert repr(WordGroups.read(file)) != repr(WordGroups([("3", "three")]))
     file.write_text("quit\nstop\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="has no synonyms; each line must be words separated by tabs"):
-        Synonyms.read(file)
+    with pytest.raises(ValueError, match="has no groups of words; each line must be words separated by tabs"):
+        WordGroups.read(file)
+
+
+@given(examples(), RANDOM)
+def test_swapped_words_take_their_targets_with_them(example, random):
+    siblings = WordGroups([("apples", "pears", "plums"), ("dog", "cat"), ("cars", "buses")])
+    made = edits.swap_words(siblings, example, random, lambda: example)
+    if made is None:
+        return
+    columns = {tuple(example.targets[:, :, j].ravel()): j for j in range(len(example.target))}
+    order = [columns.get(tuple(made.targets[:, :, j].ravel())) for j in range(len(made.target))]
+    moved = [j for j, before in enumerate(order) if before != j]
+    assert len(moved) == 2
+    replaced = [j for j in moved if order[j] is None]  # by a sibling, on both sides
+    for j in replaced:
+        (i,) = np.flatnonzero([a != b for a, b in zip(made.source, example.source, strict=True)])
+        assert made.source[i] == made.target[j]
+        assert (made.targets[:, i, j] == 1).all()
+        assert made.target[j] not in (*example.source, *example.target)
+    if not replaced:
+        assert made.source == example.source
+        assert sorted(made.target) == sorted(example.target)
+
+
+def test_words_are_swapped_for_words_of_the_same_kind():
+    words = ("they", "sell", "used", "violins", "and", "modern", "lamps")
+    example = make_identity_example(words, Example(words, words, np.zeros((2, 0, 0)), np.ones(2)))
+    made = [
+        edits.swap_words(WordGroups([("violins", "flutes")]), example, Random(seed), lambda: example)
+        for seed in range(60)
+    ]
+    found = {(" ".join(one.source), " ".join(one.target)) for one in made if one}
+    assert ("they sell used violins and modern lamps", "they sell used lamps and modern violins") in found
+    assert ("they sell used violins and modern flutes", "they sell used flutes and modern violins") in found

@@ -1,11 +1,11 @@
 """`otalign train` as a user runs it, with a tiny encoder."""
 
 import json
+import shutil
 
 import pytest
 
 from otalign import Aligner, cli
-from otalign.encoders import EXPORTED
 from otalign.io import write
 from otalign.scoring.heads import ProjectionHead, TransportHead
 from otalign.training import FURTHER
@@ -141,7 +141,7 @@ def test_the_same_folder_with_another_train_or_dev_set_is_refused(run, tmp_path,
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("none.jsonl", "--dev", "dev.jsonl"), "there is no file none.jsonl, and no corpus but"),
+        (("none.jsonl", "--dev", "dev.jsonl"), "there is no file or corpus none.jsonl"),
         (("train.jsonl", "--from", "jsonl"), "--dev is missing: train.jsonl is a file"),
         (("mtref", "--dev", "dev.jsonl"), "--dev applies only to files; remove it"),
         (("newsela", "--data", "."), "newsela has no train set; take one that has: msr-rte"),
@@ -153,7 +153,7 @@ def test_the_same_folder_with_another_train_or_dev_set_is_refused(run, tmp_path,
         ((*FILES, "--precision", "float64"), "--precision must be one of float32, bfloat16, got 'float64'"),
         (
             (*FILES, "--ablate", "luck"),
-            "--ablate must be one of competition, prices, neighbours, spelling, got 'luck'",
+            "--ablate must be one of competition, prices, neighbours, spelling, support, got 'luck'",
         ),
         (("bad.jsonl", "--dev", "dev.jsonl", "--from", "jsonl"), "bad.jsonl, line 1"),
         (("train.jsonl", "--dev", "empty.jsonl", "--from", "jsonl"), "empty dev set"),
@@ -168,12 +168,15 @@ def test_what_is_wrong_is_said_before_the_first_step_and_leaves_no_trace(run, tm
     assert not (tmp_path / "mine").exists()
 
 
-def test_an_exported_encoder_is_refused(run, tmp_path):
-    (tmp_path / "exported").mkdir()
-    (tmp_path / "exported" / EXPORTED).touch()
-    _, err = run(*FILES, *QUICK, "--encoder", "exported", "-o", "mine", rc=2)
-    assert "exported is exported and has no weights to train; give the encoder that was exported" in err
-    assert not (tmp_path / "mine").exists()
+def test_an_aligner_that_was_exported_in_int8_is_trained_further(run, tmp_path, exported):
+    run(*FILES, *QUICK, "-o", "first")
+    shutil.copytree(exported("bert", 3, int8=True), tmp_path / "small")
+    for name in ("head.safetensors", "otalign.json"):
+        shutil.copy(tmp_path / "first" / name, tmp_path / "small")
+    run(*FILES, *QUICK, "--encoder", "small", "-o", "further")
+    first, further = (Aligner.load(tmp_path / name).settings for name in ("first", "further"))
+    assert further.trained == f"{first.trained}; train, seed 1"
+    assert (further.pairing, further.layer) == (first.pairing, 3)
 
 
 def test_a_trained_aligner_can_be_suited_to_another_dev_set(run, tmp_path, monkeypatch, capsys):

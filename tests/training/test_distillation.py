@@ -29,6 +29,7 @@ from otalign.training import (
     train,
 )
 from otalign.training.batches import TrainingBatch
+from otalign.training.predictions import predict_part
 from otalign.training.store import LEVELS, Targets
 from tests.training.examples import EMPTY, GOLDS, LONG, SOURCES, SURE
 from tests.training.test_batches import WITH_ODD_ONES, batch_of, encoder_of, stream_of
@@ -47,8 +48,8 @@ def encoder(tiny_model):
 
 
 @pytest.fixture(scope="module")
-def teacher(trained) -> Aligner:
-    return trained.get_result("learned").aligner
+def teacher(trained_aligners) -> Aligner:
+    return trained_aligners.get_result("learned").aligner
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +58,8 @@ def other_teacher(tiny_model) -> Aligner:
 
 
 @pytest.fixture(scope="module")
-def folder(trained):
-    return trained.get_folder("learned")
+def folder(trained_aligners):
+    return trained_aligners.get_folder("learned")
 
 
 def predict_dense(teacher: Aligner, golds, **options) -> list[np.ndarray]:
@@ -176,8 +177,8 @@ def test_a_teacher_says_the_same_in_any_number_of_chunks(teacher, monkeypatch):
         np.testing.assert_allclose(one, other, atol=0.011)
 
 
-def test_an_exported_teacher_says_the_same(teacher, trained):
-    light = predict_dense(Aligner.load(trained.get_exported("learned")), [*GOLDS, LONG])
+def test_an_exported_teacher_says_the_same(teacher, trained_aligners):
+    light = predict_dense(Aligner.load(trained_aligners.get_exported("learned")), [*GOLDS, LONG])
     for one, other in zip(predict_dense(teacher, [*GOLDS, LONG]), light, strict=True):
         np.testing.assert_allclose(one, other, atol=0.015)
 
@@ -226,6 +227,18 @@ def test_predictions_are_kept_and_only_what_is_missing_is_predicted(
     asked.clear()
     predict_dense(other_teacher, GOLDS[:12], folder=tmp_path)
     assert len(asked) == 12
+
+
+def test_parts_that_are_predicted_apart_make_the_whole(teacher, tmp_path, monkeypatch):
+    monkeypatch.setattr("otalign.training.predictions.CHUNK", 5)
+    texts = PairTexts.build((gold.source, gold.target) for gold in GOLDS[:12])
+    for part, files in ((2, 1), (1, 3), (1, 3)):
+        predict_part([teacher], texts, tmp_path, (part, 2))
+        assert len(list(tmp_path.iterdir())) == files
+    whole = predict_dense(teacher, GOLDS[:12])
+    monkeypatch.setattr(Aligner, "embed", None)  # nothing is left to predict
+    for one, other in zip(whole, predict_dense(teacher, GOLDS[:12], folder=tmp_path), strict=True):
+        np.testing.assert_allclose(one, other, atol=0.011)
 
 
 # Training
@@ -442,12 +455,14 @@ def test_the_command_says_who_cannot_teach_before_it_begins(files, tiny_model, f
     given = {"dev": [files / "dev.jsonl"], "format": "jsonl", "device": "cpu", "encoder": "no/such/encoder"}
     for more, message in (
         ({"teacher": [tmp_path / "plain"]}, "teacher must be an aligner that has learned its transport"),
-        ({"teacher": [tiny_model("bert")]}, "--teacher must be the folder of a trained aligner, got"),
+        ({"teacher": [tiny_model("bert")]}, "--teacher must be the folder of a trained aligner, or"),
         ({"teacher": [folder], "problem": "uot"}, r"problem must be Learned\(\) to learn from a teacher"),
         ({"unlabelled": [files / "train.jsonl"]}, "--unlabelled needs a teacher to learn from"),
         ({"augment": ["typo=1"]}, "--augment must name one of exchange, typos"),
         ({"augment": ["typos=much"]}, "--augment must be KIND=SHARE such as typos=0.1, got 'typos=much'"),
         ({"augment": ["typos=2"]}, "the augmentation share of typos must be from 0 to 1, got 2"),
+        ({"teacher": [folder], "predict": "3/2"}, "--predict must be K/N such as 1/5, with K from 1 to N"),
+        ({"teacher": [folder], "predict": "1/2"}, "--predict needs --predictions, the folder that keeps"),
         ({"teaching": 0.5}, "--teaching needs a teacher to learn from; give --teacher too"),
     ):
         with pytest.raises(ValueError, match=message):

@@ -14,13 +14,13 @@ from tests.training.examples import SOURCES
 QUICK = Recipe(
     learning_rate=3e-3,
     head_lr_multiplier=3.0,
-    batch_size=4,
+    batch_size=7,
     epochs=12,
     steps=0,
     ema_share=0.3,
     augmentation=NO_AUGMENTATION,
 )
-QUICK_PAPER = PAPER.replace(learning_rate=3e-3, batch_size=4, epochs=12, patience=None)
+QUICK_PAPER = PAPER.replace(learning_rate=3e-3, batch_size=7, epochs=12, patience=None)
 PROBLEMS = {"learned": (Learned(), QUICK), "uot": (Unbalanced(0.5), QUICK_PAPER)}
 
 

@@ -47,7 +47,7 @@ def test_a_known_calibration_is_found_again(known):
     odds = random.normal(scale=4, size=400_000)
     facts = (random.random(len(odds)) < sigmoid(calibrated_odds(odds, np.array(known)))).astype(float)
     np.testing.assert_allclose(
-        calibrated_odds(np.linspace(-8, 8), _fit_calibration(odds, facts)),
+        calibrated_odds(np.linspace(-8, 8), _fit_calibration([(odds, facts)])),
         calibrated_odds(np.linspace(-8, 8), np.array(known)),
         atol=0.15,
     )
@@ -59,7 +59,7 @@ def test_what_is_likelier_stays_likelier():
     odds = np.concatenate([random.normal(scale=1, size=5000), random.normal(scale=20, size=200)])
     so = sigmoid(np.where(abs(odds) > 10, -odds, odds))
     facts = (random.random(len(odds)) < so).astype(float)
-    found = calibrated_odds(np.linspace(-50, 50, 1001), _fit_calibration(odds, facts))
+    found = calibrated_odds(np.linspace(-50, 50, 1001), _fit_calibration([(odds, facts)]))
     assert (np.diff(found) >= 0).all()
 
 
@@ -68,18 +68,30 @@ def test_what_is_likelier_stays_likelier():
 def test_facts_that_are_alike_or_foretold_without_a_fault_change_nothing(size, scale):
     odds = np.random.default_rng(size).normal(scale=scale, size=size)
     for facts in (np.zeros(size), np.ones(size), odds > odds.mean(), odds < odds.mean()):
-        np.testing.assert_array_equal(_fit_calibration(odds, facts.astype(float)), IDENTITY)
+        np.testing.assert_array_equal(_fit_calibration([(odds, facts.astype(float))]), IDENTITY)
     halves = (np.arange(size) % 2).astype(float)
     np.testing.assert_array_equal(
-        _fit_calibration(np.full(size, scale), halves), IDENTITY
+        _fit_calibration([(np.full(size, scale), halves)]), IDENTITY
     )  # nothing to tell by
+
+
+def test_dev_sets_count_alike_whatever_their_size():
+    random = np.random.default_rng(0)
+    sets = []
+    for shift in (-1, 1):
+        odds = random.normal(scale=3, size=20_000)
+        sets.append((odds, (random.random(len(odds)) < sigmoid(odds + shift)).astype(float)))
+    expected = _fit_calibration(sets)
+    repeated = tuple(np.tile(part, 5) for part in sets[1])
+    np.testing.assert_allclose(_fit_calibration([sets[0], repeated]), expected, atol=1e-4)
+    assert abs(expected[2]) < 0.1
 
 
 def test_probabilities_are_truer_when_calibrated(tiny_model):
     aligner = aligner_of(tiny_model("bert"))
-    wild, seen = aligner.head, DevLogits.compute(aligner, [*GOLDS, *EMPTY]).batches
+    wild, dev = aligner.head, DevLogits.compute(aligner, [*GOLDS, *EMPTY])
     assert isinstance(wild, TransportHead)
-    head = calibrate_head(wild, seen)
+    head, seen = calibrate_head(wild, [dev]), dev.batches
     assert not np.allclose(head.calibration, wild.calibration)
     for level in (0, 1):
         odds, facts = _collect_links(seen, level)

@@ -140,9 +140,9 @@ def test_a_threshold_on_costs_alone_can_be_tuned(run, model, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("nope.tsv", "-o", "x"), "there is no file nope.tsv, and no corpus but msr-rte"),
+        (("nope.tsv", "-o", "x"), "there is no file or corpus nope.tsv; the corpora are msr-rte"),
         (("newsela", "-o", "x"), "newsela has no dev set; take one that has: msr-rte"),
-        (("empty.tsv", "-o", "x"), "empty.tsv holds 0 pairs and no link to tune on"),
+        (("empty.tsv", "-o", "x"), "empty.tsv holds no link to tune on"),
         (("plain.tsv", "-o", "x", "--from", "tsv"), "must hold words and links"),
         (("dev.tsv", "-o", "full"), "full is there already and not empty; give a new folder"),
         (("dev.tsv", "-o", "dev.tsv"), "dev.tsv is a file; give a new folder"),

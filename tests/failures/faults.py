@@ -2,11 +2,13 @@
 
 import errno
 import os
+import pickle
+import random
 import secrets
 import signal
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -19,6 +21,11 @@ from otalign.encoders import PreparedPairs
 from otalign.text.words import Sentence
 
 PAIRS = [(f"{k} " + "the old car " * (k % 7), f"a car {k}") for k in range(60)]
+SIZE = 12  # pairs of a shard
+SHARDS = len(PAIRS) // SIZE
+Run = Callable[..., tuple[int, str]]
+
+draw = random.Random(os.environ.get("OTALIGN_FAILURE_SEED", "1"))
 
 
 class Panic(BaseException):
@@ -116,3 +123,33 @@ def run_command(loading: Loading, *arguments: str) -> None:
         patch.object(sys, "argv", ["otalign", *arguments]),
     ):
         main()
+
+
+def make_command(loading: Loading, *arguments: str) -> list[str]:
+    """Return the command line of a process that calls `run_command`."""
+    code = (
+        "import pickle, sys; from tests.failures.faults import run_command; "
+        "run_command(pickle.loads(bytes.fromhex(sys.argv[1])), *sys.argv[2:])"
+    )
+    return [sys.executable, "-c", code, pickle.dumps(loading).hex(), *arguments]
+
+
+def bytes_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def one_line(output: str) -> str:
+    """Return the output, which must be one line of otalign."""
+    assert output.startswith("otalign: ")
+    assert output.count("\n") == 1
+    return output
+
+
+def damage(folder: Path) -> None:
+    """Truncate a shard, flip a bit of the next, delete the third."""
+    parts = [folder / f"part-{number:06d}.jsonl" for number in range(3)]
+    parts[0].write_bytes(parts[0].read_bytes()[:-1])
+    data = bytearray(parts[1].read_bytes())
+    data[draw.randrange(len(data))] ^= 1 << draw.randrange(8)
+    parts[1].write_bytes(data)
+    parts[2].unlink()

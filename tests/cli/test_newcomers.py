@@ -1,0 +1,198 @@
+"""What newcomers stumbled over: guesses of formats, suggestions, fields that pass through, clear messages."""
+
+import gzip
+import json
+import os
+
+import pytest
+
+from otalign import Alignment, Link
+from otalign.io import FORMATS, guess_format, read, write
+from tests.io.examples import ISTS, example, paths_for
+
+FAST = ("--method", "fast-align")
+LABELLED = [
+    {"id": 7, "source": "Ann lives in Rome .", "target": "In Rome lives Ann .", "spans": [[0, 3, "PER"]]},
+    {"id": 8, "source": ["Ann", "sings"], "target": ["sings", "Ann"], "labels": ["B-PER", "O"]},
+]
+
+
+@pytest.fixture
+def labelled(tmp_path):
+    (tmp_path / "labelled.jsonl").write_text("".join(json.dumps(line) + "\n" for line in LABELLED))
+    return "labelled.jsonl"
+
+
+@pytest.mark.parametrize("format", [name for name in FORMATS if name != "parallel"])
+@pytest.mark.parametrize("suffix", ["", ".gz"])
+def test_every_format_is_told_by_its_content(format, suffix, tmp_path):
+    first, _, third = example(format)
+    path = paths_for(format, tmp_path, suffix)
+    write([first, third] * 3, path, format)
+    assert guess_format(path) == format
+
+
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [("a.ndjson", "jsonl"), ("a.jsonl.gz", "jsonl"), ("a.csv", "csv"), ("a.WA", "ists"), ("a.talp", "talp")],
+)
+def test_a_suffix_tells_the_format_of_any_content(name, format, tmp_path):
+    (tmp_path / name).write_bytes(b"")
+    assert guess_format(tmp_path / name) == format
+
+
+def test_too_few_links_from_1_are_taken_to_count_from_0(tmp_path):
+    (tmp_path / "links").write_text("1-1 2-2\n")
+    assert guess_format(tmp_path / "links") == "pharaoh"
+
+
+@pytest.mark.parametrize(
+    "content", ["source,target\na b,c d\n", "a b ||| c d\n", '{"source":"a b","target":"c d"}']
+)
+def test_pipes_are_guessed_too(run, content):
+    assert run("align", "-", *FAST, stdin=content.encode()).stdout == b"0-0 1-1\n"
+
+
+def test_a_csv_file_may_have_quotes_line_ends_and_other_columns(tmp_path):
+    (tmp_path / "a.csv").write_text('id;Source;target\n7;"a; ""b""\nc";d\n')
+    ((source, target),) = items = list(read(tmp_path / "a.csv", "csv"))
+    assert (source, target, items[0].fields) == ('a; "b"\nc', "d", {"id": "7"})
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("x.jsonl", b'{"source"'),
+        ("x.tsv", b"a b\tc d\t0-0"),
+        ("x.talp", b"1-1"),
+        ("x.parquet", b"PAR1"),
+        ("x", b"0-0"),
+    ],
+)
+def test_the_suffix_of_an_output_is_its_format(run, tmp_path, name, start):
+    if name.endswith("parquet"):
+        pytest.importorskip("pyarrow")
+    run("align", "a b", "c d", *FAST, "-o", name)
+    assert (tmp_path / name).read_bytes().startswith(start)
+    run("align", "a b", "c d", *FAST, "-o", "x.jsonl.gz")
+    assert gzip.decompress((tmp_path / "x.jsonl.gz").read_bytes()).startswith(b'{"source"')
+
+
+def test_further_fields_pass_through_align_and_on_to_project(run, labelled):
+    lines = run("align", labelled, "--format", "jsonl", *FAST).stdout
+    assert [json.loads(line)["id"] for line in lines.splitlines()] == [7, 8]
+    first, second = map(json.loads, run("project", "-", stdin=lines).stdout.splitlines())
+    assert first["source_text"] == LABELLED[0]["source"]
+    assert {"projected", "lost", "id"} <= first.keys()
+    assert len(second["target_labels"]) == 2
+
+
+def test_further_fields_pass_through_shards_and_a_folder_of_parquet_opens_in_pandas(run, labelled, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    run("align", labelled, "-o", "out/", "--format", "parquet", "--shard-size", "1")
+    frame = pandas.read_parquet(tmp_path / "out")
+    assert sorted(frame["id"]) == [7, 8]
+    run("align", labelled, "-o", "one.parquet")
+    assert list(pandas.read_parquet(tmp_path / "one.parquet")["id"]) == [7, 8]
+    assert run("show", "one.parquet", "--pair", "2").stdout.decode().count("Ann") == 2
+    assert json.loads(run("project", "one.parquet").stdout.splitlines()[0])["id"] == 7
+
+
+def test_a_folder_of_an_earlier_version_is_resumed(run, labelled, tmp_path):
+    run("align", labelled, "-o", "out/", "--shard-size", "1")
+    (tmp_path / "out" / "_run.json").rename(tmp_path / "out" / "run.json")
+    (tmp_path / "out" / "part-000001.jsonl").unlink()
+    run("align", labelled, "-o", "out/", "--shard-size", "1", "--resume")
+    assert sorted(os.listdir(tmp_path / "out")) == [
+        ".lock",
+        "_run.json",
+        "part-000000.jsonl",
+        "part-000001.jsonl",
+    ]
+
+
+def test_types_and_scores_of_chunks_are_written_again(run, tmp_path):
+    (tmp_path / "gold.wa").write_text(ISTS)
+    run("convert", "gold.wa", "gold.jsonl")
+    run("convert", "gold.jsonl", "again.wa")
+    assert "2 <==> 2 3 // SPE1 // 4 // sold <==> was sold" in (tmp_path / "again.wa").read_text()
+
+
+def test_chunks_that_do_not_fit_the_links_are_not_written(tmp_path):
+    chunks = [{"source": [0], "target": [0], "type": "OPPO", "score": 1}]
+    write([Alignment(("a",), ("b",), (), fields={"chunks": chunks})], tmp_path / "a.wa", "ists")
+    assert "OPPO" not in (tmp_path / "a.wa").read_text()
+
+
+def test_links_with_weights_are_read(tmp_path):
+    (tmp_path / "links").write_text("0-0-1.0 1p2-0.25 3-3\n")
+    (links,) = read(tmp_path / "links", "pharaoh")
+    assert (links.sure, links.possible) == ({(0, 0), (3, 3)}, {(1, 2)})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("evaluate", "links.txt", "mtrf"), "there is no file or corpus mtrf; did you mean mtref?"),
+        (("evaluate", "link.txt", "gold.tsv"), "there is no file link.txt; did you mean links.txt?"),
+        (
+            ("align", "a", "b", "--model", "smal"),
+            "there is no model or folder named 'smal'; did you mean small?",
+        ),
+        (("models", "smal"), "there is no model named 'smal'; did you mean small?"),
+        (("align", "a", "b", "--probelm", "uot"), "there is no option --probelm; did you mean --problem?"),
+        (("algin", "a", "b"), "there is no command algin; did you mean align?"),
+        (("align", "a", "b", "--format", "jsnl"), "got 'jsnl'; did you mean jsonl?"),
+        (("show", "x.parquet"), "there is no file or corpus x.parquet"),
+        (("convert", "none.txt", "--from", "pharaoh", "x", "--to", "talp"), "there is no file none.txt"),
+        (
+            ("align", "a b", "c d", "-o", "x.jsonl", "--format", "talp"),
+            "talp does not suit x.jsonl, whose name",
+        ),
+        (("align", "a", "b", "-o", "x.csv"), "x.csv would be csv, which has no links"),
+        (
+            ("align", "a", "b", "--model", "small", "--tau", "0.3"),
+            "--tau must be left out: the model small has",
+        ),
+        (("align", "a", "b", "--model", "small", "--layer", "4"), "leave it out, or give --model an encoder"),
+        (("align", "no-target.jsonl", *FAST), "found no field 'target', expected an object with"),
+        (("convert", "gold.tsv", "new.tsv"), "--to must be given for new.tsv, which could be columns or tsv"),
+        (("project", "beyond.jsonl"), "within the source's 3 characters, got (0, 9"),
+    ],
+)
+def test_mistakes_are_met_with_what_to_do(run, tmp_path, arguments, message):
+    (tmp_path / "links.txt").write_text("0-0\n")
+    (tmp_path / "gold.tsv").write_text("a b\tc d\t0-0\n")
+    (tmp_path / "no-target.jsonl").write_text('{"source": "a"}\n')
+    (tmp_path / "beyond.jsonl").write_text('{"source": "Ann", "target": "Ann", "spans": [[0, 9, "PER"]]}\n')
+    said = run(*arguments, rc=2).stderr.decode()
+    assert message in said
+    assert "Errno" not in said
+    assert said.count("\n") == 1
+
+
+def test_one_pair_is_not_called_pairs(run, tmp_path):
+    (tmp_path / "a.txt").write_text("0-0\n")
+    assert run("convert", "a.txt", "b.talp").stderr == b"1 pair written to b.talp\n"
+
+
+def test_an_interval_is_called_one(run, tmp_path):
+    write([Alignment(("a",), ("b",), (Link(0, 0),))], tmp_path / "gold.tsv", "columns")
+    (tmp_path / "a.txt").write_text("0-0\n")
+    assert b"95% confidence interval of F1: 100.0 to 100.0\n" in run("evaluate", "a.txt", "gold.tsv").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"), [("align --mod", "--model"), ("ev", "evaluate"), ("align mt", "mtref")]
+)
+def test_the_shell_completes_commands_options_and_corpora(command, command_server, words, offered):
+    asked = command()
+    asked["env"] |= {"_OTALIGN_COMPLETE": "complete_bash", "COMP_WORDS": f"otalign {words}"}
+    asked["env"]["COMP_CWORD"] = str(len(words.split()))
+    assert offered in command_server.run(**asked, text=True).stdout.split()
+
+
+def test_h_is_help(run):
+    assert run("align", "-h").stdout == run("align", "--help").stdout
+    assert b"--install-completion" in run("-h").stdout

@@ -1,0 +1,76 @@
+"""What newcomers stumbled over in Python: messages, pickling, and what a value looks like."""
+
+import multiprocessing
+import pickle
+
+import pytest
+
+from otalign import Aligner
+from otalign.baselines import FastAligner
+from otalign.projection import project_spans
+from otalign.training.recipe import Recipe
+
+PAIR = ("He bought a used car.", "He purchased a car.")
+
+
+def align(aligner: Aligner) -> str:
+    return aligner.align(*PAIR).pharaoh()
+
+
+@pytest.fixture(scope="module")
+def aligner() -> Aligner:
+    return Aligner.load(threads=1)
+
+
+def test_an_aligner_is_shown_on_one_line(aligner):
+    assert repr(aligner) == (
+        "Aligner(encoder='small', layer=5, problem='learned', threshold=0.53, links='sure')"
+    ).replace("'small'", repr(aligner.encoder.name))
+
+
+def test_an_aligner_can_be_pickled_and_sent_to_a_process(aligner):
+    again = pickle.loads(pickle.dumps(aligner))
+    assert (align(again), again.signature) == (align(aligner), aligner.signature)
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.apply(align, (aligner,)) == align(aligner)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"tau": 3}, ValueError, "tau must be left out: the model small has learned its transport"),
+        ({"problme": "uot"}, TypeError, "problme is not an option of Aligner.load; did you mean problem?"),
+    ],
+)
+def test_options_that_do_not_apply_are_named_with_a_remedy(options, error, message):
+    with pytest.raises(error) as caught:
+        Aligner.load(**options)
+    assert message in str(caught.value)
+
+
+def test_what_is_no_sentence_is_named(aligner):
+    with pytest.raises(TypeError, match="a sentence must be a text, its words or a Sentence, got None"):
+        aligner.align(None, "x")
+
+
+def test_fast_align_learns_from_texts_as_from_words():
+    texts = [("a house", "ein Haus"), ("a book", "ein Buch")]
+    words = [(source.split(), target.split()) for source, target in texts]
+    aligners = [FastAligner(more=more) for more in (texts, words)]
+    assert aligners[0].more == aligners[1].more
+    first, second = (one.align("the house", "das Haus").pharaoh() for one in aligners)
+    assert first == second
+
+
+def test_a_number_of_epochs_is_kept():
+    assert Recipe(epochs=2).count_epochs(steps=1) == 2
+    assert Recipe().replace(epochs=2).count_epochs(steps=1) == 2
+    assert Recipe().count_epochs(steps=1) == 30
+    assert Recipe().count_epochs(steps=1000) == 6
+
+
+def test_spans_beyond_the_text_are_refused(aligner):
+    alignment = aligner.align(*PAIR)
+    with pytest.raises(ValueError, match="within the source's 21 characters"):
+        project_spans([(0, 22, "X")], alignment, unit="characters")
+    assert project_spans([(0, 22, "X")], alignment, unit="characters", text_length=22).spans
