@@ -153,3 +153,24 @@ def test_a_sentence_is_not_words(make):
         make("He bought", TARGET, ())
     with pytest.raises(TypeError, match="target must be words"):
         make(SOURCE, (1, 2), ())
+
+
+@given(alignments())
+def test_a_phrase_link_has_the_mean_weight_of_its_links_and_the_type_of_its_sizes(alignment):
+    for link in alignment.phrase_links:
+        weights = [weight for i, j, weight in alignment.links if (i, j) in link.pairs]
+        assert min(weights) <= link.weight <= max(weights)
+        assert link.weight == pytest.approx(sum(weights) / len(weights), abs=1e-9)
+        sizes = [min(len(words), 2) for words in link[:2]]
+        assert link.type == {(1, 1): "1-1", (1, 2): "1-n", (2, 1): "n-1", (2, 2): "n-m"}[tuple(sizes)]
+    assert [link[:2] for link in alignment.phrase_links] == list(alignment.phrases)
+
+
+def test_phrase_links_are_read_back_and_must_follow_from_the_links():
+    data = EXAMPLE.to_dict(phrases=True)
+    assert data["phrase_links"][3]["type"] == "1-n"
+    assert str(EXAMPLE.phrase_links[3]) == "3-3,4"
+    assert Alignment.from_dict(data) == EXAMPLE
+    data["phrase_links"].pop()
+    with pytest.raises(ValueError, match="phrase_links must be the connected components"):
+        Alignment.from_dict(data)

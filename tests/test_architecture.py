@@ -43,6 +43,7 @@ ORDER = [
         "text",
         "ot",
         "validation",
+        "phrases",
         "alignment",
         "gold",
         "gloss",

@@ -11,6 +11,7 @@ from functools import cached_property
 from operator import index
 from typing import Any, Literal, NamedTuple, SupportsIndex, get_args, overload
 
+from otalign.phrases import Phrase, PhraseLink, find_phrase_links
 from otalign.text.words import Span
 from otalign.validation import check_confidence, check_per_word, check_range, check_span, check_words
 
@@ -37,13 +38,6 @@ class Link(NamedTuple):
     source: int
     target: int
     weight: float = 1.0
-
-
-class Phrase(NamedTuple):
-    """Source and target words that are linked, directly or through each other."""
-
-    source: tuple[int, ...]
-    target: tuple[int, ...]
 
 
 @dataclass(frozen=True, repr=False)
@@ -158,18 +152,12 @@ class Alignment:
     @cached_property
     def phrases(self) -> tuple[Phrase, ...]:
         """Connected components of the links, by their first source word."""
-        # Each link merges the groups that contain one of its words: at most one for each word.
-        groups: list[tuple[set[int], set[int]]] = []
-        for i, j, _ in self.links:
-            merged = ({i}, {j})
-            others = []
-            for group in groups:
-                if i in group[0] or j in group[1]:
-                    merged = (merged[0] | group[0], merged[1] | group[1])
-                else:
-                    others.append(group)
-            groups = [*others, merged]
-        return tuple(sorted(Phrase(tuple(sorted(s)), tuple(sorted(t))) for s, t in groups))
+        return tuple(Phrase(*link[:2]) for link in self.phrase_links)
+
+    @cached_property
+    def phrase_links(self) -> tuple[PhraseLink, ...]:
+        """The phrases, each with a weight and a type: `1-1`, `1-n`, `n-1` or `n-m`."""
+        return find_phrase_links(self.links)
 
     def pharaoh(self) -> str:
         """Return the links in Pharaoh format: `0-0 1-2 …`."""
@@ -187,8 +175,12 @@ class Alignment:
             self.source_null_confidence,
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return a dictionary for JSON: words, links as [i, j, weight], nulls, and what else is known."""
+    def to_dict(self, *, phrases: bool = False) -> dict[str, Any]:
+        """Return a dictionary for JSON: words, links as [i, j, weight], nulls, and what else is known.
+
+        Args:
+            phrases: Whether to add `phrase_links`, each with its words, weight and type.
+        """
         optional = {name: values for name in _OPTIONAL if (values := getattr(self, name)) is not None}
         known = {
             "source": list(self.source),
@@ -200,6 +192,8 @@ class Alignment:
             name: [list(v) if isinstance(v, tuple) else v for v in values]
             for name, values in optional.items()
         }
+        if phrases:
+            known["phrase_links"] = [link.to_dict() for link in self.phrase_links]
         return known | select_further_fields(self.fields or {})
 
     @classmethod
@@ -207,10 +201,11 @@ class Alignment:
         """Return the alignment that `to_dict` wrote.
 
         Args:
-            data: The dictionary; nulls may be left out. What `to_dict` does not know becomes `fields`.
+            data: The dictionary; nulls and phrase links, which follow from the links, may be left out.
+                What `to_dict` does not know becomes `fields`.
 
         Raises:
-            ValueError: If it has nulls that contradict the links.
+            ValueError: If it has nulls or phrase links that contradict the links.
         """
         links = tuple(Link(*link) for link in data["links"])
         optional: dict[str, Any] = {name: data[name] for name in _OPTIONAL if name in data}
@@ -221,6 +216,13 @@ class Alignment:
                 raise ValueError(
                     f"{name} must be the words without a link, {list(getattr(alignment, name))}, "
                     f"got {data[name]}; leave {name} out to have it derived"
+                )
+        if "phrase_links" in data:
+            given = [(tuple(link["source"]), tuple(link["target"])) for link in data["phrase_links"]]
+            if given != list(alignment.phrases):
+                raise ValueError(
+                    "phrase_links must be the connected components of the links, "
+                    f"{' '.join(map(str, alignment.phrase_links))}; leave phrase_links out to have it derived"
                 )
         return alignment
 
@@ -283,7 +285,7 @@ class Alignments(tuple[Alignment, ...]):
 
 _OPTIONAL = ("source_spans", "target_spans", "source_null_confidence", "target_null_confidence")
 _COMPUTED = ("source", "target", "links", *_OPTIONAL)
-_KNOWN = frozenset((*_COMPUTED, "source_nulls", "target_nulls", *LEVELS))
+_KNOWN = frozenset((*_COMPUTED, "source_nulls", "target_nulls", "phrase_links", *LEVELS))
 
 
 def select_further_fields(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -124,13 +124,16 @@ def test_a_prediction_of_other_sentences_is_refused_and_both_are_named(predicted
         (lambda: count_pair([], [], 1, 1, possible=[(0, 1)]), "gold link 0-1 is outside"),
         (lambda: count([], [], "s"), r"level must be 'sure' or 'possible', got 's'"),
         (lambda: count_pair([], [], 1, 1, level="S"), "level must be .*got 'S'"),
-        (lambda: Counts(np.zeros((2, 3))), r"table must have the shape \(pairs, 16\), got \(2, 3\)"),
+        (lambda: Counts(np.zeros((2, 3))), r"table must have the shape \(pairs, 20\), got \(2, 3\)"),
         (lambda: Counts.concatenate([]), r"one level of the gold, got \[\]"),
         (
             lambda: Counts.concatenate([ONE, count([], [], "possible")]),
             r"one level of the gold, got \['possible', 'sure'\]",
         ),
-        (lambda: ONE.tally("words"), "counted must be one of links.nulls, links, nulls, got 'words'"),
+        (
+            lambda: ONE.tally("words"),
+            "counted must be one of links.nulls, links, nulls, phrases, got 'words'",
+        ),
         (lambda: scores(ONE, ["F1"]), "measures must be among precision, recall, f1, .*got 'F1'"),
         (lambda: breakdown(ONE, "words"), "by must be one of null_rate, length, phrase_share, got 'words'"),
         (lambda: breakdown(ONE, "length", bins=0), "bins must be at least 1, got 0"),

@@ -122,7 +122,7 @@ def test_phrases_are_the_connected_components_of_several_links(pair):
         sizes.append(len(group))
     counts = count_pair(*pair)
     assert counts.column("gold_groups")[0] == len(sizes)
-    assert counts.column("gold_phrases")[0] == sum(size > 1 for size in sizes)
+    assert counts.column("phrases_gold")[0] == sum(size > 1 for size in sizes)
 
 
 @given(corpora, st.sampled_from(["null_rate", "length", "phrase_share"]), st.integers(1, 10))

@@ -45,7 +45,14 @@ from otalign.metrics import (
     signature,
 )
 
-TABLE_MEASURES = ("precision", "recall", "f1")  # of links and nulls together, and of each alone
+TABLE_MEASURES = ("precision", "recall", "f1")  # of each row of the table
+TABLE_ROWS = {  # most pairs have no phrase, so phrases are pooled
+    "links and nulls": "",
+    "links": "links_",
+    "nulls": "nulls_",
+    "phrases, micro": "micro_phrases_",
+    "  soft, micro": "micro_soft_phrases_",
+}
 SUMMARY_MEASURES = ("exact_match", "micro_f1", "aer")  # below the table
 
 
@@ -109,10 +116,11 @@ def evaluate(
 ) -> None:
     """Score predictions against gold, and compare systems.
 
-    Precision, recall and F1 count links and nulls, as in the paper. AER tells sure from possible links. In
-    formats without words, such as pharaoh, the words are those of the gold; gold without words takes them
-    from --words. With several predictions, the first is the baseline of the others: the difference of F1,
-    its confidence interval, and p-values by paired bootstrap and approximate randomisation.
+    Precision, recall and F1 count links and nulls, as in the paper. A phrase counts if all its words are
+    right; soft, by its overlap with one of the gold. AER tells sure from possible links. In formats without
+    words, such as pharaoh, the words are those of the gold; gold without words takes them from --words. With
+    several predictions, the first is the baseline of the others: the difference of F1, its confidence
+    interval, and p-values by paired bootstrap and approximate randomisation.
 
     Examples:
         otalign evaluate links.txt gold.tsv
@@ -184,7 +192,7 @@ def _show(report: dict[str, Any], by: str | None) -> None:
         table.add_column("")
         for key in TABLE_MEASURES:
             table.add_column(MEASURES[key].label, justify="right")
-        for label, prefix in (("links and nulls", ""), ("links", "links_"), ("nulls", "nulls_")):
+        for label, prefix in TABLE_ROWS.items():
             table.add_row(label, *(_format_percent(found[prefix + key]) for key in TABLE_MEASURES))
         screen.print(table)
         low, high = found["f1_interval"].values()

@@ -12,7 +12,8 @@ import numpy as np
 
 from otalign.alignment import Alignment, Level
 from otalign.gold import Gold
-from otalign.metrics.counts import COLUMNS, Counts, check_level
+from otalign.metrics.counts import COLUMNS, OVERLAP_UNIT, Counts, check_level
+from otalign.phrases import PhraseLink, find_phrase_links
 
 Pairs = Collection[tuple[int, int]]
 
@@ -105,23 +106,34 @@ def _count_row(
         guessed, true = ({link[side] for link in links} for links in (predicted, gold))
         row += [length - len(guessed | true), length - len(guessed), length - len(true)]
     row += [len(sure), len(predicted & sure), len(predicted & allowed)]
-    return (*row, *_count_groups(gold))
+    return (*row, *_count_phrases(predicted, gold))
 
 
-def _count_groups(links: frozenset) -> tuple[int, int]:
-    """Count the groups of links that are connected by shared words, and those with several links."""
+def _count_phrases(predicted: frozenset, gold: frozenset) -> tuple[int, ...]:
+    """Count the gold's groups of links; then phrases that are correct, predicted and gold, and overlaps."""
+    guessed, true = _find_phrases(predicted), _find_phrases(gold)
+    groups = len(true) + len(gold) - len(gold & {pair for phrase in true for pair in phrase.pairs})
+    correct = len({phrase[:2] for phrase in guessed} & {phrase[:2] for phrase in true})
+    overlaps = (_sum_overlaps(guessed, true), _sum_overlaps(true, guessed))
+    return groups, correct, len(guessed), len(true), *overlaps
+
+
+def _find_phrases(links: frozenset) -> tuple[PhraseLink, ...]:
+    """Find the phrases with more than two words; most words have one link and are passed over."""
     sources, targets = (Counter(link[side] for link in links) for side in (0, 1))
-    connected = [(i, j) for i, j in links if sources[i] > 1 or targets[j] > 1]
-    group: dict[tuple[str, int], set] = {}  # word → the words of its group, one set shared by them all
-    for i, j in connected:
-        source_group = group.setdefault(("source", i), {("source", i)})
-        target_group = group.setdefault(("target", j), {("target", j)})
-        if source_group is not target_group:
-            small, large = sorted((source_group, target_group), key=len)
-            large |= small
-            group.update(dict.fromkeys(small, large))
-    phrases = len({id(words) for words in group.values()})
-    return len(links) - len(connected) + phrases, phrases
+    return find_phrase_links((i, j, 1.0) for i, j in links if sources[i] > 1 or targets[j] > 1)
+
+
+def _sum_overlaps(phrases: Collection[PhraseLink], others: Collection[PhraseLink]) -> int:
+    """Sum the best overlap of each phrase with one of the others, in units of 1 / OVERLAP_UNIT."""
+    return sum(max((_compute_overlap(one, other) for other in others), default=0) for one in phrases)
+
+
+def _compute_overlap(one: PhraseLink, other: PhraseLink) -> int:
+    """Compute Dice's coefficient of the word pairs of two phrases: 1 if they are equal."""
+    source, target = len({*one.source} & {*other.source}), len({*one.target} & {*other.target})
+    sizes = (len(phrase.source) * len(phrase.target) for phrase in (one, other))
+    return 2 * source * target * OVERLAP_UNIT // sum(sizes)
 
 
 def _check_range(name: str, links: frozenset, shape: tuple[int, int]) -> None:

@@ -12,7 +12,9 @@ import numpy as np
 
 from otalign.alignment import Level
 
-Counted = Literal["links+nulls", "links", "nulls"]
+Counted = Literal["links+nulls", "links", "nulls", "phrases", "soft_phrases"]
+TALLIES = ("links+nulls", "links", "nulls", "phrases")
+OVERLAP_UNIT = 1_000_000  # the overlap of two equal phrases: shares are counted in millionths
 
 COLUMNS = (
     *("source_words", "target_words"),
@@ -21,7 +23,10 @@ COLUMNS = (
     *("target_nulls_correct", "target_nulls_predicted", "target_nulls_gold"),
     # For AER, whatever the level: |S|, |A ∩ S| and |A ∩ (S ∪ P)| of the predicted links A.
     *("sure", "sure_predicted", "allowed_predicted"),
-    *("gold_groups", "gold_phrases"),
+    "gold_groups",
+    *("phrases_correct", "phrases_predicted", "phrases_gold"),
+    # Sums over phrases of the best overlap with one of the other side, in units of 1 / OVERLAP_UNIT.
+    *("phrase_precision_overlap", "phrase_recall_overlap"),
 )
 GOLD_COLUMNS = [k for k, name in enumerate(COLUMNS) if "words" in name or "gold" in name or name == "sure"]
 
@@ -150,22 +155,31 @@ class Counts:
         return self.table[:, COLUMNS.index(name)]
 
     def tally(self, counted: Counted) -> Tally:
-        """Return the tallies of each pair for links, nulls or both, (N,).
+        """Return the tallies of each pair for links, nulls or both, or for phrases, (N,).
 
         Args:
-            counted: `links`, `nulls` or `links+nulls`.
+            counted: `links`, `nulls`, `links+nulls` or `phrases`.
 
         Raises:
             ValueError: If `counted` is none of these.
         """
         match counted:
-            case "links":
-                return self._tally("links")
+            case "links" | "phrases":
+                return self._tally(counted)
             case "nulls":
                 return self._tally("source_nulls") + self._tally("target_nulls")
             case "links+nulls":
                 return self.tally("links") + self.tally("nulls")
-        raise ValueError(f"counted must be one of {', '.join(get_args(Counted))}, got {counted!r}")
+        raise ValueError(f"counted must be one of {', '.join(TALLIES)}, got {counted!r}")
+
+    def soft_tallies(self) -> tuple[Tally, Tally]:
+        """Return the tallies of phrases by their overlap, for precision and for recall, (N,) each."""
+        predicted, gold = self.column("phrases_predicted"), self.column("phrases_gold")
+        precision, recall = (
+            Tally(self.column(f"phrase_{rate}_overlap") / OVERLAP_UNIT, predicted, gold)
+            for rate in ("precision", "recall")
+        )
+        return precision, recall
 
     @property
     def exact_match(self) -> np.ndarray:
@@ -189,7 +203,7 @@ class Counts:
 
         A group is a set of links connected by shared words; a group with several links is a phrase.
         """
-        return self.column("gold_phrases") / np.maximum(self.column("gold_groups"), 1)
+        return self.column("phrases_gold") / np.maximum(self.column("gold_groups"), 1)
 
     def _tally(self, kind: str) -> Tally:
         return Tally(*(self.column(f"{kind}_{part}") for part in ("correct", "predicted", "gold")))

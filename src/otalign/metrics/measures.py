@@ -1,8 +1,8 @@
 """Scores of a corpus, each a function of the means over pairs of what was counted.
 
-Precision and recall count links and null words alike. Macro precision and recall are means over pairs, and F1
-is computed from the two means; micro scores treat all pairs as one. Since scores are functions of means, the
-same few lines score a corpus, each pair, and thousands of resamples.
+Precision and recall count links and null words alike, or only one of them, or phrases. Macro precision and
+recall are means over pairs, and F1 is computed from the two means; micro scores treat all pairs as one. Since
+scores are functions of means, the same few lines score a corpus, each pair, and thousands of resamples.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -26,7 +26,7 @@ class Measure:
         name: Its name.
         label: Its name as it is printed.
         average: Whether pairs are averaged (macro) or pooled (micro).
-        counted: What is counted: links, nulls or both.
+        counted: What is counted: links, nulls or both, phrases, or their overlap.
         terms: Function from counts to the K terms of each pair, (N, K).
         value: Function from means of terms to scores, (…, K) → (…).
         per_pair: Whether `per_pair` returns it. For a single pair micro and macro scores are the same, so
@@ -69,18 +69,26 @@ class Measure:
         return np.asarray(self.value(self.terms(counts)), dtype=float)
 
 
+def _get_tallies(counts: Counts, counted: Counted) -> tuple[Tally, Tally]:
+    """Return the tallies of precision and of recall, which differ only where an overlap counts."""
+    if counted == "soft_phrases":
+        return counts.soft_tallies()
+    tally = counts.tally(counted)
+    return tally, tally
+
+
 def _make_macro_terms(counted: Counted) -> Callable[[Counts], np.ndarray]:
     def terms(counts: Counts) -> np.ndarray:
-        tally = counts.tally(counted)
-        return np.stack([tally.precision, tally.recall], axis=-1)
+        guessed, true = _get_tallies(counts, counted)
+        return np.stack([guessed.precision, true.recall], axis=-1)
 
     return terms
 
 
 def _make_micro_terms(counted: Counted) -> Callable[[Counts], np.ndarray]:
     def terms(counts: Counts) -> np.ndarray:
-        tally = counts.tally(counted)
-        return np.stack([tally.correct, tally.predicted, tally.gold], axis=-1)
+        guessed, true = _get_tallies(counts, counted)
+        return np.stack([guessed.correct, true.correct, true.predicted, true.gold], axis=-1)
 
     return terms
 
@@ -90,8 +98,8 @@ def _compute_macro_rates(means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _compute_micro_rates(means: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    tally = Tally(means[..., 0], means[..., 1], means[..., 2])
-    return tally.precision, tally.recall
+    guessed, true = (Tally(means[..., k], means[..., 2], means[..., 3]) for k in (0, 1))
+    return guessed.precision, true.recall
 
 
 def _make_rate_measures(average: Average, counted: Counted) -> list[Measure]:
@@ -137,6 +145,8 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             *_make_rate_measures("macro", "links+nulls"),
             *_make_rate_measures("macro", "links"),
             *_make_rate_measures("macro", "nulls"),
+            *_make_rate_measures("macro", "phrases"),
+            *_make_rate_measures("macro", "soft_phrases"),
             Measure(
                 "exact_match",
                 "exact match",
@@ -148,6 +158,8 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
             *_make_rate_measures("micro", "links+nulls"),
             *_make_rate_measures("micro", "links"),
             *_make_rate_measures("micro", "nulls"),
+            *_make_rate_measures("micro", "phrases"),
+            *_make_rate_measures("micro", "soft_phrases"),
             Measure("aer", "AER", "micro", "links", _compute_aer_terms, _compute_aer),
         ]
     }
