@@ -90,3 +90,13 @@ def test_a_difference_reports_its_progress():
     difference(old, new, make_toy_aligner(), progress=lambda *report: reports.append(report))
     assert reports[0][:2] == ("matching sentences", 0)
     assert all(done < of for _, done, of in reports)
+
+
+def test_a_pager_may_be_left_before_the_end(command, command_server, tmp_path):
+    (tmp_path / "many.tsv").write_text("a b c d e f\tc d e f a b\t0-0\n" * 5_000)
+    screen, device = pty.openpty()
+    asked = command("show", "many.tsv")
+    asked["env"] |= {"PAGER": "true", "TERM": "xterm-256color"}
+    assert command_server.run(**asked, stdout=device).returncode == 0
+    os.close(device)
+    os.close(screen)

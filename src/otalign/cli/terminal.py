@@ -64,13 +64,21 @@ def open_pager(wanted: bool = True, *, tables: bool = False) -> Iterator[Console
     assert pager.stdin is not None
     try:
         width = shutil.get_terminal_size().columns
-        yield _make_console(tables, file=pager.stdin, force_terminal=True, width=width)
+        with suppress(BrokenPipeError):  # the user has left the pager before the end
+            yield _make_console(tables, file=pager.stdin, force_terminal=True, width=width)
     finally:
         _wait_for_pager(pager, pager.stdin)
 
 
+class _PipedConsole(Console):
+    """A console that raises BrokenPipeError, where that of Rich ends the program with status 1."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def _make_console(tables: bool, **options: Any) -> Console:
-    console = Console(highlight=False, soft_wrap=tables, **options)
+    console = _PipedConsole(highlight=False, soft_wrap=tables, **options)
     if tables:
         console.width = max(console.width, WIDEST)
     return console
