@@ -2,11 +2,10 @@
 
 import ast
 import json
-import shutil
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from otalign import Alignment, Alignments, Link
 from otalign.render.svg import svg
@@ -42,15 +41,17 @@ def shown_by(cell: str, names: dict[str, Any]) -> Any:
     return None
 
 
-def test_the_notebook_of_the_examples_runs(tmp_path, monkeypatch, tiny_model):
-    pytest.importorskip("matplotlib")
-    shutil.copytree(tiny_model("bert"), tmp_path / "minilm-l6")  # of no understanding, but of the same kind
+def test_the_notebook_of_the_examples_runs_with_the_shipped_model_alone(tmp_path, monkeypatch):
+    for missing in ("torch", "transformers"):
+        monkeypatch.setitem(sys.modules, missing, None)  # importing it fails, as where it is not installed
+    monkeypatch.delenv("OTALIGN_MODEL", raising=False)
     monkeypatch.chdir(tmp_path)
     cells = [cell for cell in json.loads(NOTEBOOK.read_text("utf-8"))["cells"] if cell["cell_type"] == "code"]
     assert all(cell["outputs"] == [] for cell in cells), "outputs would grow old"
     names: dict[str, Any] = {}
-    shown = [shown_by("".join(cell["source"]).replace("layer=4", "layer=3"), names) for cell in cells]
+    shown = [shown_by("".join(cell["source"]), names) for cell in cells]
     pictures = [one._repr_html_() for one in shown if hasattr(one, "_repr_html_")]
     assert [html.count("<svg") for html in pictures] == [1, 2]
-    for name in ("matrix.pdf", "arcs.png", "report.html"):
+    figures = ("matrix.pdf", "arcs.png") if find_spec("matplotlib") else ()
+    for name in ("report.html", *figures):
         assert (tmp_path / name).stat().st_size > 1_000

@@ -1,4 +1,4 @@
-"""Bars appear on a terminal once work takes a while, and only then."""
+"""Bars appear on a terminal once work takes a while, and only then; long output goes to a pager."""
 
 import os
 import pty
@@ -10,6 +10,8 @@ import pytest
 
 from otalign.cli import terminal
 from otalign.cli.terminal import show_activity, with_progress
+from otalign.diff import difference
+from tests.diff.toy_aligner import make_toy_aligner
 
 
 @pytest.fixture
@@ -55,3 +57,46 @@ def test_work_that_counts_nothing_shows_a_bar_too(show):
 
 def test_short_work_shows_no_bar(show):
     assert show(lambda: count_slowly(0), delay=60) == "end"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "rc", "shown"),
+    [
+        (("diff", "It rained today.", "It snowed today."), 1, "snowed"),
+        (("evaluate", "links.txt", "gold.tsv"), 0, "recall"),
+        (("models",), 0, "layer"),
+        (("models", "small"), 0, "licence"),
+    ],
+)
+def test_long_output_of_every_command_goes_to_the_pager(
+    command, command_server, tmp_path, arguments, rc, shown
+):
+    (tmp_path / "links.txt").write_text("0-0\n")
+    (tmp_path / "gold.tsv").write_text("a b\tc d\t0-0\n")
+    for more in ((), ("--no-pager",)):
+        screen, device = pty.openpty()
+        asked = command(*arguments, *more)
+        asked["env"] |= {"PAGER": "tr a-z A-Z", "TERM": "xterm-256color"}
+        assert command_server.run(**asked, stdout=device).returncode == rc
+        os.close(device)
+        text = os.read(screen, 1 << 16).decode(errors="replace")
+        os.close(screen)
+        assert (shown.upper() if not more else shown) in text
+
+
+def test_a_difference_reports_its_progress():
+    reports = []
+    old, new = ("He sings. It rains. We walk home.", "It snows a lot. He danced. They ride.")
+    difference(old, new, make_toy_aligner(), progress=lambda *report: reports.append(report))
+    assert reports[0][:2] == ("matching sentences", 0)
+    assert all(done < of for _, done, of in reports)
+
+
+def test_a_pager_may_be_left_before_the_end(command, command_server, tmp_path):
+    (tmp_path / "many.tsv").write_text("a b c d e f\tc d e f a b\t0-0\n" * 5_000)
+    screen, device = pty.openpty()
+    asked = command("show", "many.tsv")
+    asked["env"] |= {"PAGER": "true", "TERM": "xterm-256color"}
+    assert command_server.run(**asked, stdout=device).returncode == 0
+    os.close(device)
+    os.close(screen)

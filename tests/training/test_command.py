@@ -34,7 +34,7 @@ def run(tiny_model, tmp_path, monkeypatch, capsys):
     return run
 
 
-FILES = ("train.jsonl", "--dev", "dev.jsonl", "--from", "jsonl")
+FILES = ("train.jsonl", "--dev", "dev.jsonl")
 
 
 def test_own_files_become_an_aligner_with_its_record(run, tmp_path):
@@ -142,7 +142,7 @@ def test_the_same_folder_with_another_train_or_dev_set_is_refused(run, tmp_path,
     ("arguments", "message"),
     [
         (("none.jsonl", "--dev", "dev.jsonl"), "there is no file or corpus none.jsonl"),
-        (("train.jsonl", "--from", "jsonl"), "--dev is missing: train.jsonl is a file"),
+        (("train.jsonl",), "--dev is missing: train.jsonl is a file"),
         (("mtref", "--dev", "dev.jsonl"), "--dev applies only to files; remove it"),
         (("newsela", "--data", "."), "newsela has no train set; take one that has: msr-rte"),
         ((*FILES, "--problem", "ot"), "--problem must be one of learned, bot, pot, uot, got 'ot'"),

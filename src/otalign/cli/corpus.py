@@ -9,8 +9,8 @@ from rich.table import Table
 
 from otalign.alignment import Level
 from otalign.cli.help import add_command, make_app
-from otalign.cli.options import AsJson, CorpusName, DataFolder
-from otalign.cli.terminal import make_console, show_activity
+from otalign.cli.options import AsJson, CorpusName, DataFolder, NoPager
+from otalign.cli.terminal import open_pager, show_activity
 from otalign.gold import Gold
 from otalign.io import CORPORA, load
 from otalign.metrics import count
@@ -40,6 +40,7 @@ def stats(
     ],
     data: DataFolder = None,
     as_json: AsJson = False,
+    no_pager: NoPager = False,
 ) -> None:
     """Count pairs, words, links, nulls and phrases of corpora.
 
@@ -52,7 +53,11 @@ def stats(
     """
     with show_activity("counting"):
         rows = [row for name in names for row in _rows(name, data)]
-    _show(rows, as_json)
+    if as_json:
+        print(json.dumps(rows, indent=2, ensure_ascii=False, allow_nan=False))
+        return
+    with open_pager(not no_pager, tables=True) as console:
+        console.print(_make_table(rows))
 
 
 def _rows(name: str, data: Path | None) -> list[dict[str, Any]]:
@@ -86,16 +91,13 @@ def _row(name: str, split: str, level: Level, golds: tuple[Gold, ...], trained: 
     }
 
 
-def _show(rows: list[dict[str, Any]], as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(rows, indent=2, ensure_ascii=False, allow_nan=False))
-        return
+def _make_table(rows: list[dict[str, Any]]) -> Table:
     table = Table(box=None, header_style="bold", pad_edge=False)
     for column, value in rows[0].items():
         table.add_column(column, justify="right" if isinstance(value, int | float) else "left", no_wrap=True)
     for row in rows:
         table.add_row(*map(_cell, row.values()))
-    make_console().print(table)
+    return table
 
 
 def _cell(value: Any) -> str:

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import Console
 
 from otalign.cli.aligner_options import AlignerOptions, with_aligner_options
 from otalign.cli.input import check_input
 from otalign.cli.methods import check_method
-from otalign.cli.options import INPUT, LIMIT_HELP, OUTPUT
+from otalign.cli.options import INPUT, LIMIT_HELP, OUTPUT, NoPager
 from otalign.cli.output import open_output
+from otalign.cli.terminal import bars, open_pager
 from otalign.diff import difference
 from otalign.io import ReaderLimits
 from otalign.io.lines import MAX_LINE_BYTES, STDIN, read_lines
@@ -73,6 +73,7 @@ def diff(
             rich_help_panel=OUTPUT,
         ),
     ] = 1,
+    no_pager: NoPager = False,
     max_bytes: Annotated[
         int, typer.Option(min=1, metavar="N", help="Largest text, in bytes.", rich_help_panel=INPUT)
     ] = MAX_LINE_BYTES,
@@ -109,13 +110,18 @@ def diff(
     for name, text in zip(names, texts, strict=True):
         _check_sentences(name, text, max_words)
     with open_output(html, [name for name in (old, new) if not _is_text(name)]) as out:
-        found = difference(*texts, aligner.load(), ignore_case=ignore_case)
+        with bars() as progress:
+            progress("loading the model", 0, None)
+            method = aligner.load()
+            progress("loading the model", 1, 1)
+            found = difference(*texts, method, ignore_case=ignore_case, progress=progress)
         if html is not None:
             out.write(changes_page(found, " → ".join(names)).encode())
     if as_json:
         print(json.dumps(found.to_dict(), ensure_ascii=False, allow_nan=False))
     elif html is None:
-        Console(highlight=False).print(changes(found, context, only or (), columns=columns))
+        with open_pager(not no_pager) as console:
+            console.print(changes(found, context, only or (), columns=columns))
     if not found.same:
         raise typer.Exit(1)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 from rich.table import Table
 
 from otalign.cli.gold import read_golds
@@ -22,6 +23,7 @@ from otalign.cli.options import (
     FormerFormat,
     GoldFormat,
     GoldLevel,
+    NoPager,
     Split,
     WordsFiles,
     WordsFormat,
@@ -29,7 +31,7 @@ from otalign.cli.options import (
     with_limits,
 )
 from otalign.cli.predictions import read_predictions
-from otalign.cli.terminal import make_console, show_activity
+from otalign.cli.terminal import open_pager, show_activity
 from otalign.io import CORPORA, ReaderLimits
 from otalign.metrics import (
     MEASURES,
@@ -113,6 +115,7 @@ def evaluate(
     ] = 0,
     data: DataFolder = None,
     as_json: AsJson = False,
+    no_pager: NoPager = False,
 ) -> None:
     """Score predictions against gold, and compare systems.
 
@@ -155,7 +158,8 @@ def evaluate(
     if as_json:
         print(json.dumps(report, indent=2, allow_nan=False))
     else:
-        _show(report, by)
+        with open_pager(not no_pager, tables=True) as console:
+            _show(report, by, console)
 
 
 def _score_system(counts: Counts, resampling: Resampling, by: Grouping | None, bins: int) -> dict[str, Any]:
@@ -185,8 +189,7 @@ def _compare_systems(counted: dict[str, Counts], resampling: Resampling) -> list
     return found
 
 
-def _show(report: dict[str, Any], by: str | None) -> None:
-    screen = make_console()
+def _show(report: dict[str, Any], by: str | None, screen: Console) -> None:
     for name, found in report["systems"].items():
         table = Table(title=name, title_justify="left", box=None, header_style="bold", pad_edge=False)
         table.add_column("")

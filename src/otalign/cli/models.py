@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
+from rich.console import Console
 from rich.table import Table
 
 from otalign import models as installed
 from otalign.alignment import LEVELS
 from otalign.cli.options import AsJson, NoPager
-from otalign.cli.terminal import make_console, open_pager, show_activity
+from otalign.cli.terminal import open_pager, show_activity
 from otalign.failures import describe
 from otalign.models import InstalledModel, Measured, ModelCard
 
@@ -68,8 +69,9 @@ def models(
             count = len(card.measured.digests) if card else 0
             print(f"{model.name}: {error or f'{count} files match their digests'}")
     else:
-        for one in reports:
-            _show(one)
+        with open_pager(not no_pager, tables=True) as console:
+            for one in reports:
+                _show(one, console)
     if check and any(one.error for one in reports):
         raise typer.Exit(1)
 
@@ -92,18 +94,18 @@ def _report(model: InstalledModel, check: bool) -> ModelReport:
     return ModelReport(model, card, None)
 
 
-def _show(report: ModelReport) -> None:
+def _show(report: ModelReport, console: Console) -> None:
     model, card, error = report
     if card is None:
-        print(f"{model.name}: from {model.origin}, cannot be used: {error}")
+        console.print(f"{model.name}: from {model.origin}, cannot be used: {error}", markup=False)
         return
     facts = (f"{card.bytes / 1e6:.1f} MB", *card.languages, card.licence, f"from {model.origin}")
-    print(f"{model.name}: {', '.join(fact for fact in facts if fact)}")
+    console.print(f"{model.name}: {', '.join(fact for fact in facts if fact)}", markup=False)
     training = f", trained on {card.trained}" if card.trained else ""
-    print(f"{card.encoder} up to layer {card.layer}{training}")
+    console.print(f"{card.encoder} up to layer {card.layer}{training}", markup=False)
     if card.measured.mean is not None:
-        print(f"test F1 as it is, mean {100 * card.measured.mean:.1f}")
-        make_console().print(_make_table(card.measured))
+        console.print(f"test F1 as it is, mean {100 * card.measured.mean:.1f}")
+        console.print(_make_table(card.measured))
 
 
 def _make_table(measured: Measured) -> Table:

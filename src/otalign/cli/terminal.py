@@ -40,14 +40,8 @@ LESS = (
 WIDEST = 160  # characters of our widest table; in less, its lines wrap, which beats folded cells
 
 
-def make_console() -> Console:
-    """Return a console that never folds the cells of a table."""
-    plain = Console(highlight=False, soft_wrap=True)
-    return plain if plain.width >= WIDEST else Console(highlight=False, soft_wrap=True, width=WIDEST)
-
-
 @contextmanager
-def open_pager(wanted: bool = True) -> Iterator[Console]:
+def open_pager(wanted: bool = True, *, tables: bool = False) -> Iterator[Console]:
     """Send output to a pager if it goes to a terminal, as git does.
 
     The pager is that of the variable OTALIGN_PAGER, else of PAGER, else less; `cat` or nothing stands for
@@ -55,23 +49,39 @@ def open_pager(wanted: bool = True) -> Iterator[Console]:
 
     Args:
         wanted: Whether there may be a pager.
+        tables: Whether tables are printed, whose cells are never folded: a long line goes on below.
 
     Yields:
         The console to print to.
     """
     command = shlex.split(_find_pager()) if wanted and sys.stdout.isatty() else []
     if not command or not shutil.which(command[0]):
-        yield Console(highlight=False)
+        yield _make_console(tables)
         return
     sys.stdout.flush()
     environment = {"LESS": LESS, "LESSCHARSET": "utf-8", "LV": "-c", **os.environ}
     pager = subprocess.Popen(command, stdin=subprocess.PIPE, env=environment, text=True, encoding="utf-8")
     assert pager.stdin is not None
-    size = shutil.get_terminal_size()
     try:
-        yield Console(file=pager.stdin, highlight=False, force_terminal=True, width=size.columns)
+        width = shutil.get_terminal_size().columns
+        with suppress(BrokenPipeError):  # the user has left the pager before the end
+            yield _make_console(tables, file=pager.stdin, force_terminal=True, width=width)
     finally:
         _wait_for_pager(pager, pager.stdin)
+
+
+class _PipedConsole(Console):
+    """A console that raises BrokenPipeError, where that of Rich ends the program with status 1."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+def _make_console(tables: bool, **options: Any) -> Console:
+    console = _PipedConsole(highlight=False, soft_wrap=tables, **options)
+    if tables:
+        console.width = max(console.width, WIDEST)
+    return console
 
 
 def _find_pager() -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from otalign.alignment import Level
-from otalign.cli.options import FORMAT_HELP, DataFolder
+from otalign.cli.options import FORMAT_HELP, GUESSED, DataFolder, FormatName
 from otalign.cli.training import Precision, TrainableProblem
 from otalign.io import CORPORA
 from otalign.training.augmentation import KINDS
@@ -45,8 +45,15 @@ class TrainOptions:
         _option("Input", metavar="FILE", help="Dev set of the files; may be given several times."),
     ] = None
     format: Annotated[
-        str, _option("Input", "--from", metavar="FORMAT", help="Format of the files. " + FORMAT_HELP)
-    ] = "multimwa"
+        FormatName | None,
+        _option(
+            "Input",
+            "--from",
+            metavar="FORMAT",
+            help="Format of the files. " + FORMAT_HELP,
+            show_default=GUESSED,
+        ),
+    ] = None
     data: DataFolder = None
     fold: Annotated[
         str | None,

@@ -28,7 +28,7 @@ DEFAULTS = {"tau": 0.4}  # parameters that differ from those of an aligner that 
 def read_sources(
     names: list[str],
     devs: list[Path],
-    format: str,
+    format: str | None,
     data: Path | None,
     limit: int | None,
     fold: str | None = None,
@@ -38,7 +38,7 @@ def read_sources(
     Args:
         names: Names of corpora, and files to learn from.
         devs: Files of the dev set.
-        format: Format of the files.
+        format: Format of the files, or None to guess it for each.
         data: Folder of the corpora.
         limit: Maximum number of pairs of each set.
         fold: The only fold of each dev set that is not learned from, as K/N.

@@ -6,6 +6,7 @@ from otalign.aligner import Aligner
 from otalign.diff.difference import Difference, Passage, Piece
 from otalign.diff.fates import Key, pieces
 from otalign.diff.matching import SentenceMatch, in_order, matches
+from otalign.progress import Progress, no_progress
 from otalign.text.matching import normalize_spaces
 from otalign.text.sentences import Document, Span, document
 
@@ -13,7 +14,12 @@ MIN_PASSAGES = 64  # passages whose mean embedding is subtracted, if the texts h
 
 
 def difference(
-    old: str | Document, new: str | Document, aligner: Aligner, *, ignore_case: bool = False
+    old: str | Document,
+    new: str | Document,
+    aligner: Aligner,
+    *,
+    ignore_case: bool = False,
+    progress: Progress = no_progress,
 ) -> Difference:
     """Compare two versions of a text.
 
@@ -22,6 +28,7 @@ def difference(
         new: The new text, or its sentences.
         aligner: Aligner for the words of edited sentences; its encoder also matches the sentences.
         ignore_case: Whether upper and lower case count as equal.
+        progress: Function that is called with a description, the amount done, and the total.
 
     Returns:
         The difference: passages of corresponding sentences, with the changes in each.
@@ -34,9 +41,9 @@ def difference(
     """
     old, new = (document(text) if isinstance(text, str) else text for text in (old, new))
     key = str.casefold if ignore_case else str
-    matched = matches(old, new, aligner.encoder, key)
+    matched = matches(old, new, aligner.encoder, key, progress)
     spans = {match: (_join_spans(old, match.old), _join_spans(new, match.new)) for match in matched}
-    pieces_by_match = _align_matches(spans, old, new, aligner, key)
+    pieces_by_match = _align_matches(spans, old, new, aligner, key, progress)
     lengths = {match: end - start for match, (_, (start, end)) in spans.items()}
     unmoved = in_order(matched, lengths)
     passages = [
@@ -51,6 +58,7 @@ def _align_matches(
     new: Document,
     aligner: Aligner,
     key: Key,
+    progress: Progress,
 ) -> dict[SentenceMatch, tuple[Piece, ...]]:
     """Return the pieces of each match, given its spans in both texts."""
     texts = {match: (old.text[slice(*a)], new.text[slice(*b)]) for match, (a, b) in spans.items()}
@@ -62,7 +70,8 @@ def _align_matches(
     # The mean embedding of a few pairs says little: some unchanged pairs are added.
     unchanged = same[: max(MIN_PASSAGES - len(edited), 0)] if edited else []
     alignments = aligner.align_many(texts[match] for match in (*edited, *unchanged))
-    for match, alignment in zip(edited, alignments, strict=False):
+    for number, (match, alignment) in enumerate(zip(edited, alignments, strict=False)):
+        progress("aligning words", number, len(edited))
         (old_start, _), (new_start, _) = spans[match]
         result[match] = pieces(alignment, old_start, new_start, key)
     return result

@@ -17,6 +17,7 @@ import numpy as np
 from otalign.diff.vectors import cosines, sentence_vectors
 from otalign.encoders import Encoder
 from otalign.ot import Entropic, Unbalanced, solve
+from otalign.progress import Progress, no_progress
 from otalign.text.matching import match_identical
 from otalign.text.sentences import Document
 from otalign.text.words import tokenize
@@ -49,7 +50,11 @@ class SentenceMatch(NamedTuple):
 
 
 def matches(
-    old: Document, new: Document, encoder: Encoder, key: Callable[[str], str] = str
+    old: Document,
+    new: Document,
+    encoder: Encoder,
+    key: Callable[[str], str] = str,
+    progress: Progress = no_progress,
 ) -> list[SentenceMatch]:
     """Match sentences, each at most once; matches are in the order of the old text.
 
@@ -58,6 +63,7 @@ def matches(
         new: The new text.
         encoder: Encoder for the vectors of sentences that are not identical.
         key: Function whose value is the same for identical sentences.
+        progress: Function that is called with a description, the amount done, and the total.
     """
     same = match_identical(old, new, key)
     anchors = same | _match_in_place(old, new, same)
@@ -67,7 +73,7 @@ def matches(
     if left and right:
         texts = [old.sentences[i] for i in left] + [new.sentences[j] for j in right]
         others = [old.sentences[i] for i in anchors][: max(MIN_SENTENCES - len(texts), 0)]
-        vectors = sentence_vectors([*texts, *others], encoder)
+        vectors = sentence_vectors([*texts, *others], encoder, progress)
         distances = _compute_distances(left, right, anchors, len(old), len(new))
         words = [_count_words(text) for text in texts]
         n = len(left)

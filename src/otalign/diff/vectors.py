@@ -14,13 +14,14 @@ import numpy as np
 from otalign.encoders import Embeddings, Encoder
 from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.whitening import Centre
+from otalign.progress import Progress, no_progress
 from otalign.text.spelling import embed_spelling
 from otalign.text.words import Sentence, tokenize
 
 WHITENING = 0.5
 HALF_WEIGHT_SHARE = 1e-3  # share of all words at which a word has half the weight
 PRIOR_WORDS = 1000  # added to the number of words: in a short text, two occurrences are not frequent
-CHUNK = 512  # sentences in memory at once
+CHUNK = 512  # sentences in memory at once, and between reports of progress
 # Length of the part for spelling, relative to that of the embeddings. Chosen like MIN_COSINE in `matching`:
 # at 0, 0.5 and 1 the F1 of the matches has a mean of 90.9, 91.9 and 90.8.
 SPELLING = 0.5
@@ -55,8 +56,16 @@ BACKGROUND = (
 )
 
 
-def sentence_vectors(sentences: Sequence[str], encoder: Encoder) -> np.ndarray:
-    """Return a vector for each sentence, (n, D)."""
+def sentence_vectors(
+    sentences: Sequence[str], encoder: Encoder, progress: Progress = no_progress
+) -> np.ndarray:
+    """Return a vector for each sentence, (n, D).
+
+    Args:
+        sentences: The sentences.
+        encoder: Encoder of their words.
+        progress: Function that is called with a description, the amount done, and the total.
+    """
     tokenized = [tokenize(text) for text in (*sentences, *BACKGROUND)]
     weights = _compute_weights(tokenized)
     sums: list[np.ndarray] = []
@@ -64,6 +73,7 @@ def sentence_vectors(sentences: Sequence[str], encoder: Encoder) -> np.ndarray:
 
     def encode_chunks() -> Iterator[Embeddings]:
         for start in range(0, len(tokenized), CHUNK):
+            progress("matching sentences", start, len(tokenized))
             chunk = tokenized[start : start + CHUNK]
             embeddings = _encode_separately(chunk, encoder)
             for k, sentence in enumerate(chunk):
