@@ -13,7 +13,7 @@ import typer
 
 from otalign.cli import app
 from otalign.cli.help import name_options
-from otalign.cli.options import PANELS
+from otalign.cli.panels import PANELS
 from otalign.problems import PARAMETERS, PROBLEMS, ProblemName
 
 GROUP = typer.main.get_command(app)

@@ -11,8 +11,9 @@ from rich.console import Console
 from otalign.cli.aligner_options import AlignerOptions, with_aligner_options
 from otalign.cli.input import check_input
 from otalign.cli.methods import check_method
-from otalign.cli.options import INPUT, LIMIT_HELP, OUTPUT
+from otalign.cli.options import LIMIT_HELP
 from otalign.cli.output import open_output
+from otalign.cli.panels import INPUT, OUTPUT
 from otalign.diff import difference
 from otalign.io import ReaderLimits
 from otalign.io.lines import MAX_LINE_BYTES, STDIN, read_lines

@@ -8,13 +8,18 @@ import inspect
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib import import_module
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
-from otalign.cli.options import PANELS
+from otalign.cli.panels import PANELS
 from otalign.suggestions import suggest
 
 FORMER = {  # values that options once had, and what to give today
@@ -36,6 +41,12 @@ class PanelCommand(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters in the order of their panels."""
         return sorted(_hide_types(super().get_params(ctx)), key=_panel_order)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the arguments; values that need no conversion are kept as they are."""
+        for param in self.params:
+            param.process_value = partial(_process_value, param)
+        return super().parse_args(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, in colours if standard output is a terminal."""
@@ -90,11 +101,66 @@ class PanelGroup(TyperGroup):
             _write_plain_help(self, ctx, formatter)
 
 
-def make_app(*, add_completion: bool = False, **options: Any) -> typer.Typer:
+def make_lazy_group(package: str, summaries: Mapping[str, str]) -> type[PanelGroup]:
+    """Return a group that imports a command when it is asked for, so that others take no time.
+
+    Args:
+        package: The package with a module for each command, which holds a function or an application of the
+            same name.
+        summaries: The summary of each command by its name, in the order of the help.
+    """
+
+    class LazyGroup(PanelGroup):
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
+            self.commands: Any = _Commands(package, tuple(summaries))
+
+        def format_help(self, ctx: Any, formatter: Any) -> None:
+            known = copy(self)
+            known.commands = {name: PanelCommand(name, short_help=text) for name, text in summaries.items()}
+            super(LazyGroup, known).format_help(ctx, formatter)
+
+    return LazyGroup
+
+
+@dataclass(frozen=True)
+class _Commands(Mapping[str, Any]):
+    """The commands of a package, each built when it is looked up."""
+
+    package: str
+    names: tuple[str, ...]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.names:
+            raise KeyError(name)
+        return _build_command(self.package, name)
+
+
+@cache
+def _build_command(package: str, name: str) -> Any:
+    found = getattr(import_module(f"{package}.{name}"), name)
+    app = found
+    if not isinstance(found, typer.Typer):
+        app = make_app()
+        add_command(app, found)
+    command = get_command(app)
+    command.name = name
+    return command
+
+
+def make_app(
+    *, add_completion: bool = False, cls: type[PanelGroup] = PanelGroup, **options: Any
+) -> typer.Typer:
     """Return an application whose help is rich on a terminal and plain in a pipe."""
     return typer.Typer(
         add_completion=add_completion,
-        cls=PanelGroup,
+        cls=cls,
         no_args_is_help=True,
         rich_markup_mode="rich",
         pretty_exceptions_enable=False,
@@ -176,6 +242,23 @@ def _hide_types(params: list[Any]) -> list[Any]:
         if param.param_type_name == "argument" or param.is_flag:
             param.display_type_rich = lambda ctx: None
     return params
+
+
+def _process_value(param: Any, ctx: Any, value: Any) -> Any:
+    """Convert a value as Typer does, which imports Pydantic, unless it is a default or text already."""
+    kind = getattr(getattr(param, "type_descriptor", None), "annotation", None)
+    if not param.required and param.callback is None and kind is not None:
+        if value is None:
+            return () if param.multiple or param.nargs == -1 else None
+        if kind is str and isinstance(value, str):
+            return value
+        if kind == list[str] and isinstance(value, (list, tuple)):
+            return list(value)
+        if value is param.default and isinstance(value, (str, int, float)) and not isinstance(kind, type):
+            return value  # a literal
+        if value is param.default and type(value) is kind:
+            return value
+    return type(param).process_value(param, ctx, value)
 
 
 def _panel_order(param: Any) -> int:

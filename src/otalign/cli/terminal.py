@@ -10,26 +10,19 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import typer
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Task,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.progress import Progress as Bars
-from rich.text import Text
 
-from otalign.io import Reading
-from otalign.io.parquet import Rows
-from otalign.languages import LanguageWarning
+from otalign.failures import LanguageWarning
 from otalign.progress import Progress, no_progress
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import TaskID
+
+    from otalign.io import Reading
+    from otalign.io.parquet import Rows
 
 Item = TypeVar("Item")
 
@@ -40,14 +33,16 @@ LESS = (
 WIDEST = 160  # characters of our widest table; in less, its lines wrap, which beats folded cells
 
 
-def make_console() -> Console:
+def make_console() -> "Console":
     """Return a console that never folds the cells of a table."""
+    from rich.console import Console
+
     plain = Console(highlight=False, soft_wrap=True)
     return plain if plain.width >= WIDEST else Console(highlight=False, soft_wrap=True, width=WIDEST)
 
 
 @contextmanager
-def open_pager(wanted: bool = True) -> Iterator[Console]:
+def open_pager(wanted: bool = True) -> "Iterator[Console]":
     """Send output to a pager if it goes to a terminal, as git does.
 
     The pager is that of the variable OTALIGN_PAGER, else of PAGER, else less; `cat` or nothing stands for
@@ -59,6 +54,8 @@ def open_pager(wanted: bool = True) -> Iterator[Console]:
     Yields:
         The console to print to.
     """
+    from rich.console import Console
+
     command = shlex.split(_find_pager()) if wanted and sys.stdout.isatty() else []
     if not command or not shutil.which(command[0]):
         yield Console(highlight=False)
@@ -104,7 +101,7 @@ def show_language_warnings() -> None:
     warnings.showwarning = show
 
 
-def report_bad_lines(reading: Reading | Rows) -> None:
+def report_bad_lines(reading: "Reading | Rows") -> None:
     """Print on the error stream how many lines were left out, and how many gave a link twice."""
     for tally, what in ((reading.skipped, "bad, left out"), (reading.merged, "with a link given twice")):
         if tally.count:
@@ -158,13 +155,6 @@ def show_activity(what: str) -> Iterator[None]:
         yield
 
 
-class _Count(MofNCompleteColumn):
-    """The column of what is done, empty for work that reports no progress."""
-
-    def render(self, task: Task) -> Text:
-        return super().render(task) if task.total is not None or task.completed else Text()
-
-
 @contextmanager
 def bars() -> Iterator[Progress]:
     """Show a bar for each kind of work that reports progress, on the error stream if it is a terminal.
@@ -174,9 +164,9 @@ def bars() -> Iterator[Progress]:
     if not sys.stderr.isatty():
         yield no_progress
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), _Count())
-    columns = (*columns, TimeElapsedColumn(), TimeRemainingColumn())
-    shown = Bars(*columns, console=Console(stderr=True), transient=True)
+    from otalign.cli.bars import make_bars
+
+    shown = make_bars()
     tasks: dict[str, TaskID] = {}
     later = threading.Timer(DELAY, shown.start)
     later.daemon = True
