@@ -13,7 +13,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
-from typing import Any
+from typing import Any, Literal, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -40,13 +40,7 @@ class PanelCommand(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters in the order of their panels."""
-        return sorted(_hide_types(super().get_params(ctx)), key=_panel_order)
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Parse the arguments; values that need no conversion are kept as they are."""
-        for param in self.params:
-            param.process_value = partial(_process_value, param)
-        return super().parse_args(ctx, args)
+        return sorted(_prepare_params(super().get_params(ctx)), key=_panel_order)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, in colours if standard output is a terminal."""
@@ -91,7 +85,7 @@ class PanelGroup(TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters."""
-        return _hide_types(super().get_params(ctx))
+        return _prepare_params(super().get_params(ctx))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, in colours if standard output is a terminal."""
@@ -236,29 +230,31 @@ def _write_plain_help(command: Any, ctx: Any, formatter: Any) -> None:
     command.format_epilog(ctx, formatter)
 
 
-def _hide_types(params: list[Any]) -> list[Any]:
-    """Let the help show no types of arguments and flags, whose names say what they are."""
+def _prepare_params(params: list[Any]) -> list[Any]:
+    """Let the help show no types of arguments and flags, and let values be converted only where needed."""
     for param in params:
+        param.process_value = partial(_process_value, param)
         if param.param_type_name == "argument" or param.is_flag:
             param.display_type_rich = lambda ctx: None
     return params
 
 
 def _process_value(param: Any, ctx: Any, value: Any) -> Any:
-    """Convert a value as Typer does, which imports Pydantic, unless it is a default or text already."""
+    """Let Typer convert only a value that needs it, since its first conversion imports Pydantic."""
     kind = getattr(getattr(param, "type_descriptor", None), "annotation", None)
-    if not param.required and param.callback is None and kind is not None:
-        if value is None:
-            return () if param.multiple or param.nargs == -1 else None
-        if kind is str and isinstance(value, str):
-            return value
-        if kind == list[str] and isinstance(value, (list, tuple)):
-            return list(value)
-        if value is param.default and isinstance(value, (str, int, float)) and not isinstance(kind, type):
-            return value  # a literal
-        if value is param.default and type(value) is kind:
-            return value
-    return type(param).process_value(param, ctx, value)
+    several = param.multiple or param.nargs == -1
+    literal = get_origin(kind) is Literal and value == param.default
+    if value is None and kind is not None and not param.required:
+        value = () if several else None
+    elif kind == list[str] and several and value:
+        value = list(value)
+    elif not (
+        literal
+        or (kind in (str, int, float, bool) and type(value) is kind and value == param.default)
+        or (kind is str and type(value) is str)
+    ):
+        return type(param).process_value(param, ctx, value)
+    return value if param.callback is None else param.callback(ctx, param, value)
 
 
 def _panel_order(param: Any) -> int:
