@@ -21,8 +21,17 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
 
+from otalign.cli import COMMANDS
+
 ROOT = Path(__file__).parent.parent
-PRELOADED = ("onnxruntime", "tokenizers", "otalign.aligner", "otalign.cli")  # what most commands import
+PRELOADED = (  # what most commands import, some of it when a command is looked up
+    "onnxruntime",
+    "tokenizers",
+    "pydantic",
+    "rich.console",
+    "otalign.aligner",
+    *(f"otalign.cli.{name}" for name in COMMANDS),
+)
 _execute_python = multiprocessing.util.spawnv_passfds
 STREAMS = {"stdin": "w", "stdout": "r", "stderr": "r"}  # and the mode of a test's end of its pipe
 

@@ -77,3 +77,14 @@ def describe(error: BaseException, *, brief: bool = False) -> str:
     if brief and message and isinstance(error, EXPECTED):
         return message
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
+
+
+class LanguageWarning(UserWarning):
+    """The text seems to be in a language that the aligner does not know.
+
+    Example:
+        >>> import warnings
+        >>> from otalign.languages import LanguageWarning
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore", LanguageWarning)  # for this block alone
+    """

@@ -21,6 +21,7 @@ from itertools import islice
 import numpy as np
 
 from otalign.encoders import Encoder
+from otalign.failures import LanguageWarning as LanguageWarning  # light, for the command line
 from otalign.text.words import Pair, Sentence
 
 CHECKED_PAIRS = 100  # at the beginning of a run
@@ -54,17 +55,6 @@ OTHER_SCRIPT = re.compile(
 )
 LATIN_LETTER = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
 PUNCTUATION = ".,;:!?"  # that may follow a word
-
-
-class LanguageWarning(UserWarning):
-    """The text seems to be in a language that the aligner does not know.
-
-    Example:
-        >>> import warnings
-        >>> from otalign.languages import LanguageWarning
-        >>> with warnings.catch_warnings():
-        ...     warnings.simplefilter("ignore", LanguageWarning)  # for this block alone
-    """
 
 
 @dataclass(frozen=True)

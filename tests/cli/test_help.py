@@ -11,9 +11,10 @@ from typing import get_args
 import pytest
 import typer
 
+from otalign import cli
 from otalign.cli import app
 from otalign.cli.help import name_options
-from otalign.cli.options import PANELS
+from otalign.cli.panels import PANELS
 from otalign.problems import PARAMETERS, PROBLEMS, ProblemName
 
 GROUP = typer.main.get_command(app)
@@ -45,6 +46,19 @@ def test_every_option_has_a_phrase_that_says_what_it_sets(path):
         assert "[" not in param.help  # which rich would take for markup
         if param.param_type_name == "option" and param.rich_help_panel is not None:
             assert param.rich_help_panel in PANELS
+
+
+def test_the_help_of_the_program_has_the_summary_of_each_command():
+    assert {
+        name: command.short_help or command.help for name, command in GROUP.commands.items()
+    } == cli.COMMANDS
+
+
+def test_the_help_of_the_program_imports_no_command():
+    code = """import sys; sys.argv[1:] = ["--help"]
+try: __import__("otalign.cli").cli.main()
+finally: assert not {"numpy", "rich", "pydantic", "otalign.cli.align"} & set(sys.modules)"""
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
 
 
 @pytest.mark.parametrize("path", COMMANDS, ids="-".join)

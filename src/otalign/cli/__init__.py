@@ -13,28 +13,28 @@ from typer.main import get_command
 
 from otalign import __version__
 from otalign.atomic import DISK_FULL
-from otalign.cli.align import align
-from otalign.cli.convert import convert
-from otalign.cli.corpus import corpora
-from otalign.cli.diff import diff
-from otalign.cli.evaluate import evaluate
-from otalign.cli.export import export
-from otalign.cli.help import add_command, describe_usage_error, make_app
-from otalign.cli.models import models
-from otalign.cli.project import project
-from otalign.cli.serve import serve
-from otalign.cli.show import show
+from otalign.cli.help import describe_usage_error, make_app, make_lazy_group
 from otalign.cli.terminal import show_language_warnings
-from otalign.cli.train import train
-from otalign.cli.tune import tune
 from otalign.failures import ERRNO, explain_os_error
 
 TRAINING = ("torch", "transformers", "accelerate")  # libraries that only training cannot do without
 
-app = make_app(add_completion=True)
-for command in (align, show, diff, project, serve, evaluate, convert, tune, train, export, models):
-    add_command(app, command)
-app.add_typer(corpora, name="corpus")
+COMMANDS = {  # in the order of the help, which imports none of them
+    "align": "Find which words of two sentences correspond.",
+    "show": "Draw alignments on the terminal, as a page or as a picture.",
+    "diff": "Show what changed between two versions of a text.",
+    "project": "Carry labels of source words over to the target.",
+    "serve": "Serve an aligner over HTTP, with a page to try it.",
+    "evaluate": "Score predictions against gold, and compare systems.",
+    "convert": "Convert links from one file format to another.",
+    "tune": "Find the settings of an aligner that are best on a dev set.",
+    "train": "Train an aligner on gold links.",
+    "export": "Export a model to ONNX, to run it without torch.",
+    "models": "List the installed models, or print the card of one.",
+    "corpus": "List the gold corpora and count what is in them.",
+}
+
+app = make_app(add_completion=True, cls=make_lazy_group("otalign.cli", COMMANDS))
 
 
 UsageError: Any = typer.BadParameter.__base__  # of Click, whichever of the two that Typer uses

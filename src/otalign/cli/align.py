@@ -12,10 +12,6 @@ from otalign.cli.input import InputFormat, read_pairs
 from otalign.cli.methods import check_method, load_method, read_training_pairs
 from otalign.cli.options import (
     GUESSED,
-    HARDWARE,
-    INPUT,
-    LARGE,
-    OUTPUT,
     DataFolder,
     Matrix,
     NoPager,
@@ -32,6 +28,7 @@ from otalign.cli.output import (
     open_output,
     write_alignments,
 )
+from otalign.cli.panels import HARDWARE, INPUT, LARGE, OUTPUT
 from otalign.cli.shards import ShardOptions, align_in_shards
 from otalign.cli.terminal import bars, open_pager, with_progress
 from otalign.engines import Folder, OutputFormat

@@ -12,18 +12,8 @@ from otalign.aligner import Aligner
 from otalign.alignment import Level
 from otalign.baselines import Symmetrisation
 from otalign.baselines.aligners import MATCHINGS
-from otalign.cli.options import (
-    FAST_ALIGN,
-    HARDWARE,
-    MODEL,
-    SIMALIGN,
-    TRANSPORT,
-    BatchSize,
-    Device,
-    Layer,
-    Threads,
-    expand_parameter,
-)
+from otalign.cli.options import BatchSize, Device, Layer, Threads, expand_parameter
+from otalign.cli.panels import FAST_ALIGN, HARDWARE, MODEL, SIMALIGN, TRANSPORT
 from otalign.models import list_models
 from otalign.ot import Entropic, Exact
 from otalign.problems import PARAMETERS, PROBLEMS, ProblemName

@@ -9,17 +9,9 @@ import typer
 
 from otalign.alignment import Level
 from otalign.cli.input import find_format, read_words
-from otalign.cli.options import (
-    GUESSED,
-    INPUT,
-    OUTPUT,
-    FormatName,
-    WordsFiles,
-    WordsFormat,
-    describe_formats,
-    with_limits,
-)
+from otalign.cli.options import GUESSED, FormatName, WordsFiles, WordsFormat, describe_formats, with_limits
 from otalign.cli.output import check_output, choose_by_suffix
+from otalign.cli.panels import INPUT, OUTPUT
 from otalign.cli.terminal import report_bad_lines, with_progress
 from otalign.gold import Gold
 from otalign.io import FORMATS, Item, ReaderLimits, read, write

@@ -111,6 +111,6 @@ def _cell(value: Any) -> str:
     return str(value)
 
 
-corpora = make_app(help="List the gold corpora and count what is in them.")
-add_command(corpora, list_corpora, "list")
-add_command(corpora, stats)
+corpus = make_app(help="List the gold corpora and count what is in them.")
+add_command(corpus, list_corpora, "list")
+add_command(corpus, stats)

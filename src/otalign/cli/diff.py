@@ -10,8 +10,9 @@ import typer
 from otalign.cli.aligner_options import AlignerOptions, with_aligner_options
 from otalign.cli.input import check_input
 from otalign.cli.methods import check_method
-from otalign.cli.options import INPUT, LIMIT_HELP, OUTPUT, NoPager
+from otalign.cli.options import LIMIT_HELP, NoPager
 from otalign.cli.output import open_output
+from otalign.cli.panels import INPUT, OUTPUT
 from otalign.cli.terminal import bars, open_pager
 from otalign.diff import difference
 from otalign.io import ReaderLimits

@@ -14,9 +14,6 @@ from otalign.cli.input import check_input, read_words
 from otalign.cli.options import (
     FORMAT_HELP,
     GUESSED,
-    INPUT,
-    OUTPUT,
-    SCORING,
     AsJson,
     DataFolder,
     FormatName,
@@ -30,6 +27,7 @@ from otalign.cli.options import (
     complete_corpus,
     with_limits,
 )
+from otalign.cli.panels import INPUT, OUTPUT, SCORING
 from otalign.cli.predictions import read_predictions
 from otalign.cli.terminal import open_pager, show_activity
 from otalign.io import CORPORA, ReaderLimits

@@ -9,7 +9,8 @@ import typer
 
 from otalign.aligner import Aligner
 from otalign.cli.methods import read_training_pairs
-from otalign.cli.options import INPUT, MODEL, OUTPUT, DataFolder
+from otalign.cli.options import DataFolder
+from otalign.cli.panels import INPUT, MODEL, OUTPUT
 from otalign.cli.terminal import show_activity
 from otalign.encoders.export import check_new
 from otalign.encoders.export import export as export_encoder

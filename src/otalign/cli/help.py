@@ -8,13 +8,18 @@ import inspect
 import re
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib import import_module
+from typing import Any, Literal, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
 
-from otalign.cli.options import PANELS
+from otalign.cli.panels import PANELS
 from otalign.suggestions import suggest
 
 FORMER = {  # values that options once had, and what to give today
@@ -35,7 +40,7 @@ class PanelCommand(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters in the order of their panels."""
-        return sorted(_hide_types(super().get_params(ctx)), key=_panel_order)
+        return sorted(_prepare_params(super().get_params(ctx)), key=_panel_order)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, in colours if standard output is a terminal."""
@@ -80,7 +85,7 @@ class PanelGroup(TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters."""
-        return _hide_types(super().get_params(ctx))
+        return _prepare_params(super().get_params(ctx))
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, in colours if standard output is a terminal."""
@@ -90,11 +95,66 @@ class PanelGroup(TyperGroup):
             _write_plain_help(self, ctx, formatter)
 
 
-def make_app(*, add_completion: bool = False, **options: Any) -> typer.Typer:
+def make_lazy_group(package: str, summaries: Mapping[str, str]) -> type[PanelGroup]:
+    """Return a group that imports a command when it is asked for, so that others take no time.
+
+    Args:
+        package: The package with a module for each command, which holds a function or an application of the
+            same name.
+        summaries: The summary of each command by its name, in the order of the help.
+    """
+
+    class LazyGroup(PanelGroup):
+        def __init__(self, **options: Any) -> None:
+            super().__init__(**options)
+            self.commands: Any = _Commands(package, tuple(summaries))
+
+        def format_help(self, ctx: Any, formatter: Any) -> None:
+            known = copy(self)
+            known.commands = {name: PanelCommand(name, short_help=text) for name, text in summaries.items()}
+            super(LazyGroup, known).format_help(ctx, formatter)
+
+    return LazyGroup
+
+
+@dataclass(frozen=True)
+class _Commands(Mapping[str, Any]):
+    """The commands of a package, each built when it is looked up."""
+
+    package: str
+    names: tuple[str, ...]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.names)
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self.names:
+            raise KeyError(name)
+        return _build_command(self.package, name)
+
+
+@cache
+def _build_command(package: str, name: str) -> Any:
+    found = getattr(import_module(f"{package}.{name}"), name)
+    app = found
+    if not isinstance(found, typer.Typer):
+        app = make_app()
+        add_command(app, found)
+    command = get_command(app)
+    command.name = name
+    return command
+
+
+def make_app(
+    *, add_completion: bool = False, cls: type[PanelGroup] = PanelGroup, **options: Any
+) -> typer.Typer:
     """Return an application whose help is rich on a terminal and plain in a pipe."""
     return typer.Typer(
         add_completion=add_completion,
-        cls=PanelGroup,
+        cls=cls,
         no_args_is_help=True,
         rich_markup_mode="rich",
         pretty_exceptions_enable=False,
@@ -170,12 +230,31 @@ def _write_plain_help(command: Any, ctx: Any, formatter: Any) -> None:
     command.format_epilog(ctx, formatter)
 
 
-def _hide_types(params: list[Any]) -> list[Any]:
-    """Let the help show no types of arguments and flags, whose names say what they are."""
+def _prepare_params(params: list[Any]) -> list[Any]:
+    """Let the help show no types of arguments and flags, and let values be converted only where needed."""
     for param in params:
+        param.process_value = partial(_process_value, param)
         if param.param_type_name == "argument" or param.is_flag:
             param.display_type_rich = lambda ctx: None
     return params
+
+
+def _process_value(param: Any, ctx: Any, value: Any) -> Any:
+    """Let Typer convert only a value that needs it, since its first conversion imports Pydantic."""
+    kind = getattr(getattr(param, "type_descriptor", None), "annotation", None)
+    several = param.multiple or param.nargs == -1
+    literal = get_origin(kind) is Literal and value == param.default
+    if value is None and kind is not None and not param.required:
+        value = () if several else None
+    elif kind == list[str] and several and value:
+        value = list(value)
+    elif not (
+        literal
+        or (kind in (str, int, float, bool) and type(value) is kind and value == param.default)
+        or (kind is str and type(value) is str)
+    ):
+        return type(param).process_value(param, ctx, value)
+    return value if param.callback is None else param.callback(ctx, param, value)
 
 
 def _panel_order(param: Any) -> int:

@@ -1,4 +1,4 @@
-"""Options that several commands share, and the panels of the help that show them."""
+"""Options that several commands share."""
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
@@ -10,16 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from otalign.alignment import Level
+from otalign.cli.panels import HARDWARE, INPUT, MODEL, OUTPUT
 from otalign.io import CORPORA, FORMATS, ReaderLimits
 from otalign.io.parquet import PARQUET
-
-INPUT, OUTPUT, MODEL, TRANSPORT = "Input", "Output", "Model", "Transport"
-SIMALIGN, FAST_ALIGN, HARDWARE, LARGE = "SimAlign", "fast_align", "Hardware", "Large corpora"
-SEARCH, SCORING, SERVER, SERVER_LIMITS = "Search", "Scoring", "Server", "Server limits"
-PANELS = (  # in the order of the help
-    *(INPUT, OUTPUT, SCORING, SEARCH, SERVER, MODEL, TRANSPORT, SIMALIGN, FAST_ALIGN),
-    *(HARDWARE, LARGE, SERVER_LIMITS),
-)
 
 if TYPE_CHECKING:
     CorpusName = FormatName = str

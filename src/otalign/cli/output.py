@@ -13,20 +13,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO, Literal
 
-from rich.console import Console
-from rich.text import Text
-
 from otalign.alignment import Alignment
 from otalign.atomic import open_atomic
 from otalign.io.guessing import SUFFIXES, get_suffix
 from otalign.io.lines import STDIN, compress
 from otalign.io.parquet import PARQUET, import_pyarrow
 from otalign.io.writing import ALIGNMENT_FORMATS, OUTPUT_FORMATS, SHARD_SUFFIXES, OutputFormat
-from otalign.render.matrix import LEGEND as MATRIX_LEGEND
-from otalign.render.matrix import matrix as grid
-from otalign.render.terminal import LEGEND, draw, draw_legend, draw_rule
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     AlignmentFormat = str
 else:
     AlignmentFormat = Literal[*OUTPUT_FORMATS, "terminal"]
@@ -184,7 +180,7 @@ def write_alignments(alignments: Iterable[Alignment], file: BinaryIO, form: Outp
 
 
 def draw_alignments(
-    alignments: Iterable[tuple[int | None, Alignment, str, str]], console: Console, *, matrix: bool = False
+    alignments: Iterable[tuple[int | None, Alignment, str, str]], console: "Console", *, matrix: bool = False
 ) -> None:
     """Draw alignments on the terminal, after a legend and set apart by rules.
 
@@ -194,6 +190,12 @@ def draw_alignments(
         console: The console to print to.
         matrix: Whether to draw matrices.
     """
+    from rich.text import Text
+
+    from otalign.render.matrix import LEGEND as MATRIX_LEGEND
+    from otalign.render.matrix import matrix as grid
+    from otalign.render.terminal import LEGEND, draw, draw_legend, draw_rule
+
     console.print(draw_legend(console.width, MATRIX_LEGEND if matrix else LEGEND), soft_wrap=True)
     for number, alignment, note, below in alignments:
         console.print("" if number is None else draw_rule(number, note, console.width))

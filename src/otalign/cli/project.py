@@ -14,8 +14,9 @@ from otalign.alignment import Alignment
 from otalign.cli.aligner_options import AlignerOptions, with_aligner_options
 from otalign.cli.input import check_input
 from otalign.cli.methods import check_method, load_method, read_training_pairs
-from otalign.cli.options import OUTPUT, with_limits
+from otalign.cli.options import with_limits
 from otalign.cli.output import open_output, write_text
+from otalign.cli.panels import OUTPUT
 from otalign.cli.terminal import bars, with_progress
 from otalign.io import ReaderLimits, WordPair, guess_format
 from otalign.io.lines import BadLine, Line, read_lines

@@ -13,16 +13,8 @@ from typing import Annotated, Any
 import typer
 
 from otalign.cli.aligner_options import AlignerOptions, Model, complete_model
-from otalign.cli.options import (
-    HARDWARE,
-    MODEL,
-    SERVER,
-    SERVER_LIMITS,
-    Device,
-    Layer,
-    Threads,
-    expand_parameter,
-)
+from otalign.cli.options import Device, Layer, Threads, expand_parameter
+from otalign.cli.panels import HARDWARE, MODEL, SERVER, SERVER_LIMITS
 from otalign.encoders.onnx import processors
 from otalign.server.access import allowed_hosts, check_origin, is_loopback, read_token
 from otalign.server.limits import Limits

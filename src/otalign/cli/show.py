@@ -12,8 +12,6 @@ from otalign.cli.gold import read_golds
 from otalign.cli.options import (
     FORMAT_HELP,
     GUESSED,
-    INPUT,
-    OUTPUT,
     DataFolder,
     FormatName,
     FormerFormat,
@@ -26,6 +24,7 @@ from otalign.cli.options import (
     with_limits,
 )
 from otalign.cli.output import check_output, draw_alignments, open_output
+from otalign.cli.panels import INPUT, OUTPUT
 from otalign.cli.predictions import read_alignments, read_predictions
 from otalign.cli.terminal import open_pager, with_progress
 from otalign.gold import Gold

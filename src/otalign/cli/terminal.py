@@ -10,26 +10,19 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import typer
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Task,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.progress import Progress as Bars
-from rich.text import Text
 
-from otalign.io import Reading
-from otalign.io.parquet import Rows
-from otalign.languages import LanguageWarning
+from otalign.failures import LanguageWarning
 from otalign.progress import Progress, no_progress
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import TaskID
+
+    from otalign.io import Reading
+    from otalign.io.parquet import Rows
 
 Item = TypeVar("Item")
 
@@ -41,7 +34,7 @@ WIDEST = 160  # characters of our widest table; in less, its lines wrap, which b
 
 
 @contextmanager
-def open_pager(wanted: bool = True, *, tables: bool = False) -> Iterator[Console]:
+def open_pager(wanted: bool = True, *, tables: bool = False) -> "Iterator[Console]":
     """Send output to a pager if it goes to a terminal, as git does.
 
     The pager is that of the variable OTALIGN_PAGER, else of PAGER, else less; `cat` or nothing stands for
@@ -70,15 +63,16 @@ def open_pager(wanted: bool = True, *, tables: bool = False) -> Iterator[Console
         _wait_for_pager(pager, pager.stdin)
 
 
-class _PipedConsole(Console):
-    """A console that raises BrokenPipeError, where that of Rich ends the program with status 1."""
+def _make_console(tables: bool, **options: Any) -> "Console":
+    from rich.console import Console
 
-    def on_broken_pipe(self) -> None:
-        raise BrokenPipeError
+    class PipedConsole(Console):
+        """A console that raises BrokenPipeError, where that of Rich ends the program with status 1."""
 
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
 
-def _make_console(tables: bool, **options: Any) -> Console:
-    console = _PipedConsole(highlight=False, soft_wrap=tables, **options)
+    console = PipedConsole(highlight=False, soft_wrap=tables, **options)
     if tables:
         console.width = max(console.width, WIDEST)
     return console
@@ -114,7 +108,7 @@ def show_language_warnings() -> None:
     warnings.showwarning = show
 
 
-def report_bad_lines(reading: Reading | Rows) -> None:
+def report_bad_lines(reading: "Reading | Rows") -> None:
     """Print on the error stream how many lines were left out, and how many gave a link twice."""
     for tally, what in ((reading.skipped, "bad, left out"), (reading.merged, "with a link given twice")):
         if tally.count:
@@ -168,13 +162,6 @@ def show_activity(what: str) -> Iterator[None]:
         yield
 
 
-class _Count(MofNCompleteColumn):
-    """The column of what is done, empty for work that reports no progress."""
-
-    def render(self, task: Task) -> Text:
-        return super().render(task) if task.total is not None or task.completed else Text()
-
-
 @contextmanager
 def bars() -> Iterator[Progress]:
     """Show a bar for each kind of work that reports progress, on the error stream if it is a terminal.
@@ -184,9 +171,9 @@ def bars() -> Iterator[Progress]:
     if not sys.stderr.isatty():
         yield no_progress
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), _Count())
-    columns = (*columns, TimeElapsedColumn(), TimeRemainingColumn())
-    shown = Bars(*columns, console=Console(stderr=True), transient=True)
+    from otalign.cli.bars import make_bars
+
+    shown = make_bars()
     tasks: dict[str, TaskID] = {}
     later = threading.Timer(DELAY, shown.start)
     later.daemon = True

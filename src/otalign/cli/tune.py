@@ -16,10 +16,6 @@ from otalign.cli.gold import load_split, read_gold_files
 from otalign.cli.options import (
     FORMAT_HELP,
     GUESSED,
-    INPUT,
-    MODEL,
-    OUTPUT,
-    SEARCH,
     BatchSize,
     DataFolder,
     Device,
@@ -28,6 +24,7 @@ from otalign.cli.options import (
     Threads,
 )
 from otalign.cli.output import open_work_folder
+from otalign.cli.panels import INPUT, MODEL, OUTPUT, SEARCH
 from otalign.cli.terminal import bars, resumable, show_activity
 from otalign.encoders import Pairing
 from otalign.encoders.whitening import Centre
