@@ -174,3 +174,10 @@ def test_phrase_links_are_read_back_and_must_follow_from_the_links():
     data["phrase_links"].pop()
     with pytest.raises(ValueError, match="phrase_links must be the connected components"):
         Alignment.from_dict(data)
+
+
+@pytest.mark.parametrize("given", [None, 3, "0-0", [[[0], [0], 1.0]], [{"source": [0]}], [None]])
+def test_phrase_links_of_another_form_are_refused_with_the_remedy(given):
+    data = Alignment(("a", "b"), ("c",), (Link(0, 0), Link(1, 0))).to_dict() | {"phrase_links": given}
+    with pytest.raises(ValueError, match="leave phrase_links out"):
+        Alignment.from_dict(data)

@@ -218,8 +218,8 @@ class Alignment:
                     f"got {data[name]}; leave {name} out to have it derived"
                 )
         if "phrase_links" in data:
-            given = [(tuple(link["source"]), tuple(link["target"])) for link in data["phrase_links"]]
-            if given != list(alignment.phrases):
+            expected = [{"source": list(i), "target": list(j)} for i, j in alignment.phrases]
+            if not _contains_fields(data["phrase_links"], expected):
                 raise ValueError(
                     "phrase_links must be the connected components of the links, "
                     f"{' '.join(map(str, alignment.phrase_links))}; leave phrase_links out to have it derived"
@@ -286,6 +286,15 @@ class Alignments(tuple[Alignment, ...]):
 _OPTIONAL = ("source_spans", "target_spans", "source_null_confidence", "target_null_confidence")
 _COMPUTED = ("source", "target", "links", *_OPTIONAL)
 _KNOWN = frozenset((*_COMPUTED, "source_nulls", "target_nulls", "phrase_links", *LEVELS))
+
+
+def _contains_fields(items: Any, expected: list[dict[str, Any]]) -> bool:
+    """Return whether items are dictionaries with at least the expected fields."""
+    if not isinstance(items, list) or len(items) != len(expected):
+        return False
+    return all(
+        isinstance(item, dict) and item | fields == item for item, fields in zip(items, expected, strict=True)
+    )
 
 
 def select_further_fields(data: Mapping[str, Any]) -> dict[str, Any]:

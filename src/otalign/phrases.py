@@ -2,8 +2,8 @@
 
 A phrase is a connected component of the links. Annotators mostly link phrases completely, each word of
 the one with each word of the other, so that a component is the phrase they had in mind. It is not divided
-where its words are apart, as those of 2% to 25% of the phrases in gold corpora are, nor at a weak link:
-on dev sets that finds no more phrases of the gold.
+where its words are apart, as they are in 2% to 25% of the phrases in gold corpora, so that each word is in
+at most one phrase. On dev sets, dividing there raises precision and lowers recall.
 """
 
 from collections.abc import Collection, Iterable
