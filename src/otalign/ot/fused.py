@@ -139,7 +139,7 @@ def _iterate_one(
     N: tl.constexpr,
     M: tl.constexpr,
 ) -> None:
-    """Iterate for one problem."""
+    """Iterate for one problem; write u, v, whether it converged and the number of iterations."""
     problem = tl.program_id(0).to(tl.int64)
     i, j = tl.arange(0, N), tl.arange(0, M)
     rows, columns = problem * n + i, problem * m + j
@@ -158,19 +158,10 @@ def _iterate_one(
     while (done < max_iterations) & (converged == 0):
         before = v
         x = tl.sum(K * v[None, :], axis=1)
-        if PROBLEM == "balanced":
-            u = a / x
-        elif PROBLEM == "partial":
-            u = tl.minimum(a / (_find_level(a, x, s, u) * x), 1.0)
-        else:
-            u = a / _power(x * _power(s, target_share), source_power)
+        u = _update_source(a, x, s, u, source_power, target_share, PROBLEM)
         y = tl.sum(K * u[:, None], axis=0)
-        if PROBLEM == "balanced":
-            v = b / y
-        elif PROBLEM == "partial":
-            v = tl.minimum(b / y, _find_level(b, y, s, v))
-        else:
-            v = b / _power(y / _power(s, source_share), target_power)
+        v = _update_target(b, y, s, v, target_power, source_share, PROBLEM)
+        if PROBLEM == "unbalanced":
             s = s * tl.sum(u * x, axis=0) / tl.sum(v * y, axis=0)
         done += 1
         if done == check:
@@ -184,6 +175,46 @@ def _iterate_one(
     tl.store(v_ptr + columns, v, mask=j < m)
     tl.store(converged_ptr + problem, converged)
     tl.store(iterations_ptr + problem, done)
+
+
+@triton.jit
+def _update_source(
+    a: tl.tensor,
+    x: tl.tensor,
+    s: tl.tensor,
+    u: tl.tensor,
+    power: tl.tensor,
+    share: tl.tensor,
+    PROBLEM: tl.constexpr,
+) -> tl.tensor:
+    """Return the next u, as `Updates.update_source` of the problem does."""
+    if PROBLEM == "balanced":
+        u = a / x
+    elif PROBLEM == "partial":
+        u = tl.minimum(a / (_find_level(a, x, s, u) * x), 1.0)
+    else:
+        u = a / _power(x * _power(s, share), power)
+    return u
+
+
+@triton.jit
+def _update_target(
+    b: tl.tensor,
+    y: tl.tensor,
+    s: tl.tensor,
+    v: tl.tensor,
+    power: tl.tensor,
+    share: tl.tensor,
+    PROBLEM: tl.constexpr,
+) -> tl.tensor:
+    """Return the next v, as `Updates.update_target` of the problem does."""
+    if PROBLEM == "balanced":
+        v = b / y
+    elif PROBLEM == "partial":
+        v = tl.minimum(b / y, _find_level(b, y, s, v))
+    else:
+        v = b / _power(y / _power(s, share), power)
+    return v
 
 
 @triton.jit
