@@ -12,6 +12,7 @@ import otalign
 PACKAGE = Path(otalign.__file__).parent
 HEAVY = {
     "torch",
+    "triton",
     "tokenizers",
     "ot",
     "scipy",

@@ -13,7 +13,7 @@ a level is chosen so that its side moves exactly the mass s. docs/ot.md derives 
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -137,6 +137,8 @@ class Entropic:
         Converged problems leave the batch once they are the larger part of it; not on a GPU with a small
         batch, where the launch of an operation takes longer than the operation.
         """
+        if iterate := _find_fused_loop(factors, updates):
+            return iterate(factors, updates, self.max_iterations)
         xp = updates.ops.xp
         on_cpu = str(device(factors.K)) == "cpu"
         active = xp.arange(factors.K.shape[0], device=device(factors.K))
@@ -197,6 +199,17 @@ class Factors(NamedTuple):
         now, previous = ops.as_plain(ops.multiply(self.v, y)), ops.as_plain(ops.multiply(before.v, y))
         moved, total = (ops.xp.sum(z, axis=-1, keepdims=True) for z in (ops.xp.abs(now - previous), now))
         return (moved + updates.compute_shortfall(self.s, total) <= self.tol * total)[:, 0, 0]
+
+
+def _find_fused_loop(factors: Factors, updates: Updates) -> Callable[..., list[Array]] | None:
+    """Return the loop in a single kernel if the factors are on a GPU and it can run them, otherwise None."""
+    if not getattr(factors.K, "is_cuda", False):
+        return None
+    try:
+        from otalign.ot import fused
+    except ImportError:  # torch comes with Triton on Linux only
+        return None
+    return fused.iterate if fused.can_iterate(factors, updates) else None
 
 
 def _disable_autocast(x: Array) -> AbstractContextManager:

@@ -134,28 +134,44 @@ class UnbalancedUpdates(Updates):
     tau_source: float
     tau_target: float
 
+    @property
+    def source_power(self) -> float:
+        """λ, the power of u."""
+        return self.tau_source / (self.tau_source + self.eps)
+
+    @property
+    def target_power(self) -> float:
+        """μ, the power of v."""
+        return self.tau_target / (self.tau_target + self.eps)
+
+    @property
+    def source_share(self) -> float:
+        """p, the share of the source side in both prices."""
+        return self.tau_source / (self.tau_source + self.tau_target)
+
+    @property
+    def target_share(self) -> float:
+        """The share of the target side, q = 1 − p."""
+        return self.tau_target / (self.tau_source + self.tau_target)
+
     def start(self, a: Array, b: Array) -> tuple[Array, Array, Array]:
         """Return the masses to the powers of their factors, and s = 1."""
-        powers = a ** self._exponent(self.tau_source), b ** self._exponent(self.tau_target)
-        return *powers, self.ops.xp.ones_like(a[..., :1])
+        return a**self.source_power, b**self.target_power, self.ops.xp.ones_like(a[..., :1])
 
     def update_source(self, a: Array, x: Array, s: Array, u: Array) -> Array:
         """Return (a / (s^q x))^λ, of an a that was raised to λ at the start."""
-        ops, q = self.ops, self.tau_target / (self.tau_source + self.tau_target)
-        return ops.divide(a, ops.power(ops.multiply(x, ops.power(s, q)), self._exponent(self.tau_source)))
+        ops, q = self.ops, self.target_share
+        return ops.divide(a, ops.power(ops.multiply(x, ops.power(s, q)), self.source_power))
 
     def update_target(self, b: Array, y: Array, s: Array, v: Array) -> Array:
         """Return (b s^p / y)^μ, of a b that was raised to μ at the start."""
-        ops, p = self.ops, self.tau_source / (self.tau_source + self.tau_target)
-        return ops.divide(b, ops.power(ops.divide(y, ops.power(s, p)), self._exponent(self.tau_target)))
+        ops, p = self.ops, self.source_share
+        return ops.divide(b, ops.power(ops.divide(y, ops.power(s, p)), self.target_power))
 
     def update_s(self, s: Array, u: Array, x: Array, v: Array, y: Array) -> Array:
         """Return s · Σux / Σvy."""
         ops = self.ops
         return ops.multiply(s, ops.divide(ops.sum(ops.multiply(u, x)), ops.sum(ops.multiply(v, y))))
-
-    def _exponent(self, tau: float) -> float:
-        return tau / (tau + self.eps)
 
 
 def _compute_kl(xp: Any, p: Array, a: Array) -> Array:
