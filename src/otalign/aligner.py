@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, Unpack
 
@@ -18,15 +19,15 @@ import numpy as np
 from otalign import encoders, models
 from otalign.alignment import Alignment, Phrase
 from otalign.arrays import Array
-from otalign.encoders import Embeddings, Encoder, Precision
+from otalign.encoders import Embeddings, Encoder, Precision, PreparedPairs
 from otalign.encoders.chunks import EmbeddedPairs, embed_pairs
 from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.whitening import Centre, centre_stream, load_centre, save_centre
 from otalign.languages import LanguageCheck, LanguageWarning
 from otalign.method import format_signature
 from otalign.scoring import (
-    BatchLinks,
     Head,
+    LinkArrays,
     LinkScores,
     PairBatch,
     PairLinks,
@@ -37,8 +38,10 @@ from otalign.scoring import (
     split_into_batches,
 )
 from otalign.scoring.heads import HEAD_FILE
-from otalign.scoring.paragraphs import group_sentences, join_groups, make_group_pair
+from otalign.scoring.linked import LinkedPairs, make_alignment
+from otalign.scoring.paragraphs import group_sentences, join_groups, make_group_pair, realign_long_pairs
 from otalign.settings import AnySettings, Settings, SettingsOptions, load_settings, save_settings
+from otalign.text.spelling import normalize_counts
 from otalign.text.words import Pair, Text
 
 CENTRE_SETTINGS = ("layer", "pairing", "centring", "whitening")  # settings that a kept centre depends on
@@ -209,10 +212,23 @@ class Aligner:
         Yields:
             The alignments, in the order of the pairs.
         """
+        for linked in self.link_many(pairs, workers=workers):
+            yield from linked.make_alignments()
+
+    def link_many(self, pairs: Iterable[tuple[Text, Text]], *, workers: int = 0) -> Iterator[LinkedPairs]:
+        """Find the links of any number of sentence pairs, as arrays, chunk by chunk.
+
+        Args:
+            pairs: Source and target of each pair, as in `align_many`.
+            workers: Processes that tokenize ahead of a GPU.
+
+        Yields:
+            Chunks of pairs with their links, in order.
+        """
         for number, chunk in enumerate(self.embed(pairs, workers)):
             if number == 0 and (warning := self.language_check.check_pairs(chunk.pairs)):
                 warnings.warn(warning, LanguageWarning, stacklevel=1)
-            yield from self.align_chunk(chunk)
+            yield self.link_chunk(chunk)
 
     def embed(self, pairs: Iterable[tuple[Text, Text]], workers: int = 0) -> Iterator[EmbeddedPairs]:
         """Yield the embeddings of pairs chunk by chunk, as the scorer reads them.
@@ -240,17 +256,52 @@ class Aligner:
         Args:
             chunk: Pairs with their embeddings, centred if they are to be.
         """
-        shapes = chunk.embeddings.shapes.tolist()
-        found: list[tuple[BatchLinks, int] | None] = [None] * len(shapes)  # links of a batch, and a row of it
-        for indices, batch, scores in self.score_embeddings(chunk.embeddings):
-            links = extract_links(scores, batch, self.settings.threshold)
-            for row, k in enumerate(indices):
-                found[k] = links, row
-        for pair, shape, place in zip(chunk.pairs, shapes, found, strict=True):
-            links = place[0].get(place[1]) if place else PairLinks.empty(*shape)
-            if self.scorer.splits_paragraphs and (groups := group_sentences(pair, links.links)):
-                links = join_groups(links, groups, (part for part, *_ in self._score_groups(pair, groups)))
-            yield _make_alignment(pair, links)
+        return self.link_chunk(chunk).make_alignments()
+
+    def link_chunk(self, chunk: EmbeddedPairs) -> LinkedPairs:
+        """Find the links of the pairs of a chunk.
+
+        Args:
+            chunk: Pairs with their embeddings, centred if they are to be.
+        """
+        links = self.find_links(chunk.embeddings)
+        if self.scorer.splits_paragraphs:
+            links = realign_long_pairs(chunk.pairs, links, self._find_group_links)
+        return LinkedPairs(chunk.pairs, links)
+
+    def find_links(self, embeddings: Embeddings) -> LinkArrays:
+        """Find the links of pairs, whatever their length, with all words at once.
+
+        Args:
+            embeddings: Embeddings of source, target, source, target, …, centred if they are to be.
+        """
+        parts = (
+            (indices, extract_links(scores, batch, self.settings.threshold))
+            for indices, batch, scores in self.score_embeddings(embeddings)
+        )
+        return LinkArrays.join(parts, embeddings.starts)
+
+    def find_prepared_links(self, prepared: PreparedPairs, ngrams: np.ndarray | None = None) -> LinkArrays:
+        """Find the links of pairs that another process has prepared, as `find_links` does.
+
+        Args:
+            prepared: Pairs as the reader of the encoder prepares them.
+            ngrams: Counts of the n-grams of all words, if the scorer reads spelling.
+
+        Raises:
+            ValueError: If embeddings are to be centred, and the aligner keeps no centre.
+        """
+        embeddings = self.encoder.embed_batches(prepared)
+        if self.settings.centring:
+            if self.centre is None:
+                raise ValueError("the aligner must keep a centre for prepared pairs; call fit_centre first")
+            embeddings = self.centre.apply(embeddings, in_place=True)
+        if ngrams is not None:
+            embeddings = embeddings.append(normalize_counts(ngrams))
+        return self.find_links(embeddings)
+
+    def _find_group_links(self, pairs: Sequence[Pair]) -> Iterator[PairLinks]:
+        return chain.from_iterable(self.find_links(chunk.embeddings) for chunk in self.embed(pairs))
 
     def align_with_scores(self, chunk: EmbeddedPairs) -> Iterator[ScoredAlignment]:
         """Yield the alignments of the pairs of a chunk, with the scores of all word pairs.
@@ -265,7 +316,7 @@ class Aligner:
                 scores = np.zeros(scores.shape)
                 for group, (_, cells, _) in zip(groups, parts, strict=True):
                     scores[np.ix_(*group)] = to_numpy(cells)
-            yield ScoredAlignment(_make_alignment(pair, links), scores, converged)
+            yield ScoredAlignment(make_alignment(pair, links), scores, converged)
 
     def _score_pairs(self, chunk: EmbeddedPairs) -> Iterator[_ScoredLinks]:
         """Yield the links of the pairs of a chunk, with the scores of all word pairs."""
@@ -292,9 +343,3 @@ class Aligner:
         scorer = self.scorer.to_device(embeddings.vectors)
         for indices, batch in split_into_batches(embeddings, scorer.budget):
             yield indices, batch, scorer.score(batch)
-
-
-def _make_alignment(pair: Pair, found: PairLinks) -> Alignment:
-    source, target = pair
-    links, nulls = found
-    return Alignment.from_valid(source.words, target.words, links, source.spans, target.spans, *nulls)
