@@ -24,13 +24,12 @@ from otalign.encoders.chunks import EmbeddedPairs, embed_pairs
 from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.whitening import Centre, centre_stream, load_centre, save_centre
 from otalign.languages import LanguageCheck, LanguageWarning
+from otalign.link_arrays import LinkArrays, LinkedPairs, PairLinks, make_alignment
 from otalign.method import format_signature
 from otalign.scoring import (
     Head,
-    LinkArrays,
     LinkScores,
     PairBatch,
-    PairLinks,
     Scorer,
     extract_links,
     load_head,
@@ -38,7 +37,6 @@ from otalign.scoring import (
     split_into_batches,
 )
 from otalign.scoring.heads import HEAD_FILE
-from otalign.scoring.linked import LinkedPairs, make_alignment
 from otalign.scoring.paragraphs import group_sentences, join_groups, make_group_pair, realign_long_pairs
 from otalign.settings import AnySettings, Settings, SettingsOptions, load_settings, save_settings
 from otalign.text.spelling import normalize_counts

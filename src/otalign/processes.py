@@ -27,6 +27,11 @@ AHEAD = 2  # tasks per worker that are submitted before their results are needed
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
+def count_processors() -> int:
+    """Return the number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @contextmanager
 def ignore_interrupts() -> Iterator[None]:
     """Let processes that are started in this block ignore SIGINT, so that the parent alone handles it."""

@@ -1,34 +1,14 @@
-"""Links whose scores are above a threshold, and the confidences of nulls, as plain values."""
+"""Links whose scores are above a threshold, and the confidences of nulls, as arrays."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
-from otalign.alignment import Link
 from otalign.arrays import Array, array_namespace, is_finite
 from otalign.encoders.embeddings import to_numpy
+from otalign.link_arrays import LinkArrays, add_up, to_units
 from otalign.scoring.batches import PairBatch
 from otalign.scoring.scorer import LinkScores
-
-DIGITS = 4  # of scores and confidences
-UNITS = 10**DIGITS
-SHARES = (np.arange(UNITS + 1) / UNITS).tolist()  # the same floats as the decimals that are written
-NONE = np.zeros(0, np.int32)  # of the numbers of words
-
-
-class PairLinks(NamedTuple):
-    """Links of one pair, and the confidence of each word that it has none."""
-
-    links: tuple[Link, ...]
-    null_confidences: tuple[tuple[float, ...], tuple[float, ...]]  # source and target words
-
-    @classmethod
-    def empty(cls, n: int, m: int) -> "PairLinks":
-        """Return the links of a pair with an empty side: all words of the other side are null."""
-        return cls((), ((1.0,) * n, (1.0,) * m))
 
 
 class LinkCells(NamedTuple):
@@ -47,92 +27,6 @@ def select_cells(scores: LinkScores, threshold: float) -> LinkCells:
     return LinkCells(pair, i, j, links[pair, i, j])
 
 
-@dataclass(frozen=True, eq=False)
-class LinkArrays:
-    """Links of consecutive pairs as arrays, which can be passed on between processes.
-
-    Among the values of tens of thousands of pairs, Python would spend most of its time on garbage collection.
-
-    Attributes:
-        starts: Index of the first link of each pair, and the number of links, (pairs + 1,).
-        source: Source word of each link, from 0 in its pair.
-        target: Target word of each link.
-        weights: Weight of each link, in units of 1 / `UNITS`.
-        word_starts: Number of the first word of each sentence, and the number of words, (2 · pairs + 1,).
-        nulls: Confidence of each word that it has no link, in the same units, (words,).
-    """
-
-    starts: np.ndarray
-    source: np.ndarray
-    target: np.ndarray
-    weights: np.ndarray
-    word_starts: np.ndarray
-    nulls: np.ndarray
-
-    def __iter__(self) -> Iterator[PairLinks]:
-        weights, nulls = map(_to_shares, (self.weights, self.nulls))
-        links = list(map(Link, self.source.tolist(), self.target.tolist(), weights))
-        words = self.word_starts.tolist()
-        for k, (first, end) in enumerate(pairwise(self.starts.tolist())):
-            a, b, c = words[2 * k : 2 * k + 3]
-            yield PairLinks(tuple(links[first:end]), (tuple(nulls[a:b]), tuple(nulls[b:c])))
-
-    def __getitem__(self, pair: int) -> PairLinks:
-        """Return the links of one pair."""
-        its = slice(*self.starts[pair : pair + 2])
-        a, b, c = self.word_starts[2 * pair : 2 * pair + 3]
-        weights, source, target = map(_to_shares, (self.weights[its], self.nulls[a:b], self.nulls[b:c]))
-        links = map(Link, self.source[its].tolist(), self.target[its].tolist(), weights)
-        return PairLinks(tuple(links), (tuple(source), tuple(target)))
-
-    def replace(self, changes: Mapping[int, PairLinks]) -> "LinkArrays":
-        """Return the same with other links for some pairs, given by number."""
-        pairs = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-        kept = ~np.isin(pairs, list(changes))
-        parts = [(range(len(self.starts) - 1), self._select(kept, pairs))]
-        for k, (links, nulls) in changes.items():
-            source, target, weights = zip(*links, strict=True) if links else ((), (), ())
-            columns = (np.array(column, NONE.dtype) for column in (source, target))
-            starts = add_up(np.array([len(side) for side in nulls]))
-            units = (_to_units(np.array(values, float)) for values in (weights, sum(nulls, ())))
-            weights, confidences = units
-            parts.append(([k], LinkArrays(np.array([0, len(links)]), *columns, weights, starts, confidences)))
-        return LinkArrays.join(parts, self.word_starts)
-
-    def _select(self, kept: np.ndarray, pairs: np.ndarray) -> "LinkArrays":
-        """Return the same with some of the links, given the pair of each."""
-        counts = np.bincount(pairs[kept], minlength=len(self.starts) - 1)
-        columns = (self.source[kept], self.target[kept], self.weights[kept])
-        return LinkArrays(add_up(counts), *columns, self.word_starts, self.nulls)
-
-    @classmethod
-    def join(
-        cls, parts: Iterable[tuple[Sequence[int], "LinkArrays"]], word_starts: np.ndarray
-    ) -> "LinkArrays":
-        """Join the links of batches.
-
-        Args:
-            parts: Numbers of the pairs of each batch, and their links. A pair in none has no links.
-            word_starts: Number of the first word of each sentence of all pairs, and the number of words.
-        """
-        parts = list(parts)
-        counts = np.zeros(len(word_starts) // 2, np.int64)
-        nulls = np.full(int(word_starts[-1]), UNITS, np.uint16)
-        for members, part in parts:
-            counts[members] = np.diff(part.starts)
-            sentences = (2 * np.asarray(members)[:, None] + (0, 1)).reshape(-1)
-            shifts = word_starts[sentences] - part.word_starts[:-1]
-            nulls[np.repeat(shifts, np.diff(part.word_starts)) + np.arange(len(part.nulls))] = part.nulls
-        pairs = [np.repeat(members, np.diff(part.starts)) for members, part in parts]
-        order = np.argsort(np.concatenate([np.zeros(0, np.int64), *pairs]), kind="stable")
-        columns = (
-            np.concatenate([NONE, *(getattr(part, name) for _, part in parts)], dtype=NONE.dtype)[order]
-            for name in ("source", "target")
-        )
-        weights = np.concatenate([nulls[:0], *(part.weights for _, part in parts)])[order]
-        return cls(add_up(counts), *columns, weights, word_starts, nulls)
-
-
 def extract_links(scores: LinkScores, batch: PairBatch, threshold: float) -> LinkArrays:
     """Extract the links whose scores are above a threshold.
 
@@ -148,22 +42,9 @@ def extract_links(scores: LinkScores, batch: PairBatch, threshold: float) -> Lin
     lengths = np.stack([is_word[:, :width].sum(1), is_word[:, width:].sum(1)], axis=1)
     return LinkArrays(
         add_up(np.bincount(pair, minlength=len(is_word))),
-        i.astype(NONE.dtype),
-        j.astype(NONE.dtype),
-        _to_units(weights),
+        i.astype(np.int32),
+        j.astype(np.int32),
+        to_units(weights),
         add_up(lengths.reshape(-1)),
-        _to_units(np.concatenate(nulls, axis=1)[is_word]),
+        to_units(np.concatenate(nulls, axis=1)[is_word]),
     )
-
-
-def add_up(counts: np.ndarray) -> np.ndarray:
-    """Return where each of several parts begins, given their sizes, and the sum of the sizes."""
-    return np.concatenate([[0], np.cumsum(counts)])
-
-
-def _to_units(shares: np.ndarray) -> np.ndarray:
-    return np.rint(shares.astype(float) * UNITS).astype(np.uint16)
-
-
-def _to_shares(units: np.ndarray) -> list[float]:
-    return list(map(SHARES.__getitem__, units.tolist()))

@@ -13,7 +13,7 @@ from itertools import islice
 import numpy as np
 
 from otalign.alignment import Alignment, Link, Phrase
-from otalign.scoring.extraction import LinkArrays, PairLinks
+from otalign.link_arrays import LinkArrays, PairLinks
 from otalign.text.matching import match_identical
 from otalign.text.sentences import document
 from otalign.text.words import Pair, Sentence
@@ -47,12 +47,11 @@ def realign_long_pairs(
     }
     if not grouped:
         return links
-    parts = iter(find([make_group_pair(pair, group) for pair, groups in grouped.values() for group in groups]))
+    parts = iter(
+        find([make_group_pair(pair, group) for pair, groups in grouped.values() for group in groups])
+    )
     return links.replace(
-        {
-            k: join_groups(links[k], groups, islice(parts, len(groups)))
-            for k, (_, groups) in grouped.items()
-        }
+        {k: join_groups(links[k], groups, islice(parts, len(groups))) for k, (_, groups) in grouped.items()}
     )
 
 
