@@ -63,7 +63,9 @@ class LinkArrays:
         """Return the links of one pair."""
         its = slice(*self.starts[pair : pair + 2])
         a, b, c = self.word_starts[2 * pair : 2 * pair + 3]
-        weights, source, target = map(_to_shares, (self.weights[its], self.nulls[a:b], self.nulls[b:c]))
+        weights, source, target = (
+            _to_shares(units) for units in (self.weights[its], self.nulls[a:b], self.nulls[b:c])
+        )
         links = map(Link, self.source[its].tolist(), self.target[its].tolist(), weights)
         return PairLinks(tuple(links), (tuple(source), tuple(target)))
 
@@ -83,21 +85,25 @@ class LinkArrays:
         """Return the same with other links for some pairs, given by number."""
         pairs = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         kept = ~np.isin(pairs, list(changes))
-        parts = [(range(len(self.starts) - 1), self._select(kept, pairs))]
-        for k, (links, nulls) in changes.items():
-            source, target, weights = zip(*links, strict=True) if links else ((), (), ())
-            columns = (np.array(column, NONE.dtype) for column in (source, target))
-            starts = add_up(np.array([len(side) for side in nulls]))
-            units = (to_units(np.array(values, float)) for values in (weights, sum(nulls, ())))
-            weights, confidences = units
-            parts.append(([k], LinkArrays(np.array([0, len(links)]), *columns, weights, starts, confidences)))
+        parts = [(list(range(len(self.starts) - 1)), self._select(kept, pairs))]
+        parts += [([k], LinkArrays.of(found)) for k, found in changes.items()]
         return LinkArrays.join(parts, self.word_starts)
+
+    @classmethod
+    def of(cls, found: PairLinks) -> "LinkArrays":
+        """Return the links of one pair as arrays."""
+        links, nulls = found
+        source, target = (np.array([link[side] for link in links], NONE.dtype) for side in (0, 1))
+        weights = to_units(np.array([link.weight for link in links], float))
+        words = add_up(np.array([len(side) for side in nulls]))
+        confidences = to_units(np.array([*nulls[0], *nulls[1]], float))
+        return cls(np.array([0, len(links)]), source, target, weights, words, confidences)
 
     def _select(self, kept: np.ndarray, pairs: np.ndarray) -> "LinkArrays":
         """Return the same with some of the links, given the pair of each."""
         counts = np.bincount(pairs[kept], minlength=len(self.starts) - 1)
-        columns = (self.source[kept], self.target[kept], self.weights[kept])
-        return LinkArrays(add_up(counts), *columns, self.word_starts, self.nulls)
+        source, target, weights = self.source[kept], self.target[kept], self.weights[kept]
+        return LinkArrays(add_up(counts), source, target, weights, self.word_starts, self.nulls)
 
     @classmethod
     def join(
@@ -113,18 +119,19 @@ class LinkArrays:
         counts = np.zeros(len(word_starts) // 2, np.int64)
         nulls = np.full(int(word_starts[-1]), UNITS, np.uint16)
         for members, part in parts:
-            counts[members] = np.diff(part.starts)
-            sentences = (2 * np.asarray(members)[:, None] + (0, 1)).reshape(-1)
+            numbers = np.asarray(members, np.int64)
+            counts[numbers] = np.diff(part.starts)
+            sentences = (2 * numbers[:, None] + (0, 1)).reshape(-1)
             shifts = word_starts[sentences] - part.word_starts[:-1]
             nulls[np.repeat(shifts, np.diff(part.word_starts)) + np.arange(len(part.nulls))] = part.nulls
         pairs = [np.repeat(members, np.diff(part.starts)) for members, part in parts]
         order = np.argsort(np.concatenate([np.zeros(0, np.int64), *pairs]), kind="stable")
-        columns = (
+        source, target = (
             np.concatenate([NONE, *(getattr(part, name) for _, part in parts)], dtype=NONE.dtype)[order]
             for name in ("source", "target")
         )
         weights = np.concatenate([nulls[:0], *(part.weights for _, part in parts)])[order]
-        return cls(add_up(counts), *columns, weights, word_starts, nulls)
+        return cls(add_up(counts), source, target, weights, word_starts, nulls)
 
 
 class LinkedPairs(NamedTuple):

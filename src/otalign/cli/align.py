@@ -110,8 +110,8 @@ def align(
         typer.Option(
             min=1,
             metavar="N",
-            help="Number of processes that prepare text, and write the files of a folder, beside the one with "
-            "the model.",
+            help="Number of processes beside the one with the model, which prepare text and write the files "
+            "of a folder.",
             show_default="none; for a folder and a GPU, one per processor",
             rich_help_panel=HARDWARE,
         ),

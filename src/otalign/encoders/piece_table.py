@@ -31,7 +31,7 @@ class Pieces(NamedTuple):
 
 
 class PartPieces(NamedTuple):
-    """Ids of the subwords of a part, and the offsets of each: start, end, start, end, …"""
+    """Ids of the subwords of a part, and the offsets of each, as start, end, start, end, and so on."""
 
     ids: list[int]
     bounds: list[int]

@@ -86,7 +86,8 @@ class Subworder:
         """Tokenize sentences."""
         texts = [sentence.text for sentence in sentences]
         ids, pieces, piece_starts = self.encode(texts)
-        words, word_starts = _concatenate_spans([sentence.spans for sentence in sentences], find_offsets(texts))
+        spans = [sentence.spans for sentence in sentences]
+        words, word_starts = _concatenate_spans(spans, find_offsets(texts))
         at, word = _match_pieces(pieces, words)
         ends = np.searchsorted(at, piece_starts)
         counts = np.bincount(word, minlength=len(words))

@@ -24,6 +24,7 @@ from otalign.encoders.chunks import split_into_chunks
 from otalign.failures import CapturedError, capture
 from otalign.languages import LanguageCheck
 from otalign.link_arrays import LinkArrays, LinkedPairs, PairLinks
+from otalign.method import Method
 from otalign.scoring.paragraphs import realign_long_pairs
 from otalign.shared_arrays import ArraysHandle, SharedArrays, free_arrays, read_arrays
 from otalign.text.spelling import count_ngrams
@@ -80,7 +81,7 @@ class TextStage:
 
 
 @dataclass(frozen=True, eq=False)
-class RemoteAligner:
+class RemoteAligner(Method):
     """An aligner whose model is in another process. It gives the same links as the aligner itself.
 
     Attributes:
@@ -160,7 +161,7 @@ def answer_requests(connection: Connection, aligner: Aligner) -> None:
     answers: deque[SharedArrays] = deque()  # kept open, since Windows frees what no process has open
 
     def answer(number: int, request: LinkRequest) -> None:
-        result = _answer(aligner, request)
+        result = answer_request(aligner, request)
         with lock:
             if isinstance(result, SharedArrays):
                 answers.append(result)
@@ -173,7 +174,8 @@ def answer_requests(connection: Connection, aligner: Aligner) -> None:
             threads.submit(answer, *connection.recv())
 
 
-def _answer(aligner: Aligner, request: LinkRequest) -> SharedArrays | CapturedError:
+def answer_request(aligner: Aligner, request: LinkRequest) -> SharedArrays | CapturedError:
+    """Return the arrays of the links that a request asks for, or the error that it fails with."""
     try:
         ngrams, *arrays = read_arrays(request.arrays)
         prepared = PreparedPairs.from_arrays(arrays)

@@ -6,6 +6,7 @@ Most of what is written are small numbers, whose texts are looked up.
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -32,19 +33,18 @@ class _SpanTexts(dict[Span, str]):
         return text
 
 
-def format_json_lines(linked: "LinkedPairs", fields: Iterable[Fields]) -> Iterator[str]:
+def format_json_lines(linked: "LinkedPairs", fields: Iterable[Fields], first: int = 1) -> Iterator[str]:
     """Yield a JSON object for each pair, as `Alignment.to_dict` describes it.
 
     Args:
         linked: Pairs with their links.
         fields: Further fields of each pair.
+        first: Number of the first pair in the file, for errors.
 
     Raises:
         ValueError: If a field cannot be written.
     """
-    from otalign.link_arrays import SHARES
-
-    links, spans, shares = linked.links, _SpanTexts(), list(map(repr, SHARES))
+    links, spans, shares = linked.links, _SpanTexts(), _format_shares("r")
     cells = [
         f"[{i}, {j}, {shares[weight]}]"
         for i, j, weight in zip(
@@ -64,7 +64,7 @@ def format_json_lines(linked: "LinkedPairs", fields: Iterable[Fields]) -> Iterat
             f'"source_spans": [{", ".join(map(spans.__getitem__, source.spans))}], '
             f'"target_spans": [{", ".join(map(spans.__getitem__, target.spans))}], '
             f'"source_null_confidence": [{", ".join(nulls[a:b])}], '
-            f'"target_null_confidence": [{", ".join(nulls[b:c])}]{_format_fields(more)}}}\n'
+            f'"target_null_confidence": [{", ".join(nulls[b:c])}]{_format_fields(more, first + k)}}}\n'
         )
 
 
@@ -79,21 +79,30 @@ def format_column_lines(
         weights: Whether to write the weights of links.
         nulls: Whether to write null words.
     """
-    from otalign.link_arrays import SHARES
-
     links, columns = linked.links, list[Iterable[str]]()
     if not wordless:
-        for side in (0, 1):
-            columns.append(" ".join(w.translate(NO_BREAK) for w in pair[side].words) for pair in linked.pairs)
+        columns += (map(_join_words, side) for side in zip(*linked.pairs, strict=True))
     pairs = [f"{i}-{j}" for i, j in zip(links.source.tolist(), links.target.tolist(), strict=True)]
     columns.append(_join_links(pairs, links.starts))
     if weights:
-        shares = [f"{share:g}" for share in SHARES]
+        shares = _format_shares("g")
         columns.append(_join_links(list(map(shares.__getitem__, links.weights.tolist())), links.starts))
     if nulls:
         unlinked = [" ".join(map(str, words)) for words in links.find_unlinked()]
         columns += [unlinked[::2], unlinked[1::2]]
     return ("\t".join(cells) + "\n" for cells in zip(*columns, strict=True))
+
+
+@cache
+def _format_shares(kind: str) -> list[str]:
+    """Return the texts of all shares that links have, as `repr` or the format `g` writes them."""
+    from otalign.link_arrays import SHARES
+
+    return [repr(share) if kind == "r" else f"{share:g}" for share in SHARES]
+
+
+def _join_words(sentence: Sentence) -> str:
+    return " ".join(word.translate(NO_BREAK) for word in sentence.words)
 
 
 def _join_links(texts: list[str], starts: Any) -> Iterator[str]:
@@ -108,6 +117,9 @@ def _format_words(sentence: Sentence) -> str:
     return '["' + '", "'.join(sentence.words) + '"]'
 
 
-def _format_fields(fields: Fields) -> str:
+def _format_fields(fields: Fields, number: int) -> str:
     further = select_further_fields(fields) if fields else {}
-    return ", " + ENCODER.encode(further)[1:-1] if further else ""
+    try:
+        return ", " + ENCODER.encode(further)[1:-1] if further else ""
+    except ValueError as error:
+        raise ValueError(f"pair {number} cannot be written as jsonl: {error}") from error

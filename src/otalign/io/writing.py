@@ -114,13 +114,15 @@ class OutputFormat:
             file.writelines(self._format_chunks(linked))
 
     def _format_chunks(self, linked: Iterable[tuple["LinkedPairs", Iterable[Fields]]]) -> Iterator[bytes]:
+        number = 1
         for chunk, fields in linked:
             if self.name in WITH_COLUMNS:
                 wordless = FORMATS[self.name].wordless
                 lines = format_column_lines(chunk, wordless=wordless, weights=self.weights, nulls=self.nulls)
             else:
-                lines = format_json_lines(chunk, fields)
+                lines = format_json_lines(chunk, fields, number)
             yield "".join(lines).encode()
+            number += len(chunk.links.starts) - 1
 
     def _write_lines(self, alignments: Iterable[Alignment], file: BinaryIO | gzip.GzipFile) -> None:
         for number, alignment in enumerate(alignments, 1):
