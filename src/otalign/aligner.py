@@ -8,8 +8,9 @@ hub is enough.
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, Unpack
@@ -20,12 +21,14 @@ from otalign import encoders, models
 from otalign.alignment import Alignment, Phrase
 from otalign.arrays import Array
 from otalign.encoders import Embeddings, Encoder, Precision, PreparedPairs
-from otalign.encoders.chunks import EmbeddedPairs, embed_pairs
+from otalign.encoders.chunks import CHUNK_WORDS, EmbeddedPairs, embed_pairs
 from otalign.encoders.embeddings import to_numpy
+from otalign.encoders.prefetch import prepare_ahead
 from otalign.encoders.whitening import Centre, centre_stream, load_centre, save_centre
 from otalign.languages import LanguageCheck, LanguageWarning
 from otalign.link_arrays import LinkArrays, LinkedPairs, PairLinks, make_alignment
 from otalign.method import format_signature
+from otalign.processes import prefetch, read_ahead
 from otalign.scoring import (
     Head,
     LinkScores,
@@ -223,10 +226,27 @@ class Aligner:
         Yields:
             Chunks of pairs with their links, in order.
         """
-        for number, chunk in enumerate(self.embed(pairs, workers)):
-            if number == 0 and (warning := self.language_check.check_pairs(chunk.pairs)):
+        for number, linked in enumerate(self._link_ahead(pairs, workers)):
+            if number == 0 and (warning := self.language_check.check_pairs(linked.pairs)):
                 warnings.warn(warning, LanguageWarning, stacklevel=1)
-            yield self.link_chunk(chunk)
+            yield linked
+
+    def _link_ahead(self, pairs: Iterable[tuple[Text, Text]], workers: int) -> Iterator[LinkedPairs]:
+        """Find the links of pairs, those of the next chunk in a thread if that need not wait for input."""
+        if workers and not (self.settings.centring and self.centre is None):
+            reader, pairing = self.encoder.reader, self.settings.pairing
+            words = self.encoder.words_at_once or CHUNK_WORDS
+            with ThreadPoolExecutor(1) as thread:
+                submit = partial(thread.submit, self._link_prepared)
+                yield from prefetch(submit, prepare_ahead(pairs, reader, pairing, workers, words), 1)
+            return
+        chunks = self.embed(pairs, workers)
+        yield from map(self.link_chunk, read_ahead(chunks) if isinstance(pairs, Sequence) else chunks)
+
+    def _link_prepared(self, chunk: tuple[Iterable[Pair], PreparedPairs]) -> LinkedPairs:
+        pairs, prepared = chunk
+        embedded = EmbeddedPairs(pairs, self.encoder.embed_batches(prepared))
+        return self.link_chunk(next(self.finish_chunks(iter([embedded]))))
 
     def embed(self, pairs: Iterable[tuple[Text, Text]], workers: int = 0) -> Iterator[EmbeddedPairs]:
         """Yield the embeddings of pairs chunk by chunk, as the scorer reads them.
@@ -257,7 +277,7 @@ class Aligner:
         return self.link_chunk(chunk).make_alignments()
 
     def link_chunk(self, chunk: EmbeddedPairs) -> LinkedPairs:
-        """Find the links of the pairs of a chunk.
+        """Return the pairs of a chunk with their links.
 
         Args:
             chunk: Pairs with their embeddings, centred if they are to be.
@@ -268,19 +288,26 @@ class Aligner:
         return LinkedPairs(chunk.pairs, links)
 
     def find_links(self, embeddings: Embeddings) -> LinkArrays:
-        """Find the links of pairs, whatever their length, with all words at once.
+        """Return the links of pairs, whatever their length, with all words at once.
 
         Args:
             embeddings: Embeddings of source, target, source, target, …, centred if they are to be.
         """
-        parts = (
-            (indices, extract_links(scores, batch, self.settings.threshold))
-            for indices, batch, scores in self.score_embeddings(embeddings)
-        )
-        return LinkArrays.join(parts, embeddings.starts)
+        scorer = self.scorer.to_device(embeddings.vectors)
+
+        def find(task: tuple[list[int], PairBatch]) -> tuple[list[int], LinkArrays]:
+            indices, batch = task
+            return indices, extract_links(scorer.score(batch), batch, self.settings.threshold)
+
+        batches, threads = split_into_batches(embeddings, scorer.budget), self.encoder.at_once
+        if threads == 1:
+            return LinkArrays.join(map(find, batches), embeddings.starts)
+        with ThreadPoolExecutor(threads) as pool:
+            parts = prefetch(partial(pool.submit, find), batches, threads)
+            return LinkArrays.join(parts, embeddings.starts)
 
     def find_prepared_links(self, prepared: PreparedPairs, ngrams: np.ndarray | None = None) -> LinkArrays:
-        """Find the links of pairs that another process has prepared, as `find_links` does.
+        """Return the links of pairs that another process has prepared, as `find_links` does.
 
         Args:
             prepared: Pairs as the reader of the encoder prepares them.

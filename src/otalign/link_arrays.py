@@ -5,6 +5,7 @@ Among the values of tens of thousands of pairs, Python would spend most of its t
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from otalign.text.words import Pair
 DIGITS = 4  # of scores and confidences
 UNITS = 10**DIGITS
 SHARES = (np.arange(UNITS + 1) / UNITS).tolist()  # the same floats as the decimals that are written
+MAKE_LINK = partial(tuple.__new__, Link)  # from a tuple, twice as fast as `Link` itself
 NONE = np.zeros(0, np.int32)  # of the numbers of words
 
 
@@ -53,7 +55,8 @@ class LinkArrays:
 
     def __iter__(self) -> Iterator[PairLinks]:
         weights, nulls = map(_to_shares, (self.weights, self.nulls))
-        links = list(map(Link, self.source.tolist(), self.target.tolist(), weights))
+        cells = zip(self.source.tolist(), self.target.tolist(), weights, strict=True)
+        links = list(map(MAKE_LINK, cells))
         words = self.word_starts.tolist()
         for k, (first, end) in enumerate(pairwise(self.starts.tolist())):
             a, b, c = words[2 * k : 2 * k + 3]

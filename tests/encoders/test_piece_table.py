@@ -10,7 +10,8 @@ from otalign.encoders import piece_table
 from otalign.encoders.piece_table import PieceTable, divides_at_spaces, encode_texts
 
 LETTERS = "abcdeéÄ \t\u00a0\u0301\u0308中文.,'!-\u200dİσς[]SEP#\u3000\ufeff\x00ﬁ½\U0001f600"
-VOCABULARY = ["[UNK]", "[SEP]", "a", "b", "##a", "##b", "ab", "##cd", "e", "##e", ".", ",", "中", "[", "]", "sep"]
+WORDS = ("a", "b", "ab", "e", "sep", ".", ",", "中", "[", "]")
+VOCABULARY = ["[UNK]", "[SEP]", *WORDS, "##a", "##b", "##cd", "##e"]
 TEXTS = st.lists(st.text(LETTERS, max_size=30) | st.text(max_size=10), max_size=5)
 
 

@@ -25,6 +25,7 @@ from otalign.failures import CapturedError, capture
 from otalign.io.items import Item, get_fields, make_sentences
 from otalign.link_arrays import LinkedPairs
 from otalign.method import Method
+from otalign.processes import read_ahead
 from otalign.text.words import Pair
 
 SIZE = 8192  # pairs per shard: a minute or two of work
@@ -123,7 +124,7 @@ class ShardWork:
         def link(method: Aligner | RemoteAligner) -> Iterator[tuple[LinkedPairs, Iterable[Fields]]]:
             nonlocal done
             fields = map(get_fields, shard.items)
-            for linked in method.link_many(self._make_pairs(shard.items)):
+            for linked in _link_pairs(method, self._make_pairs(shard.items)):
                 pairs = len(linked.links.starts) - 1
                 yield linked, islice(fields, pairs)
                 done += pairs
@@ -190,6 +191,13 @@ class ShardWork:
 
     def _make_pairs(self, items: Iterable[Item]) -> Iterator[Pair]:
         return (make_sentences(item, self.pretokenized) for item in items)
+
+
+def _link_pairs(method: Aligner | RemoteAligner, pairs: Iterable[Pair]) -> Iterator[LinkedPairs]:
+    """Find the links of pairs in memory; an aligner reads a chunk while it finds the links of another."""
+    if isinstance(method, RemoteAligner):
+        return method.link_many(pairs)
+    return map(method.link_chunk, read_ahead(method.embed(pairs)))
 
 
 def align_items(
