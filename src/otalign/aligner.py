@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, Unpack
 
@@ -325,8 +324,9 @@ class Aligner:
             embeddings = embeddings.append(normalize_counts(ngrams))
         return self.find_links(embeddings)
 
-    def _find_group_links(self, pairs: Sequence[Pair]) -> Iterator[PairLinks]:
-        return chain.from_iterable(self.find_links(chunk.embeddings) for chunk in self.embed(pairs))
+    def _find_group_links(self, pairs: Sequence[Pair]) -> Iterator[LinkedPairs]:
+        for chunk in self.embed(pairs):
+            yield LinkedPairs(chunk.pairs, self.find_links(chunk.embeddings))
 
     def align_with_scores(self, chunk: EmbeddedPairs) -> Iterator[ScoredAlignment]:
         """Yield the alignments of the pairs of a chunk, with the scores of all word pairs.

@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import chain
 from multiprocessing.connection import Connection
 from threading import Lock
 from typing import NamedTuple
@@ -23,7 +22,7 @@ from otalign.encoders import Pairing, PairPreparer, PreparedPairs
 from otalign.encoders.chunks import split_into_chunks
 from otalign.failures import CapturedError, capture
 from otalign.languages import LanguageCheck
-from otalign.link_arrays import LinkArrays, LinkedPairs, PairLinks
+from otalign.link_arrays import LinkArrays, LinkedPairs
 from otalign.method import Method
 from otalign.scoring.paragraphs import realign_long_pairs
 from otalign.shared_arrays import ArraysHandle, SharedArrays, free_arrays, read_arrays
@@ -109,14 +108,14 @@ class RemoteAligner(Method):
 
     def link_many(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[LinkedPairs]:
         """Find the links of pairs, in the chunks of the aligner."""
-        for chunk in split_into_chunks(pairs, self.stage.max_words):
-            links = self._find_links(chunk)
+        for chunk, links in self._link_words(pairs):
             if self.stage.splits_paragraphs:
-                links = realign_long_pairs(chunk, links, self._find_group_links)
+                links = realign_long_pairs(chunk, links, self._link_words)
             yield LinkedPairs(chunk, links)
 
-    def _find_group_links(self, pairs: Sequence[Pair]) -> Iterator[PairLinks]:
-        return chain.from_iterable(map(self._find_links, split_into_chunks(pairs, self.stage.max_words)))
+    def _link_words(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[LinkedPairs]:
+        for chunk in split_into_chunks(pairs, self.stage.max_words):
+            yield LinkedPairs(chunk, self._find_links(chunk))
 
     def _find_links(self, pairs: Sequence[Pair]) -> LinkArrays:
         prepared = self.stage.reader.prepare(pairs, self.stage.pairing)

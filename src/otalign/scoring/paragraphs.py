@@ -8,12 +8,12 @@ form a group. The links of each group are then found again, among its words only
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
 from otalign.alignment import Alignment, Link, Phrase
-from otalign.link_arrays import LinkArrays, PairLinks
+from otalign.link_arrays import LinkArrays, LinkedPairs, PairLinks
 from otalign.text.matching import match_identical
 from otalign.text.sentences import document
 from otalign.text.words import Pair, Sentence
@@ -25,14 +25,14 @@ MIN_SHARE = 0.25  # of the links of either sentence; of 0.1, 0.25 and 0.5 it fou
 
 
 def realign_long_pairs(
-    pairs: Iterable[Pair], links: LinkArrays, find: Callable[[Sequence[Pair]], Iterable[PairLinks]]
+    pairs: Iterable[Pair], links: LinkArrays, find: Callable[[Sequence[Pair]], Iterable[LinkedPairs]]
 ) -> LinkArrays:
     """Align the groups of sentences of long pairs by themselves.
 
     Args:
         pairs: The pairs.
         links: Links of all words at once.
-        find: Function that finds the links of further pairs.
+        find: Function that finds the links of further pairs, chunk by chunk.
 
     Returns:
         The links, those of long pairs of several sentences as found within the groups.
@@ -47,9 +47,8 @@ def realign_long_pairs(
     }
     if not grouped:
         return links
-    parts = iter(
-        find([make_group_pair(pair, group) for pair, groups in grouped.values() for group in groups])
-    )
+    group_pairs = [make_group_pair(pair, group) for pair, groups in grouped.values() for group in groups]
+    parts = chain.from_iterable(linked.links for linked in find(group_pairs))
     return links.replace(
         {k: join_groups(links[k], groups, islice(parts, len(groups))) for k, (_, groups) in grouped.items()}
     )
