@@ -1,7 +1,9 @@
 """Links as arrays are the same links as values, and give the same lines."""
 
+import errno
 import gzip
 import json
+import os
 from io import BytesIO
 
 import numpy as np
@@ -93,6 +95,15 @@ def test_an_object_without_a_json_form_is_written_as_text():
     file = BytesIO()
     OutputFormat("jsonl.gz").write_linked([(linked, [{"when": 1j}])], file)
     assert json.loads(gzip.decompress(file.getvalue()))["when"] == "1j"
+
+
+def test_too_little_shared_memory_is_an_error_that_names_the_remedy(monkeypatch):
+    def refuse(*_: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "posix_fallocate", refuse, raising=False)
+    with pytest.raises(OSError, match=r"64 bytes of shared memory .* fewer --workers"):
+        SharedArrays([np.zeros(8)])
 
 
 def test_shared_arrays_are_read_until_they_are_freed():

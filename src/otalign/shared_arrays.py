@@ -4,6 +4,7 @@ The blocks of a process that is killed are freed when the program ends, by the r
 `multiprocessing`, which all processes that it spawns share.
 """
 
+import os
 from collections.abc import Sequence
 from contextlib import suppress
 from multiprocessing.shared_memory import SharedMemory
@@ -34,6 +35,9 @@ class SharedArrays:
 
     Attributes:
         handle: What another process needs to read them.
+
+    Raises:
+        OSError: If there is too little shared memory.
     """
 
     def __init__(self, arrays: Sequence[np.ndarray]) -> None:
@@ -42,6 +46,7 @@ class SharedArrays:
             places.append((array.dtype.str, array.shape, offset))
             offset += -(-array.nbytes // ALIGNED) * ALIGNED
         self.block = SharedMemory(create=True, size=max(1, offset))
+        _reserve(self.block)
         for array, place in zip(arrays, places, strict=True):
             _view(self.block, place)[...] = array
         self.handle = ArraysHandle(self.block.name, tuple(places))
@@ -82,6 +87,23 @@ def free_arrays(handle: ArraysHandle) -> None:
         block = SharedMemory(handle.name)
         block.close()
         block.unlink()
+
+
+def _reserve(block: SharedMemory) -> None:
+    """Reserve the memory of a block: without it, the first byte that is written would kill the process."""
+    descriptor = getattr(block, "_fd", -1)
+    if descriptor < 0 or not hasattr(os, "posix_fallocate"):
+        return
+    try:
+        os.posix_fallocate(descriptor, 0, block.size)
+    except OSError as error:
+        block.close()
+        block.unlink()
+        raise OSError(
+            error.errno,
+            f"{block.size:,} bytes of shared memory cannot be had ({error.strerror}); enlarge /dev/shm, or "
+            "use fewer --workers or a smaller --shard-size",
+        ) from None
 
 
 def _view(block: SharedMemory, place: tuple[str, tuple[int, ...], int]) -> np.ndarray:
