@@ -5,15 +5,17 @@ Most parts of a text have occurred before, and looking them up is many times as 
 
 from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
-MAX_PARTS = 1 << 16  # then the table is emptied
+MAX_PARTS = 1 << 17  # then the table is emptied
 MAX_CHARACTERS = 64  # of a part that is kept
+GET_IDS, GET_BOUNDS = itemgetter(0), itemgetter(1)  # of `PartPieces`
 
 
 class Pieces(NamedTuple):
@@ -62,7 +64,8 @@ def encode_texts(tokenizer: "Tokenizer", texts: Sequence[str]) -> Pieces:
 
 def find_offsets(texts: Sequence[str]) -> np.ndarray:
     """Return the offset of each text in all of them, joined with a character between them."""
-    return np.cumsum([0, *(len(text) + 1 for text in texts)])[:-1]
+    sizes = np.fromiter(map(len, texts), np.intp, len(texts)) + 1
+    return np.cumsum(sizes) - sizes
 
 
 class PieceTable:
@@ -81,13 +84,16 @@ class PieceTable:
         if len(self.parts) > MAX_PARTS:
             self.parts = {}
         known, parts = self.parts, " ".join(texts).split(" ") if texts else []
-        new = self._encode_parts(list({part for part in parts if part not in known}))
-        found = [known[part] if part in known else new[part] for part in parts]
-        known.update((part, pieces) for part, pieces in new.items() if len(part) <= MAX_CHARACTERS)
-        counts = np.fromiter((len(ids) for ids, _ in found), np.intp, len(found))
+        found: list[Any] = list(map(known.get, parts))
+        if None in found:
+            missing = {part for part, pieces in zip(parts, found, strict=True) if pieces is None}
+            new = self._encode_parts(list(missing))
+            found = [pieces or new[part] for part, pieces in zip(parts, found, strict=True)]
+            known.update((part, pieces) for part, pieces in new.items() if len(part) <= MAX_CHARACTERS)
+        counts = np.fromiter(map(len, map(GET_IDS, found)), np.intp, len(found))
         ends = np.concatenate([[0], np.cumsum(counts)])
-        ids = np.fromiter(chain.from_iterable(ids for ids, _ in found), np.intp, ends[-1])
-        bounds = np.fromiter(chain.from_iterable(bounds for _, bounds in found), np.intp, 2 * ends[-1])
+        ids = np.fromiter(chain.from_iterable(map(GET_IDS, found)), np.intp, ends[-1])
+        bounds = np.fromiter(chain.from_iterable(map(GET_BOUNDS, found)), np.intp, 2 * ends[-1])
         spans = bounds.reshape(-1, 2) + np.repeat(find_offsets(parts), counts)[:, None]
         first = np.cumsum([0, *(text.count(" ") + 1 for text in texts)])  # part of each text
         return Pieces(ids, spans, ends[first])
