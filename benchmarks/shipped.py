@@ -3,14 +3,19 @@
 python benchmarks/shipped.py quality --data corpora/ [--model FOLDER] [--write]
 python benchmarks/shipped.py calibration --data corpora/ [--model FOLDER]
 python benchmarks/shipped.py speed --data corpora/ [--model FOLDER]
+python benchmarks/shipped.py files --data corpora/ [--model FOLDER] [--pairs 800] [--rounds 6] [--threads 2]
 
 Quality is F1 of the sure links at the level S and of the possible links at S+P, with the aligner's own
 thresholds; `--write` writes it into the folder: into `measured.json`, with the digests of its files, and into
 its card. Calibration is the expected calibration error of the probabilities of links that are at least 0.01,
 and of nulls. Speed is the time of the command line for two sentences with warm caches, pairs a second on
-MTRef's dev set, and peak memory.
+MTRef's dev set, and peak memory. Files are the pairs a second from a file of JSON lines to a shard of a
+folder, beside those of the encoder alone on the same batches, in turns, and the share of one in the other, by
+the clock and by the time of processors; as in the processes of `otalign align`, NumPy has one thread.
 """
 
+import json
+import os
 import resource
 import subprocess
 import sys
@@ -18,12 +23,17 @@ import time
 from argparse import ArgumentParser
 from dataclasses import replace
 from pathlib import Path
-from statistics import mean
+from statistics import mean, median
+from tempfile import TemporaryDirectory
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is imported
+
+from benchmarks.vs_peers import make_encoder
 from experiments.columns import COLUMNS
 from experiments.supervised.reliability import measure_reliability
 from otalign import Aligner, models
-from otalign.io import load
+from otalign.engines import Folder, OutputFormat, Shard, ShardWork
+from otalign.io import load, read
 from otalign.metrics import count, scores
 
 PAIR = ("He bought a used car.", "He purchased a second-hand car yesterday.")
@@ -79,16 +89,54 @@ def measure_speed(folder: Path, data: Path | None) -> None:
     print(f"most memory of the command over them: {most:.0f} MiB")
 
 
+def measure_files(folder: Path, data: Path | None, pairs: int, rounds: int, threads: int) -> None:
+    aligner = Aligner.load(folder, threads=threads)
+    for corpus in ("mtref", "wiki"):
+        golds = load(corpus, "dev", data)[:pairs]
+        encode = make_encoder(aligner, golds)
+        with TemporaryDirectory() as temporary:
+            file = Path(temporary) / "pairs.jsonl"
+            texts = [{"source": " ".join(gold.source), "target": " ".join(gold.target)} for gold in golds]
+            file.write_text("".join(json.dumps(text) + "\n" for text in texts))
+            work = ShardWork(
+                Folder(Path(temporary), OutputFormat("jsonl")), lambda: aligner, pretokenized=True
+            )
+            taken: dict[str, list[tuple[float, float]]] = {"encoder": [], "files": []}
+            for _ in range(rounds):
+                start = time.perf_counter(), time.process_time()
+                encode(golds)
+                middle = time.perf_counter(), time.process_time()
+                work.write(Shard(0, list(read(file, "jsonl"))), aligner)
+                end = time.perf_counter(), time.process_time()
+                taken["encoder"].append((middle[0] - start[0], middle[1] - start[1]))
+                taken["files"].append((end[0] - middle[0], end[1] - middle[1]))
+        shares = [
+            median(alone[k] / whole[k] for alone, whole in zip(taken["encoder"], taken["files"], strict=True))
+            for k in (0, 1)
+        ]
+        rates = [len(golds) / median(seconds for seconds, _ in taken[name]) for name in ("files", "encoder")]
+        print(
+            f"{corpus} dev, {len(golds)} pairs, {threads} threads: {rates[0]:.0f} a second file to file, "
+            f"{rates[1]:.0f} the encoder alone; {shares[0]:.0%} of it, {shares[1]:.0%} by processor time",
+            flush=True,
+        )
+
+
 if __name__ == "__main__":
     parser = ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("quality", "calibration", "speed"))
+    parser.add_argument("what", choices=("quality", "calibration", "speed", "files"))
     parser.add_argument("--model", type=Path, default=models.find_model(models.DEFAULT).folder)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--pairs", type=int, default=800)
+    parser.add_argument("--rounds", type=int, default=6)
+    parser.add_argument("--threads", type=int, default=2)
     options = parser.parse_args()
     if options.what == "quality":
         measure_quality(options.model, options.data, options.write)
     elif options.what == "calibration":
         measure_calibration(options.model, options.data)
+    elif options.what == "files":
+        measure_files(options.model, options.data, options.pairs, options.rounds, options.threads)
     else:
         measure_speed(options.model, options.data)

@@ -1,11 +1,13 @@
 """Measure speed and memory of `otalign align -o folder/` on a large corpus of repeated pairs.
 
 PYTHONPATH=src python benchmarks/stream.py --pairs 100000 --processes 1 2
-PYTHONPATH=src python benchmarks/stream.py PAIRS.tsv --pairs 1000000 --kill -- --model FOLDER --device cuda
+PYTHONPATH=src python benchmarks/stream.py PAIRS.tsv --pairs 1000000 --kill --workers 8 12 15 \
+    --formats pharaoh jsonl jsonl.gz -- --model FOLDER --device cuda --precision bfloat16
 
 Memory is the resident memory of a run and all its child processes, read from /proc, so on Linux only; shared
 memory counts for each process. With --kill, another run is killed twice, resumed, and must give the same
-bytes. Files are written to TMPDIR.
+bytes. Files are written to TMPDIR. Pairs a second count from the first finished shard to the end, and, in
+brackets, from the start of the command.
 """
 
 import argparse
@@ -14,6 +16,7 @@ import gzip
 import itertools
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -73,13 +76,14 @@ class Run:
     corpus: Path
     count: int
     size: int
-    processes: int
+    form: str
+    processes: Sequence[str]  # option for the number of processes
     options: Sequence[str]
     folder: Path
 
     def start(self, *more: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "otalign", "align", str(self.corpus), "-o", f"{self.folder}/"]
-        command += ["--processes", str(self.processes), "--shard-size", str(self.size)]
+        command += [*self.processes, "--shard-size", str(self.size), "--format", self.form]
         return subprocess.Popen([*command, *more, *self.options])
 
     @property
@@ -89,23 +93,36 @@ class Run:
 
 
 def measure(run: Run) -> None:
-    start, first = time.perf_counter(), 0.0
+    start, first, shards_then = time.perf_counter(), 0.0, 0
     most = [0] * 11  # bytes, by tenths of the pairs that were written then
+    before = measure_processors()
     with run.start() as work:
         while work.poll() is None:
             tenth = int(10 * run.done)
             most[tenth] = max(most[tenth], measure_memory(work.pid))
-            first = first or (time.perf_counter() if (run.folder / "_run.json").exists() else 0.0)
+            if not first and (shards_then := len(list(run.folder.glob("part-*")))):
+                first = time.perf_counter()
             time.sleep(WAIT)
     if work.returncode:
         sys.exit(work.returncode)
     end = time.perf_counter()
+    spent = (measure_processors() - before) / run.count * 1e6
     written = sum(part.stat().st_size for part in run.folder.glob("part-*"))
-    print(f"{run.processes} process(es), {run.count:,} pairs in shards of {run.size:,}")
-    print(f"  {run.count / (end - first):.0f} pairs a second, {first - start:.1f} s before the first of them")
+    counted = max(0, run.count - shards_then * run.size)
+    print(f"{' '.join(run.processes)}, {run.form}, {run.count:,} pairs in shards of {run.size:,}")
+    print(
+        f"  {counted / (end - first):,.0f} pairs a second ({run.count / (end - start):,.0f} with the start)"
+    )
+    print(f"  {first - start:.1f} s before the first shard, {spent:,.0f} µs of processors a pair")
     print(f"  {written / run.count:.0f} bytes a pair, {written / 2**20:,.0f} MiB of shards")
     print(f"  memory at most {max(most) / 2**20:,.0f} MiB; by tenths of the pairs, MiB:")
     print("  ", *(f"{bytes / 2**20:,.0f}" if bytes else "-" for bytes in most[:10]), flush=True)
+
+
+def measure_processors() -> float:
+    """Return the seconds that processors have spent on processes that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def kill_and_resume(run: Run, expected: Path) -> None:
@@ -131,7 +148,9 @@ def main() -> None:
     )
     parser.add_argument("file", nargs="?", default=str(EXAMPLES), help="tsv, jsonl, or a corpus by name")
     parser.add_argument("--pairs", type=int, default=10_000)
-    parser.add_argument("--processes", type=int, nargs="+", default=[1])
+    parser.add_argument("--processes", type=int, nargs="+", help="processes with a model each")
+    parser.add_argument("--workers", type=int, nargs="+", help="helpers beside one process with the model")
+    parser.add_argument("--formats", nargs="+", default=["jsonl"])
     parser.add_argument("--shard-size", type=int, help="else 8192, or less so that there are 40 shards")
     parser.add_argument("--kill", action="store_true", help="also kill, resume and compare")
     own, more = split_at_dashes(sys.argv[1:])
@@ -143,11 +162,14 @@ def main() -> None:
         start = time.perf_counter()
         count = sum(1 for _ in read(corpus, "jsonl"))
         print(f"reading alone: {count / (time.perf_counter() - start):,.0f} pairs a second", flush=True)
-        for processes in options.processes:
-            expected, killed = Path(folder) / f"by-{processes}", Path(folder) / f"killed-{processes}"
-            measure(Run(corpus, count, size, processes, more, expected))
+        settings = [("--workers", str(number)) for number in options.workers or ()]
+        settings += [("--processes", str(number)) for number in options.processes or ()]
+        for form, processes in itertools.product(options.formats, settings or [("--processes", "1")]):
+            name = "-".join((form, *processes))
+            expected, killed = Path(folder) / name, Path(folder) / f"{name}-killed"
+            measure(Run(corpus, count, size, form, processes, more, expected))
             if options.kill:
-                kill_and_resume(Run(corpus, count, size, processes, more, killed), expected)
+                kill_and_resume(Run(corpus, count, size, form, processes, more, killed), expected)
 
 
 def split_at_dashes(arguments: list[str]) -> tuple[list[str], list[str]]:

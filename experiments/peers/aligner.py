@@ -23,8 +23,8 @@ from otalign.atomic import write_atomic
 from otalign.encoders.chunks import split_into_chunks
 from otalign.encoders.transformers import Transformers
 from otalign.failures import describe
+from otalign.link_arrays import DIGITS
 from otalign.method import Method, format_signature
-from otalign.scoring.extraction import DIGITS
 from otalign.text.words import Pair, Text
 
 WEIGHTS = "peer.safetensors"

@@ -8,8 +8,9 @@ hub is enough.
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple, Unpack
 
@@ -18,18 +19,19 @@ import numpy as np
 from otalign import encoders, models
 from otalign.alignment import Alignment, Phrase
 from otalign.arrays import Array
-from otalign.encoders import Embeddings, Encoder, Precision
-from otalign.encoders.chunks import EmbeddedPairs, embed_pairs
+from otalign.encoders import Embeddings, Encoder, Precision, PreparedPairs
+from otalign.encoders.chunks import CHUNK_WORDS, EmbeddedPairs, embed_pairs
 from otalign.encoders.embeddings import to_numpy
+from otalign.encoders.prefetch import prepare_ahead
 from otalign.encoders.whitening import Centre, centre_stream, load_centre, save_centre
 from otalign.languages import LanguageCheck, LanguageWarning
+from otalign.link_arrays import LinkArrays, LinkedPairs, PairLinks, make_alignment
 from otalign.method import format_signature
+from otalign.processes import prefetch, read_ahead
 from otalign.scoring import (
-    BatchLinks,
     Head,
     LinkScores,
     PairBatch,
-    PairLinks,
     Scorer,
     extract_links,
     load_head,
@@ -37,8 +39,9 @@ from otalign.scoring import (
     split_into_batches,
 )
 from otalign.scoring.heads import HEAD_FILE
-from otalign.scoring.paragraphs import group_sentences, join_groups, make_group_pair
+from otalign.scoring.paragraphs import group_sentences, join_groups, make_group_pair, realign_long_pairs
 from otalign.settings import AnySettings, Settings, SettingsOptions, load_settings, save_settings
+from otalign.text.spelling import normalize_counts
 from otalign.text.words import Pair, Text
 
 CENTRE_SETTINGS = ("layer", "pairing", "centring", "whitening")  # settings that a kept centre depends on
@@ -209,10 +212,40 @@ class Aligner:
         Yields:
             The alignments, in the order of the pairs.
         """
-        for number, chunk in enumerate(self.embed(pairs, workers)):
-            if number == 0 and (warning := self.language_check.check_pairs(chunk.pairs)):
+        for linked in self.link_many(pairs, workers=workers):
+            yield from linked.make_alignments()
+
+    def link_many(self, pairs: Iterable[tuple[Text, Text]], *, workers: int = 0) -> Iterator[LinkedPairs]:
+        """Find the links of any number of sentence pairs, as arrays, chunk by chunk.
+
+        Args:
+            pairs: Source and target of each pair, as in `align_many`.
+            workers: Processes that tokenize ahead of a GPU.
+
+        Yields:
+            Chunks of pairs with their links, in order.
+        """
+        for number, linked in enumerate(self._link_ahead(pairs, workers)):
+            if number == 0 and (warning := self.language_check.check_pairs(linked.pairs)):
                 warnings.warn(warning, LanguageWarning, stacklevel=1)
-            yield from self.align_chunk(chunk)
+            yield linked
+
+    def _link_ahead(self, pairs: Iterable[tuple[Text, Text]], workers: int) -> Iterator[LinkedPairs]:
+        """Find the links of pairs, those of the next chunk in a thread if that need not wait for input."""
+        if workers and not (self.settings.centring and self.centre is None):
+            reader, pairing = self.encoder.reader, self.settings.pairing
+            words = self.encoder.words_at_once or CHUNK_WORDS
+            with ThreadPoolExecutor(1) as thread:
+                submit = partial(thread.submit, self._link_prepared)
+                yield from prefetch(submit, prepare_ahead(pairs, reader, pairing, workers, words), 1)
+            return
+        chunks = self.embed(pairs, workers)
+        yield from map(self.link_chunk, read_ahead(chunks) if isinstance(pairs, Sequence) else chunks)
+
+    def _link_prepared(self, chunk: tuple[Iterable[Pair], PreparedPairs]) -> LinkedPairs:
+        pairs, prepared = chunk
+        embedded = EmbeddedPairs(pairs, self.encoder.embed_batches(prepared))
+        return self.link_chunk(next(self.finish_chunks(iter([embedded]))))
 
     def embed(self, pairs: Iterable[tuple[Text, Text]], workers: int = 0) -> Iterator[EmbeddedPairs]:
         """Yield the embeddings of pairs chunk by chunk, as the scorer reads them.
@@ -240,17 +273,60 @@ class Aligner:
         Args:
             chunk: Pairs with their embeddings, centred if they are to be.
         """
-        shapes = chunk.embeddings.shapes.tolist()
-        found: list[tuple[BatchLinks, int] | None] = [None] * len(shapes)  # links of a batch, and a row of it
-        for indices, batch, scores in self.score_embeddings(chunk.embeddings):
-            links = extract_links(scores, batch, self.settings.threshold)
-            for row, k in enumerate(indices):
-                found[k] = links, row
-        for pair, shape, place in zip(chunk.pairs, shapes, found, strict=True):
-            links = place[0].get(place[1]) if place else PairLinks.empty(*shape)
-            if self.scorer.splits_paragraphs and (groups := group_sentences(pair, links.links)):
-                links = join_groups(links, groups, (part for part, *_ in self._score_groups(pair, groups)))
-            yield _make_alignment(pair, links)
+        return self.link_chunk(chunk).make_alignments()
+
+    def link_chunk(self, chunk: EmbeddedPairs) -> LinkedPairs:
+        """Return the pairs of a chunk with their links.
+
+        Args:
+            chunk: Pairs with their embeddings, centred if they are to be.
+        """
+        links = self.find_links(chunk.embeddings)
+        if self.scorer.splits_paragraphs:
+            links = realign_long_pairs(chunk.pairs, links, self._find_group_links)
+        return LinkedPairs(chunk.pairs, links)
+
+    def find_links(self, embeddings: Embeddings) -> LinkArrays:
+        """Return the links of pairs, whatever their length, with all words at once.
+
+        Args:
+            embeddings: Embeddings of source, target, source, target, …, centred if they are to be.
+        """
+        scorer = self.scorer.to_device(embeddings.vectors)
+
+        def find(task: tuple[list[int], PairBatch]) -> tuple[list[int], LinkArrays]:
+            indices, batch = task
+            return indices, extract_links(scorer.score(batch), batch, self.settings.threshold)
+
+        batches, threads = split_into_batches(embeddings, scorer.budget), self.encoder.at_once
+        if threads == 1:
+            return LinkArrays.join(map(find, batches), embeddings.starts)
+        with ThreadPoolExecutor(threads) as pool:
+            parts = prefetch(partial(pool.submit, find), batches, threads)
+            return LinkArrays.join(parts, embeddings.starts)
+
+    def find_prepared_links(self, prepared: PreparedPairs, ngrams: np.ndarray | None = None) -> LinkArrays:
+        """Return the links of pairs that another process has prepared, as `find_links` does.
+
+        Args:
+            prepared: Pairs as the reader of the encoder prepares them.
+            ngrams: Counts of the n-grams of all words, if the scorer reads spelling.
+
+        Raises:
+            ValueError: If embeddings are to be centred, and the aligner keeps no centre.
+        """
+        embeddings = self.encoder.embed_batches(prepared)
+        if self.settings.centring:
+            if self.centre is None:
+                raise ValueError("the aligner must keep a centre for prepared pairs; call fit_centre first")
+            embeddings = self.centre.apply(embeddings, in_place=True)
+        if ngrams is not None:
+            embeddings = embeddings.append(normalize_counts(ngrams))
+        return self.find_links(embeddings)
+
+    def _find_group_links(self, pairs: Sequence[Pair]) -> Iterator[LinkedPairs]:
+        for chunk in self.embed(pairs):
+            yield LinkedPairs(chunk.pairs, self.find_links(chunk.embeddings))
 
     def align_with_scores(self, chunk: EmbeddedPairs) -> Iterator[ScoredAlignment]:
         """Yield the alignments of the pairs of a chunk, with the scores of all word pairs.
@@ -265,7 +341,7 @@ class Aligner:
                 scores = np.zeros(scores.shape)
                 for group, (_, cells, _) in zip(groups, parts, strict=True):
                     scores[np.ix_(*group)] = to_numpy(cells)
-            yield ScoredAlignment(_make_alignment(pair, links), scores, converged)
+            yield ScoredAlignment(make_alignment(pair, links), scores, converged)
 
     def _score_pairs(self, chunk: EmbeddedPairs) -> Iterator[_ScoredLinks]:
         """Yield the links of the pairs of a chunk, with the scores of all word pairs."""
@@ -292,9 +368,3 @@ class Aligner:
         scorer = self.scorer.to_device(embeddings.vectors)
         for indices, batch in split_into_batches(embeddings, scorer.budget):
             yield indices, batch, scorer.score(batch)
-
-
-def _make_alignment(pair: Pair, found: PairLinks) -> Alignment:
-    source, target = pair
-    links, nulls = found
-    return Alignment.from_valid(source.words, target.words, links, source.spans, target.spans, *nulls)

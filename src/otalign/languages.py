@@ -20,7 +20,7 @@ from itertools import islice
 
 import numpy as np
 
-from otalign.encoders import Encoder
+from otalign.encoders import Encoder, PairPreparer
 from otalign.failures import LanguageWarning as LanguageWarning  # light, for the command line
 from otalign.text.words import Pair, Sentence
 
@@ -62,11 +62,11 @@ class LanguageCheck:
     """Notices text that an aligner does not know.
 
     Attributes:
-        encoder: Encoder of the aligner.
+        encoder: Encoder of the aligner, or what prepares its inputs.
         languages: Languages that the aligner declares; empty if it declares none.
     """
 
-    encoder: Encoder
+    encoder: Encoder | PairPreparer
     languages: tuple[str, ...] = ()
 
     def check_pair(self, pair: Pair) -> str | None:

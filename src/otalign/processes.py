@@ -11,7 +11,7 @@ import signal
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from threading import Thread, current_thread, main_thread
@@ -25,6 +25,11 @@ AHEAD = 2  # tasks per worker that are submitted before their results are needed
 
 # With more threads, sums of the same numbers may be rounded differently.
 ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def count_processors() -> int:
+    """Return the number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager
@@ -146,6 +151,21 @@ class TaskPool(Generic[Task, Result]):
 
     def __exit__(self, *_: object) -> None:
         self.shut_down()
+
+
+def read_ahead(items: Iterable[Result]) -> Iterator[Result]:
+    """Yield items, and compute the next one in a thread meanwhile.
+
+    Args:
+        items: The items. Computing one should not wait for anything that may never come, such as a line of a
+            pipe: it is waited for even if no more items are asked for.
+    """
+    iterator, end = iter(items), object()
+    with ThreadPoolExecutor(1) as thread:
+        future = thread.submit(next, iterator, end)
+        while (item := future.result()) is not end:
+            future = thread.submit(next, iterator, end)
+            yield item  # pyright: ignore[reportReturnType]: not the end
 
 
 _function: list[Callable[[Any], Any]] = []  # the function of this worker process

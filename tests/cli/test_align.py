@@ -37,9 +37,12 @@ def test_two_files_give_a_line_for_each_line(run, expected):
 def test_workers_change_nothing_and_are_refused_where_they_have_no_use(run, expected):
     done = run("align", "source.txt", "target.txt", "--workers", "2")
     assert lines(done) == [alignment.pharaoh() for alignment in expected]
-    for more in (("-o", "out/"), ("--method", "fast-align")):
+    for more, what in (
+        (("-o", "out/", "--processes", "2"), "--workers share one model"),
+        (("--method", "fast-align"), "--workers applies only to"),
+    ):
         done = run("align", "source.txt", "target.txt", "--workers", "2", *more, rc=2)
-        assert done.stderr.decode().startswith("otalign: --workers applies only to")
+        assert done.stderr.decode().startswith(f"otalign: {what}")
 
 
 def test_columns_of_weights_and_nulls_follow_the_links(run, expected):

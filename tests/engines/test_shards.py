@@ -122,14 +122,19 @@ def test_two_processes_write_what_one_writes(whole, run, tmp_path):
     assert bytes_of(tmp_path / "two") == bytes_of(whole)
 
 
+def test_helpers_beside_one_model_write_what_one_process_writes(whole, run, tmp_path):
+    run(tmp_path / "helpers", "--workers", "2")
+    assert bytes_of(tmp_path / "helpers") == bytes_of(whole)
+
+
 def test_a_run_killed_at_any_moment_and_resumed_writes_the_same_bytes(
     whole, command, command_server, run, tmp_path
 ):
     draw, folder = random.Random(3), tmp_path / "killed"
     kills = 0
-    for _ in range(4):
+    for option in ("--processes", "--workers", "--processes", "--workers"):
         before = len(list(folder.glob("part-*")))
-        with command_server.start(**command(folder, "--resume", "--processes", "2")) as work:
+        with command_server.start(**command(folder, "--resume", option, "2")) as work:
             end = time.monotonic() + 60
             while len(list(folder.glob("part-*"))) <= before and work.poll() is None:
                 assert time.monotonic() < end
@@ -173,9 +178,12 @@ def test_an_interrupt_leaves_whole_shards_and_says_how_to_go_on(
     assert bytes_of(folder) == expected
 
 
-def test_a_process_that_dies_costs_nothing_but_its_time(whole, command, command_server, tmp_path):
+@pytest.mark.parametrize(("option", "number"), [("--processes", 0), ("--workers", 0), ("--workers", 1)])
+def test_a_process_that_dies_costs_nothing_but_its_time(
+    whole, command, command_server, tmp_path, option, number
+):
     folder = tmp_path / "one-dies"
-    with command_server.start(**command(folder, "--processes", "2")) as work:
+    with command_server.start(**command(folder, option, "2")) as work:
         end = time.monotonic() + 60
         while not list(folder.glob("part-*")) and time.monotonic() < end:
             time.sleep(0.001)
@@ -184,7 +192,7 @@ def test_a_process_that_dies_costs_nothing_but_its_time(whole, command, command_
             pytest.skip("the system does not tell which processes are whose")
         pids = map(int, children.read_text().split())
         aligning = [pid for pid in pids if b"resource_tracker" not in cmdline(pid)]
-        os.kill(aligning[0], signal.SIGKILL)
+        os.kill(aligning[number], signal.SIGKILL)
         assert work.wait(timeout=60) == 0
     assert bytes_of(folder) == bytes_of(whole)
 

@@ -1,5 +1,7 @@
 """The threshold sweep gives the scores of aligning at each threshold."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -22,7 +24,8 @@ RATES = ("precision", "recall", "f1")
 
 
 def align(pairs, embeddings, settings):
-    return Aligner(None, settings).align_chunk(EmbeddedPairs(pairs, embeddings))
+    encoder = SimpleNamespace(at_once=1)
+    return Aligner(encoder, settings).align_chunk(EmbeddedPairs(pairs, embeddings))
 
 
 def settings(**given) -> Settings:

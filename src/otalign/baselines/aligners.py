@@ -23,9 +23,9 @@ from otalign.encoders import Embeddings, Encoder, Pairing
 from otalign.encoders.chunks import embed_pairs, split_into_chunks
 from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.whitening import Centre, centre_stream
+from otalign.link_arrays import DIGITS
 from otalign.method import Method, format_signature
 from otalign.progress import Progress, no_progress
-from otalign.scoring.extraction import DIGITS
 from otalign.text.words import Pair, Text, to_sentence
 from otalign.validation import check_choice
 

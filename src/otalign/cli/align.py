@@ -110,8 +110,9 @@ def align(
         typer.Option(
             min=1,
             metavar="N",
-            help="Number of processes that prepare text for a GPU.",
-            show_default="none",
+            help="Number of processes beside the one with the model, which prepare text and write the files "
+            "of a folder.",
+            show_default="none; for a folder and a GPU, one per processor",
             rich_help_panel=HARDWARE,
         ),
     ] = None,
@@ -185,11 +186,9 @@ def align(
         otalign align pairs.tsv --model bert-base-uncased --problem uot --tau 0.4
         otalign align corpus.jsonl.gz -o links/ --processes 8
     """
-    shards = ShardOptions(engine, shard_size, processes, resume, ray_address, gpus)
+    shards = ShardOptions(engine, shard_size, processes, resume, ray_address, gpus, workers)
     read = partial(read_pairs, texts or [], input_format, pretokenized, split, data, limits=limits)
     if shards.selects_shards(output):
-        if workers:
-            raise ValueError("--workers applies only to output in one file; for a folder, use --processes")
         check_method(aligner)
         form = choose_shard_format(format, weights, nulls, matrix)
         align_in_shards(read, aligner, Folder(Path(output or ""), form), shards)

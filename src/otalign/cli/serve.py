@@ -15,7 +15,7 @@ import typer
 from otalign.cli.aligner_options import AlignerOptions, Model, complete_model
 from otalign.cli.options import Device, Layer, Threads, expand_parameter
 from otalign.cli.panels import HARDWARE, MODEL, SERVER, SERVER_LIMITS
-from otalign.encoders.onnx import processors
+from otalign.processes import count_processors
 from otalign.server.access import allowed_hosts, check_origin, is_loopback, read_token
 from otalign.server.limits import Limits
 
@@ -154,7 +154,7 @@ def serve(
         raise ImportError("serving needs fastapi and uvicorn: pip install 'otalign[serve]'") from error
 
     if workers > 1:
-        threads = max(1, (threads or processors()) // workers)
+        threads = max(1, (threads or count_processors()) // workers)
     options = AlignerOptions(model=model, layer=layer, device=device, batch_size=batch_size, threads=threads)
     service = Service(
         options.load,

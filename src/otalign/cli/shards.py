@@ -14,7 +14,6 @@ from otalign.cli.aligner_options import AlignerOptions
 from otalign.cli.input import Pairs
 from otalign.cli.methods import load_method
 from otalign.cli.terminal import bars, resumable
-from otalign.encoders.onnx import processors
 from otalign.engines import Folder, OutputFormat, RayOptions, ShardWork
 from otalign.engines.work import SIZE
 from otalign.io import Item, Reading
@@ -23,6 +22,7 @@ from otalign.io.links import split_lines
 from otalign.io.parquet import Rows
 from otalign.io.tables import zip_lines
 from otalign.method import Method
+from otalign.processes import count_processors
 from otalign.progress import Progress, no_progress
 
 HEAD_BYTES = 1 << 20  # of a file: enough to know it by, with its size
@@ -38,18 +38,22 @@ class ShardOptions:
     resume: bool = False
     ray_address: str | None = None
     gpus: float | None = None
+    workers: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("ray_address", "gpus"):
             if getattr(self, name) is not None and self.engine != "ray":
                 option = "--" + name.replace("_", "-")
                 raise ValueError(f"{option} applies only to --engine ray; remove it or choose ray")
+        if self.workers and (self.processes or self.engine == "ray"):
+            given = "--processes" if self.processes else "--engine ray"
+            raise ValueError(f"--workers share one model, which is not for {given}; remove one of the two")
 
     def selects_shards(self, output: str | None) -> bool:
         """Return whether to write shards: the output is a folder, or an option for shards was given."""
         if output and (output.endswith(("/", os.sep)) or Path(output).is_dir()):
             return True
-        if self == ShardOptions():
+        if self == ShardOptions(workers=self.workers):
             return False
         if not output or output == STDIN or Path(output).is_file():
             raise ValueError(
@@ -106,7 +110,7 @@ def _align(
     if options.ray_address:
         threads = aligner.threads or 1  # of machines that are not this one
     else:
-        threads = max(1, (aligner.threads or processors()) // processes)
+        threads = max(1, (aligner.threads or count_processors()) // processes)
     aligner = replace(aligner, threads=threads)
     ray = None
     if options.engine == "ray":
@@ -118,6 +122,7 @@ def _align(
         about,
         size=size,
         processes=processes,
+        helpers=None if options.processes is None and options.workers is None else options.workers or 0,
         ray=ray,
         resume=options.resume,
         progress=progress,

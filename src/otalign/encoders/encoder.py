@@ -136,7 +136,7 @@ class Encoder(ABC):
     @property
     def reader(self) -> PairPreparer:
         """The part of the encoder that prepares the model's inputs, without the model."""
-        return PairPreparer(self.subworder, self.limit, self.pad, self.batch_size, self.padding)
+        return PairPreparer(self.subworder, self.limit, self.pad, self.batch_size, self.padding, self.name)
 
     def as_inputs(self, sentences: Sequence[Sentence], pairing: Pairing) -> Iterator[Input]:
         """Convert sentences into inputs of the model."""

@@ -3,7 +3,6 @@
 The folder holds `encoder.onnx`, whose metadata has name, layer, limit and padding, and `tokenizer.json`.
 """
 
-import os
 from functools import partial
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -15,6 +14,7 @@ from otalign.atomic import copy_atomic
 from otalign.encoders.encoder import INPUTS, Encoder
 from otalign.encoders.subwords import Subworder
 from otalign.failures import describe
+from otalign.processes import count_processors
 
 MODEL, TOKENIZER = "encoder.onnx", "tokenizer.json"
 BATCH = 512  # subwords: larger batches are no faster, and balance the threads less well
@@ -52,7 +52,7 @@ class Onnx(Encoder):
         options.log_severity_level = 3
         # A thread per batch is faster than all threads on one batch.
         options.intra_op_num_threads = 1
-        self.at_once = threads or processors()
+        self.at_once = threads or count_processors()
         try:
             _check_one_file(self.folder / MODEL)
             self.session = onnxruntime.InferenceSession(
@@ -130,8 +130,3 @@ def _read_interface(session: Any) -> tuple[list[str], int | None]:
         raise ValueError(f"it must have one output of three dimensions, got {outputs}")
     size = outputs[0][2]
     return inputs, size if isinstance(size, int) else None
-
-
-def processors() -> int:
-    """Return the number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

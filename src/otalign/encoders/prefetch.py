@@ -10,6 +10,8 @@ from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass
 from itertools import islice
 
+import numpy as np
+
 from otalign.encoders import Pairing, PairPreparer, PreparedPairs
 from otalign.failures import EXPECTED, CapturedError, capture
 from otalign.processes import TaskPool
@@ -17,7 +19,7 @@ from otalign.text.words import Pair, Text, to_sentence
 
 TASK_PAIRS = 4096  # enough to find inputs of similar length for a batch
 
-TaskResult = tuple[bytes, PreparedPairs]  # the pickled sentences, and what was prepared from them
+TaskResult = tuple[bytes, list[np.ndarray]]  # the pickled sentences, and what was prepared from them
 
 
 @dataclass(frozen=True)
@@ -55,7 +57,7 @@ def prepare_ahead(
     chunk: list[TaskResult] = []
     for result in _run_tasks(pairs, reader, pairing, workers):
         chunk.append(result)
-        if sum(part.words for _, part in chunk) >= words:
+        if sum(int(starts[-1]) for _, (starts, *_) in chunk) >= words:
             yield _join_results(chunk)
             chunk = []
     if chunk:
@@ -94,7 +96,7 @@ def _unwrap(result: TaskResult | CapturedError, first: int) -> TaskResult:
 
 def _join_results(tasks: list[TaskResult]) -> tuple[Pickled, PreparedPairs]:
     pickled, parts = zip(*tasks, strict=True)
-    return Pickled(pickled), PreparedPairs.concatenate(parts)
+    return Pickled(pickled), PreparedPairs.concatenate([*map(PreparedPairs.from_arrays, parts)])
 
 
 @dataclass(frozen=True)
@@ -117,4 +119,5 @@ class _PrepareTask:
 
     def prepare(self, pairs: Sequence[tuple[Text, Text]]) -> TaskResult:
         sentences = [(to_sentence(source), to_sentence(target)) for source, target in pairs]
-        return pickle.dumps(sentences, pickle.HIGHEST_PROTOCOL), self.reader.prepare(sentences, self.pairing)
+        prepared = self.reader.prepare(sentences, self.pairing)
+        return pickle.dumps(sentences, pickle.HIGHEST_PROTOCOL), prepared.to_arrays()

@@ -5,7 +5,7 @@ Preparation does not need the model, so that another process can do it ahead (`o
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
+from itertools import accumulate, cycle
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -40,6 +40,16 @@ class EncoderBatch(NamedTuple):
     weights: np.ndarray
 
 
+BATCH_TYPES = (
+    np.int32,
+    np.bool_,
+    np.uint8,
+    np.int32,
+    np.int32,
+    np.float32,
+)  # of the fields, between processes
+
+
 @dataclass(frozen=True, eq=False)
 class PreparedPairs:
     """Sentence pairs as batches of inputs.
@@ -56,6 +66,20 @@ class PreparedPairs:
     def words(self) -> int:
         """Number of words."""
         return int(self.starts[-1])
+
+    def to_arrays(self) -> list[np.ndarray]:
+        """Return the numbers as arrays, small ones, for another process."""
+        columns = (array for batch in self.batches for array in batch)
+        kinds = zip(columns, cycle(BATCH_TYPES), strict=False)
+        return [self.starts, *(array.astype(kind) for array, kind in kinds)]
+
+    @classmethod
+    def from_arrays(cls, arrays: Sequence[np.ndarray]) -> "PreparedPairs":
+        """Return what `to_arrays` made arrays of."""
+        starts, *columns = arrays
+        wide = [array if array.dtype == np.float32 else array.astype(np.int64) for array in columns]
+        width = len(BATCH_TYPES)
+        return cls([EncoderBatch(*wide[k : k + width]) for k in range(0, len(wide), width)], starts)
 
     @classmethod
     def concatenate(cls, parts: Sequence["PreparedPairs"]) -> "PreparedPairs":
@@ -81,6 +105,7 @@ class PairPreparer:
         pad: Id of padding.
         batch_size: Subwords per batch, padding included.
         padding: Whether inputs of different lengths may share a batch.
+        name: Name of the model.
     """
 
     subworder: Subworder
@@ -88,6 +113,7 @@ class PairPreparer:
     pad: int
     batch_size: int
     padding: bool = True
+    name: str = ""
 
     def prepare(self, pairs: Sequence[tuple[Sentence, Sentence]], pairing: Pairing) -> PreparedPairs:
         """Prepare sentence pairs.

@@ -8,11 +8,13 @@ subword. Nothing is truncated; `windows` deals with length.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
+from functools import partial
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from otalign.encoders.piece_table import PieceTable, divides_at_spaces, encode_texts, find_offsets
 from otalign.failures import describe
 from otalign.text.words import Sentence
 
@@ -73,6 +75,8 @@ class Subworder:
         self.unknown = next((id for id in known if id is not None), special[-1] if special else 0)
         tokenizer.encode_special_tokens = True
         self.tokenizer = tokenizer
+        by_part = divides_at_spaces(tokenizer)
+        self.encode = PieceTable(tokenizer).encode if by_part else partial(encode_texts, tokenizer)
 
     def __reduce__(self) -> tuple[type["Subworder"], tuple["Tokenizer"]]:
         """Support pickling: a tokenizer does not pickle all of the options set above."""
@@ -80,20 +84,20 @@ class Subworder:
 
     def __call__(self, sentences: Sequence[Sentence]) -> list[Subwords]:
         """Tokenize sentences."""
-        encodings = self.tokenizer.encode_batch([s.text for s in sentences], add_special_tokens=False)
-        texts = np.cumsum([0, *(len(s.text) + 1 for s in sentences)])[:-1]  # with a gap between texts
-        pieces, piece_starts = _concatenate_spans([encoding.offsets for encoding in encodings], texts)
-        words, word_starts = _concatenate_spans([sentence.spans for sentence in sentences], texts)
+        texts = [sentence.text for sentence in sentences]
+        ids, pieces, piece_starts = self.encode(texts)
+        spans = [sentence.spans for sentence in sentences]
+        words, word_starts = _concatenate_spans(spans, find_offsets(texts))
         at, word = _match_pieces(pieces, words)
         ends = np.searchsorted(at, piece_starts)
         counts = np.bincount(word, minlength=len(words))
         incomplete = set(np.searchsorted(word_starts, np.flatnonzero(counts == 0), side="right") - 1)
         share, entries = 1 / counts[word], np.diff(ends)
         at, word = at - np.repeat(piece_starts[:-1], entries), word - np.repeat(word_starts[:-1], entries)
-        result = []
-        for k, encoding in enumerate(encodings):
+        all_ids, result = ids.tolist(), []
+        for k, (first, end) in enumerate(pairwise(piece_starts.tolist())):
             part = slice(ends[k], ends[k + 1])
-            subwords = Subwords(encoding.ids, at[part], word[part], share[part])
+            subwords = Subwords(all_ids[first:end], at[part], word[part], share[part])
             if k in incomplete:
                 subwords = self._add_unknown(subwords, len(sentences[k].spans))
             result.append(subwords)

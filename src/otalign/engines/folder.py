@@ -24,6 +24,7 @@ from otalign.encoders.whitening import Centre
 from otalign.engines.lock import LOCK, lock_folder
 from otalign.engines.records import JOURNAL, FileRecord, HashingWriter, parse_records, read_journal, to_line
 from otalign.io.writing import OutputFormat
+from otalign.link_arrays import LinkedPairs
 from otalign.untrusted import read_json
 
 RUN, CENTRE = "_run.json", "_centre.npz"
@@ -69,9 +70,26 @@ class Folder:
         Returns:
             Size and digest of the file, to be passed to `record`.
         """
+        return self._write(number, lambda file: self.form.write(alignments, file))
+
+    def write_linked(
+        self, number: int, linked: Iterable[tuple[LinkedPairs, Iterable[Mapping[str, Any] | None]]]
+    ) -> FileRecord:
+        """Write a shard of links that are arrays.
+
+        Args:
+            number: Number of the shard.
+            linked: Its pairs with their links, and the further fields of each pair, chunk by chunk.
+
+        Returns:
+            Size and digest of the file.
+        """
+        return self._write(number, lambda file: self.form.write_linked(linked, file))
+
+    def _write(self, number: int, write: Callable[[BinaryIO], None]) -> FileRecord:
         with open_atomic(self.part(number)) as file:
             hashing = HashingWriter(file)
-            self.form.write(alignments, cast(BinaryIO, hashing))
+            write(cast(BinaryIO, hashing))
         return hashing.record
 
     @contextmanager

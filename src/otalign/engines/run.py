@@ -37,6 +37,7 @@ def align(
     *,
     size: int = SIZE,
     processes: int = 1,
+    helpers: int | None = 0,
     ray: RayOptions | None = None,
     resume: bool = False,
     progress: Progress = no_progress,
@@ -50,6 +51,8 @@ def align(
         about: Description of the run, without the aligner. It must be the same when the run is resumed.
         size: Pairs per shard.
         processes: Number of processes, with an aligner each.
+        helpers: Number of processes that read text and write shards beside one process with the aligner;
+            None for as many as this machine has processors for, if the model is on a GPU.
         ray: Options of Ray, whose actors are the processes; None to use processes of this machine.
         resume: Whether to continue the run in the folder.
         progress: Function that is called with the number of pairs that were aligned.
@@ -71,7 +74,7 @@ def align(
         ['part-000000.txt', 'part-000001.txt']
     """
     starting: AbstractContextManager[ShardWorkers] = (
-        WorkerPool(work, processes) if ray is None else start_actors(work, processes, ray)
+        WorkerPool(work, processes, helpers) if ray is None else start_actors(work, processes, ray)
     )
     with starting as workers, work.folder.lock():
         about = {**about, "shard_size": size, "aligner": workers.method.signature}

@@ -5,6 +5,7 @@ each is aligned by a call of its own, so that its bytes are the same whichever p
 often. If the aligner has no centre, that of the corpus is computed once and written into the folder.
 """
 
+import pickle
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,15 +20,19 @@ from otalign.encoders.chunks import embed_pairs
 from otalign.encoders.whitening import Centre, read_first
 from otalign.engines.folder import Folder
 from otalign.engines.records import FileRecord
+from otalign.engines.remote import RemoteAligner, TextStage
 from otalign.failures import CapturedError, capture
 from otalign.io.items import Item, get_fields, make_sentences
+from otalign.link_arrays import LinkedPairs
 from otalign.method import Method
+from otalign.processes import read_ahead
 from otalign.text.words import Pair
 
 SIZE = 8192  # pairs per shard: a minute or two of work
 PROGRESS_INTERVAL = 512  # pairs between reports of progress
 SAMPLE_SIZE = 65_536  # maximum number of pairs to compute the centre of a corpus from
 
+Fields = Mapping[str, Any] | None  # further fields of an item
 OnAligned = Callable[[int], Any]  # called with the number of further pairs that are aligned
 Warn = Callable[[str], Any]  # called with a line for the user; the run continues
 
@@ -64,10 +69,14 @@ class MethodInfo(NamedTuple):
     Attributes:
         signature: Its signature.
         needs_centre: Whether it centres embeddings but has no centre, so that all shards need a common one.
+        on_gpu: Whether its model is on a GPU.
+        text_stage: A pickled `TextStage`, for processes that do without the model; None if it has none.
     """
 
     signature: str
     needs_centre: bool
+    on_gpu: bool = False
+    text_stage: bytes | None = None
 
 
 @dataclass(frozen=True)
@@ -110,16 +119,20 @@ class ShardWork:
         Returns:
             Size and digest of the file; or the failure, with the index of the item if it alone causes it.
         """
-        read = done = 0
+        done = 0
 
-        def items() -> Iterator[Item]:
-            nonlocal read
-            for read, item in enumerate(shard.items, 1):  # noqa: B007
-                yield item
+        def link(method: Aligner | RemoteAligner) -> Iterator[tuple[LinkedPairs, Iterable[Fields]]]:
+            nonlocal done
+            fields = map(get_fields, shard.items)
+            for linked in _link_pairs(method, self._make_pairs(shard.items)):
+                pairs = len(linked.links.starts) - 1
+                yield linked, islice(fields, pairs)
+                done += pairs
+                on_aligned(pairs)
 
         def align() -> Iterator[Alignment]:
             nonlocal done
-            for alignment in align_items(method, items(), self.pretokenized):
+            for alignment in align_items(method, shard.items, self.pretokenized):
                 yield alignment
                 done += 1
                 if done % PROGRESS_INTERVAL == 0:
@@ -127,12 +140,14 @@ class ShardWork:
             on_aligned(done % PROGRESS_INTERVAL)
 
         try:
-            method = _with_centre(method, self.folder.centre)
+            method = add_centre(method, self.folder.centre)
+            if isinstance(method, Aligner | RemoteAligner):
+                return self.folder.write_linked(shard.number, link(method))
             return self.folder.write(shard.number, align())
         except BaseException as error:  # SystemExit and Rust panics, too, must be reported
             if isinstance(error, OSError | MemoryError | ImportError):
                 return capture(error)
-            return capture(error, self._find_failure(shard.items, method, range(done, read)))
+            return capture(error, self._find_failure(shard.items, method, range(done, len(shard.items))))
 
     def check_language(self, shard: Shard, method: Method) -> str | None:
         """Return a warning if the first shard seems to be in a language that the aligner does not know.
@@ -141,7 +156,7 @@ class ShardWork:
             shard: The shard.
             method: The aligner.
         """
-        if shard.number or not isinstance(method, Aligner):
+        if shard.number or not isinstance(method, Aligner | RemoteAligner):
             return None
         return method.language_check.check_pairs(self._make_pairs(shard.items))
 
@@ -176,6 +191,13 @@ class ShardWork:
 
     def _make_pairs(self, items: Iterable[Item]) -> Iterator[Pair]:
         return (make_sentences(item, self.pretokenized) for item in items)
+
+
+def _link_pairs(method: Aligner | RemoteAligner, pairs: Iterable[Pair]) -> Iterator[LinkedPairs]:
+    """Find the links of pairs in memory; an aligner reads a chunk while it finds the links of another."""
+    if isinstance(method, RemoteAligner):
+        return method.link_many(pairs)
+    return map(method.link_chunk, read_ahead(method.embed(pairs)))
 
 
 def align_items(
@@ -251,14 +273,14 @@ def describe_method(method: Method) -> MethodInfo:
     match method:
         case Aligner():
             needs_centre = method.settings.centring and method.centre is None
+            on_gpu = method.encoder.words_at_once is not None
+            return MethodInfo(method.signature, needs_centre, on_gpu, pickle.dumps(TextStage.of(method)))
         case SimAligner():
-            needs_centre = method.centring and method.centre is None
-        case _:
-            needs_centre = False
-    return MethodInfo(method.signature, needs_centre)
+            return MethodInfo(method.signature, method.centring and method.centre is None)
+    return MethodInfo(method.signature, needs_centre=False)
 
 
-def _with_centre(method: Method, centre: Centre | None) -> Method:
+def add_centre(method: Method, centre: Centre | None) -> Method:
     """Return the method with a given centre."""
     if centre is None or not isinstance(method, Aligner | SimAligner):
         return method

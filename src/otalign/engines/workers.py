@@ -1,4 +1,4 @@
-"""A pool of processes that align shards, with an aligner each.
+"""A pool of processes that align shards: with an aligner each, or beside one process that has it.
 
 If a process dies or fails, another one gets its shard, until three attempts at the shard have failed.
 """
@@ -6,68 +6,60 @@ If a process dies or fails, another one gets its shard, until three attempts at 
 import warnings
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator
-from contextlib import suppress
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import wait
 from typing import Any, Self
 
-from otalign.engines.faults import ends_the_run, explain_load_failure, explain_shard, report_death
+from otalign.engines.faults import ends_the_run, explain_load_failure, explain_shard
 from otalign.engines.folder import CENTRE
 from otalign.engines.records import FileRecord
+from otalign.engines.remote import LinkRequest
 from otalign.engines.work import (
     CentreSample,
     MethodInfo,
     Shard,
     ShardWork,
-    describe_method,
     read_sample,
     split_into_shards,
 )
-from otalign.failures import EXPECTED, CapturedError, capture
+from otalign.engines.worker import LinkFinder, Worker
+from otalign.failures import EXPECTED, CapturedError
 from otalign.io.items import Item
 from otalign.languages import LanguageWarning
-from otalign.processes import PipeProcess, exit_with_parent
-
-
-class Worker(PipeProcess):
-    """A process, and its current task."""
-
-    def __init__(self, work: ShardWork) -> None:
-        super().__init__(_serve, work)
-        self.task: Shard | CentreSample | None = None
-        self.reported = 0  # pairs of the task that were reported as aligned
-
-    def submit(self, task: Shard | CentreSample) -> None:
-        """Give the process a task."""
-        self.task, self.reported = task, 0
-        with suppress(ConnectionError):  # if it has died, `receive` reports that
-            self.connection.send(task)
-
-    def receive(self) -> Any:
-        """Wait for the next message of the process; its death is a failure."""
-        try:
-            return self.connection.recv()
-        except (EOFError, OSError):  # the second, if it was killed while it sent a message
-            self.process.join()
-            return report_death(self.process.exitcode)
+from otalign.processes import count_processors
 
 
 class WorkerPool:
     """The processes of one run, which end with it.
 
+    Args:
+        work: The aligner and the output folder.
+        processes: Number of processes with an aligner.
+        helpers: Number of processes that write shards beside one with an aligner, which then only finds
+            links; 0 for none, None for as many as this machine has processors for, if the model is on a GPU.
+
     Attributes:
         method: Properties of the aligner that the processes have loaded.
+
+    Raises:
+        ValueError: If there can be no such processes.
     """
 
-    def __init__(self, work: ShardWork, processes: int) -> None:
+    def __init__(self, work: ShardWork, processes: int, helpers: int | None = 0) -> None:
         if processes < 1:
             raise ValueError(f"processes must be at least 1, got {processes}")
+        if helpers and processes > 1:
+            raise ValueError(f"--workers share one model; remove --processes, or --workers, got {processes}")
         self.work = work
+        self.helpers = helpers
         self.retries: list[Shard] = []
         self.failures: Counter[int] = Counter()  # by number of the shard
-        self.workers: list[Worker] = []
+        self.workers: list[Worker] = []  # those that write shards
+        self.finder: LinkFinder | None = None  # finds links for them, if there are helpers
         try:
             self.workers += [Worker(work) for _ in range(processes)]
-            self.method, *_ = [self._wait_until_ready(index) for index in range(processes)]
+            self.method, *_ = [self._wait_until_ready(worker) for worker in self.workers]
+            if helpers and self.method.text_stage is None:
+                raise ValueError("--workers applies only to --method ot; remove it or choose ot")
         except BaseException:
             self.__exit__()
             raise
@@ -78,17 +70,20 @@ class WorkerPool:
     def __exit__(self, *_: object) -> None:
         for worker in self.workers:
             worker.stop()
+        if self.finder:
+            self.finder.stop()
 
     def write_centre(self, items: Iterable[Item]) -> Iterable[Item]:
         """Have a worker compute the centre of the corpus, and record its file."""
         sample, items = read_sample(iter(items))
-        self.workers[0].submit(sample)
-        while isinstance(result := self.workers[0].receive(), CapturedError):
-            self._fail(0, result)
-            self.workers[0].submit(sample)
+        worker = self.workers[0]
+        worker.submit(sample)
+        while isinstance(result := worker.receive(), CapturedError):
+            self._fail(worker, result)
+            worker.submit(sample)
         if result is not None:  # without words there is no centre
             self.work.folder.record(CENTRE, result)
-        self.workers[0].task = None
+        worker.task = None
         return items
 
     def write_shards(self, items: Iterable[Item], size: int, finished: Container[str]) -> Iterator[int]:
@@ -108,29 +103,65 @@ class WorkerPool:
         skipped: list[int] = []  # numbers of pairs of finished shards
         missing = self._find_missing(split_into_shards(items, size), finished, skipped)
         readable = _stop_at_error(missing, errors)
+        self._start_helpers()
         while busy := self._assign(readable):
             if skipped:
                 yield sum(skipped)
                 skipped.clear()
-            for connection in wait(list(busy)):
-                index, shard = busy[connection]
-                worker = self.workers[index]
-                match worker.receive():
-                    case CapturedError() as failure:
-                        yield -worker.reported
-                        self._fail(index, failure)
-                        self.retries.append(shard)
-                    case FileRecord() as record:
-                        self.work.folder.record(self.work.folder.part(shard.number).name, record)
-                        worker.task = None
-                    case LanguageWarning() as warning:
-                        warnings.warn(warning, stacklevel=1)
-                    case pairs:
-                        worker.reported += pairs
-                        yield pairs
+            for connection in wait([*busy, *([self.finder.worker.connection] if self.finder else [])]):
+                if connection in busy:
+                    yield from self._handle_message(busy[connection])
+                else:
+                    self._pass_answer()
         yield sum(skipped)
         if errors:
             raise errors[0]
+
+    def _handle_message(self, worker: Worker) -> Iterator[int]:
+        """Handle a message of a worker that has a shard; yield numbers of pairs that were aligned."""
+        shard = worker.task
+        assert isinstance(shard, Shard)
+        match worker.receive():
+            case CapturedError() as failure:
+                yield -worker.reported
+                self._fail(worker, failure)
+                self.retries.append(shard)
+            case FileRecord() as record:
+                self.work.folder.record(self.work.folder.part(shard.number).name, record)
+                worker.task = None
+            case LanguageWarning() as warning:
+                warnings.warn(warning, stacklevel=1)
+            case LinkRequest() as request:
+                assert self.finder
+                self.finder.ask(worker, request)
+            case pairs:
+                worker.reported += pairs
+                yield pairs
+
+    def _start_helpers(self) -> None:
+        """Start helpers that write the shards if there are to be any; the worker finds links for them."""
+        helpers = self.helpers
+        if helpers is None and self.method.on_gpu and len(self.workers) == 1:
+            helpers = max(1, count_processors() - 1)
+        if helpers:
+            self.finder, self.workers = LinkFinder(self.workers[0]), []
+            self.workers += [Worker(self.work, self.method.text_stage) for _ in range(helpers)]
+            for worker in self.workers:
+                self._wait_until_ready(worker)
+
+    def _pass_answer(self) -> None:
+        """Pass an answer to the helper that asked; replace the process that finds links if it has died."""
+        assert self.finder
+        if (failure := self.finder.pass_answer()) is None:
+            return
+        if (helper := self.finder.suspect) and helper.task:
+            self._count_failure(helper.task, failure)
+        self._restart_finder(self.finder)
+
+    def _restart_finder(self, finder: LinkFinder) -> None:
+        finder.worker.restart()
+        self._wait_until_ready(finder.worker)
+        finder.resume()
 
     def _find_missing(
         self, shards: Iterable[Shard], finished: Container[str], skipped: list[int]
@@ -142,38 +173,39 @@ class WorkerPool:
             else:
                 yield shard
 
-    def _assign(self, shards: Iterator[Shard]) -> dict[Any, tuple[int, Shard]]:
-        """Give each idle worker a shard; return index and shard of the busy workers by connection."""
+    def _assign(self, shards: Iterator[Shard]) -> dict[Any, Worker]:
+        """Give each idle worker a shard; return the busy workers by connection."""
         for worker in self.workers:
             if worker.task is None and (shard := self.retries.pop() if self.retries else next(shards, None)):
                 worker.submit(shard)
-        tasks = [(index, worker.connection, worker.task) for index, worker in enumerate(self.workers)]
-        return {connection: (index, task) for index, connection, task in tasks if isinstance(task, Shard)}
+        return {worker.connection: worker for worker in self.workers if worker.task is not None}
 
-    def _fail(self, index: int, failure: CapturedError) -> None:
+    def _fail(self, worker: Worker, failure: CapturedError) -> None:
         """Count a failure, and replace the worker unless the run is to end."""
-        task = self.workers[index].task
+        task = worker.task
         assert task is not None
+        self._count_failure(task, failure)
+        if self.finder:
+            self.finder.forget(worker)
+            if self.finder.failed:
+                self._restart_finder(self.finder)
+        worker.restart()
+        self._wait_until_ready(worker)
+
+    def _count_failure(self, task: Shard | CentreSample, failure: CapturedError) -> None:
         number = task.number if isinstance(task, Shard) else -1
         self.failures[number] += 1
         if ends_the_run(failure, self.failures[number]):
             raise explain_shard(failure, self.failures[number], task, self.work)
-        self._replace(index)
-        self._wait_until_ready(index)
 
-    def _replace(self, index: int) -> None:
-        # Even if the process is alive: its GPU, for example, may be unusable after a failure.
-        self.workers[index].stop()
-        self.workers[index] = Worker(self.work)
-
-    def _wait_until_ready(self, index: int) -> MethodInfo:
+    def _wait_until_ready(self, worker: Worker) -> MethodInfo:
         """Wait until a worker has loaded the aligner. It is replaced if that fails, up to three times."""
         failures = 0
-        while isinstance(result := self.workers[index].receive(), CapturedError):
+        while isinstance(result := worker.receive(), CapturedError):
             failures += 1
             if ends_the_run(result, failures):
                 raise explain_load_failure(result, failures)
-            self._replace(index)
+            worker.restart()
         return result
 
 
@@ -183,25 +215,3 @@ def _stop_at_error(shards: Iterator[Shard], errors: list[Exception]) -> Iterator
         yield from shards
     except EXPECTED as error:
         errors.append(error)
-
-
-def _serve(connection: Connection, work: ShardWork) -> None:
-    """Receive tasks and send their results, until one fails."""
-    exit_with_parent()
-    warnings.simplefilter("ignore", LanguageWarning)  # the parent issues it, once
-    try:
-        method = work.load()
-        result: Any = describe_method(method)
-        while not isinstance(result, CapturedError):
-            connection.send(result)
-            match connection.recv():
-                case CentreSample() as sample:
-                    result = work.write_centre(sample, method)
-                case shard:
-                    if warning := work.check_language(shard, method):
-                        connection.send(LanguageWarning(warning))
-                    result = work.write(shard, method, connection.send)
-    except BaseException as error:
-        result = capture(error)
-    with suppress(OSError):  # the parent has ended
-        connection.send(result)

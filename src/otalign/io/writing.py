@@ -6,10 +6,14 @@ Formats have the same names as in `FORMATS`, so that what is written under a nam
 import gzip
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from otalign.alignment import Alignment
+from otalign.io.bulk import NO_BREAK, Fields, format_column_lines, format_json_lines
 from otalign.io.formats import FORMATS
+
+if TYPE_CHECKING:
+    from otalign.link_arrays import LinkedPairs
 
 ALIGNMENT_FORMATS = tuple(name for name, form in FORMATS.items() if form.holds_alignments)
 SHARD_SUFFIXES = {name: form.shard_suffix for name, form in FORMATS.items() if form.shard_suffix} | {
@@ -20,8 +24,7 @@ OUTPUT_FORMATS = tuple(dict.fromkeys((*ALIGNMENT_FORMATS, *SHARD_SUFFIXES)))
 WITH_COLUMNS = tuple(name for name, form in FORMATS.items() if form.extra_columns)
 COMPLETE = (*(name for name, form in FORMATS.items() if form.complete), "jsonl.gz", "parquet")
 
-# A blank inside a word, which only words from jsonl and Parquet can have, must not divide it.
-NO_BREAK = str.maketrans(dict.fromkeys(" \t\n\r", "\u00a0"))
+LEVEL = 6  # of gzip: the highest, 9, takes five times as long, for files that are 3% smaller
 
 
 @dataclass(frozen=True)
@@ -90,10 +93,36 @@ class OutputFormat:
 
             write(alignments, file)
         elif self.name.endswith(".gz"):  # without the name and the time that gzip would put in front
-            with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+            with gzip.GzipFile("", "wb", LEVEL, fileobj=file, mtime=0) as packed:
                 self._write_lines(alignments, packed)
         else:
             self._write_lines(alignments, file)
+
+    def write_linked(self, linked: Iterable[tuple["LinkedPairs", Iterable[Fields]]], file: BinaryIO) -> None:
+        """Write a whole file of links that are arrays. The bytes are those that `write` writes.
+
+        Args:
+            linked: Pairs with their links, and the further fields of each pair, chunk by chunk.
+            file: Binary file to write to.
+        """
+        if not (self.name in WITH_COLUMNS or self.name in ("jsonl", "jsonl.gz")):
+            self.write(_make_alignments(linked), file)
+        elif self.name.endswith(".gz"):
+            with gzip.GzipFile("", "wb", LEVEL, fileobj=file, mtime=0) as packed:
+                packed.writelines(self._format_chunks(linked))
+        else:
+            file.writelines(self._format_chunks(linked))
+
+    def _format_chunks(self, linked: Iterable[tuple["LinkedPairs", Iterable[Fields]]]) -> Iterator[bytes]:
+        number = 1
+        for chunk, fields in linked:
+            if self.name in WITH_COLUMNS:
+                wordless = FORMATS[self.name].wordless
+                lines = format_column_lines(chunk, wordless=wordless, weights=self.weights, nulls=self.nulls)
+            else:
+                lines = format_json_lines(chunk, fields, number)
+            yield "".join(lines).encode()
+            number += len(chunk.links.starts) - 1
 
     def _write_lines(self, alignments: Iterable[Alignment], file: BinaryIO | gzip.GzipFile) -> None:
         for number, alignment in enumerate(alignments, 1):
@@ -108,3 +137,9 @@ class OutputFormat:
             yield " ".join(f"{link.weight:g}" for link in alignment.links)
         if self.nulls:
             yield from (" ".join(map(str, side)) for side in (alignment.source_nulls, alignment.target_nulls))
+
+
+def _make_alignments(linked: Iterable[tuple["LinkedPairs", Iterable[Fields]]]) -> Iterator[Alignment]:
+    for chunk, fields in linked:
+        for alignment, more in zip(chunk.make_alignments(), fields, strict=True):
+            yield alignment.with_fields(more)

@@ -5,8 +5,9 @@ the words (`cost`, `fertility`, `transport`), `LearnedScorer` applies a trained 
 `extraction` turns scores into links.
 """
 
+from otalign.link_arrays import LinkArrays, PairLinks
 from otalign.scoring.batches import BatchBudget, PairBatch, split_into_batches
-from otalign.scoring.extraction import BatchLinks, PairLinks, extract_links
+from otalign.scoring.extraction import extract_links
 from otalign.scoring.heads import Head, ProjectionHead, TransportHead, load_head
 from otalign.scoring.learned import LearnedScorer
 from otalign.scoring.scorer import LinkScores, Scorer
@@ -15,9 +16,9 @@ from otalign.settings import AnySettings, LearnedSettings
 
 __all__ = [
     "BatchBudget",
-    "BatchLinks",
     "Head",
     "LearnedScorer",
+    "LinkArrays",
     "LinkScores",
     "PairBatch",
     "PairLinks",

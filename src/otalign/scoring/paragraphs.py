@@ -7,10 +7,13 @@ form a group. The links of each group are then found again, among its words only
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain, islice
+
+import numpy as np
 
 from otalign.alignment import Alignment, Link, Phrase
-from otalign.scoring.extraction import PairLinks
+from otalign.link_arrays import LinkArrays, LinkedPairs, PairLinks
 from otalign.text.matching import match_identical
 from otalign.text.sentences import document
 from otalign.text.words import Pair, Sentence
@@ -19,6 +22,36 @@ from otalign.text.words import Pair, Sentence
 # single pairs are found with fewer words than these, 92% with 140 to 159, and 86% with 160 to 179.
 MIN_WORDS = 60
 MIN_SHARE = 0.25  # of the links of either sentence; of 0.1, 0.25 and 0.5 it found the most, by 0.1 and 0.2%
+
+
+def realign_long_pairs(
+    pairs: Iterable[Pair], links: LinkArrays, find: Callable[[Sequence[Pair]], Iterable[LinkedPairs]]
+) -> LinkArrays:
+    """Align the groups of sentences of long pairs by themselves.
+
+    Args:
+        pairs: The pairs.
+        links: Links of all words at once.
+        find: Function that finds the links of further pairs, chunk by chunk.
+
+    Returns:
+        The links, those of long pairs of several sentences as found within the groups.
+    """
+    is_long = np.diff(links.word_starts).reshape(-1, 2).max(axis=1, initial=0) >= MIN_WORDS
+    if not is_long.any():
+        return links
+    grouped = {
+        k: (pair, groups)
+        for k, pair in enumerate(pairs)
+        if is_long[k] and (groups := group_sentences(pair, links[k].links))
+    }
+    if not grouped:
+        return links
+    group_pairs = [make_group_pair(pair, group) for pair, groups in grouped.values() for group in groups]
+    parts = chain.from_iterable(linked.links for linked in find(group_pairs))
+    return links.replace(
+        {k: join_groups(links[k], groups, islice(parts, len(groups))) for k, (_, groups) in grouped.items()}
+    )
 
 
 def group_sentences(pair: Pair, links: Sequence[Link]) -> list[Phrase]:

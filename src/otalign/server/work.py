@@ -15,7 +15,7 @@ from otalign.alignment import Alignment
 from otalign.encoders import Embeddings
 from otalign.encoders.chunks import EmbeddedPairs
 from otalign.encoders.embeddings import to_numpy
-from otalign.scoring.extraction import DIGITS
+from otalign.link_arrays import DIGITS
 from otalign.server.choices import ServedChoice
 from otalign.server.errors import RequestError
 from otalign.text.words import Pair, to_sentence

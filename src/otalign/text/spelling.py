@@ -43,7 +43,12 @@ def embed_spelling(words: Sequence[str]) -> np.ndarray:
         >>> bool(one @ other > 0.999), bool(one @ typo > 0.4)
         (True, True)
     """
-    counts = count_ngrams(words).astype(np.float32)
+    return normalize_counts(count_ngrams(words))
+
+
+def normalize_counts(counts: np.ndarray) -> np.ndarray:
+    """Compute vectors of length 1 from counts of n-grams, (words, SIZE)."""
+    counts = counts.astype(np.float32)
     norms = np.sqrt(np.sum(counts * counts, axis=1, keepdims=True))
     return counts / np.maximum(norms, 1)  # counts are integers: a norm is 0, or at least 1
 
