@@ -243,7 +243,7 @@ class Aligner:
         shapes = chunk.embeddings.shapes.tolist()
         found: list[tuple[BatchLinks, int] | None] = [None] * len(shapes)  # links of a batch, and a row of it
         for indices, batch, scores in self.score_embeddings(chunk.embeddings):
-            links = extract_links(scores, batch, self.settings.threshold)
+            links = extract_links(scores, batch, self.settings.threshold, self.settings.completion)
             for row, k in enumerate(indices):
                 found[k] = links, row
         for pair, shape, place in zip(chunk.pairs, shapes, found, strict=True):
@@ -272,7 +272,7 @@ class Aligner:
         shapes = chunk.embeddings.shapes.tolist()
         found: list[_ScoredLinks] = [(PairLinks.empty(*shape), np.zeros(shape), None) for shape in shapes]
         for indices, batch, scores in self.score_embeddings(chunk.embeddings):
-            links = extract_links(scores, batch, self.settings.threshold)
+            links = extract_links(scores, batch, self.settings.threshold, self.settings.completion)
             converged = [None] * len(indices) if scores.converged is None else scores.converged.tolist()
             for k, pair_links, cells, solved in zip(indices, links, scores.links, converged, strict=True):
                 n, m = shapes[k]
