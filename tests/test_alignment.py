@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from otalign.alignment import Alignment, Link, Phrase
 from otalign.gold import Gold, WordlessLinks
+from otalign.phrases import DIGITS
+from otalign.scoring.extraction import DIGITS as LINK_DIGITS
 from tests.alignment_strategies import alignments, golds
 
 SOURCE = ("He", "bought", "a", "used", "car")
@@ -160,17 +162,36 @@ def test_a_phrase_link_has_the_mean_weight_of_its_links_and_the_type_of_its_size
     for link in alignment.phrase_links:
         weights = [weight for i, j, weight in alignment.links if (i, j) in link.pairs]
         assert min(weights) <= link.weight <= max(weights)
-        assert link.weight == pytest.approx(sum(weights) / len(weights), abs=1e-9)
+        assert link.weight == pytest.approx(sum(weights) / len(weights), abs=1e-4)
         sizes = [min(len(words), 2) for words in link[:2]]
         assert link.type == {(1, 1): "1-1", (1, 2): "1-n", (2, 1): "n-1", (2, 2): "n-m"}[tuple(sizes)]
     assert [link[:2] for link in alignment.phrase_links] == list(alignment.phrases)
 
 
+@given(alignments())
+def test_phrases_divide_the_links_among_them(alignment):
+    inside = [
+        {(i, j) for i, j, _ in alignment.links if i in phrase.source} for phrase in alignment.phrase_links
+    ]
+    assert sum(map(len, inside)) == len(alignment.links)
+    assert frozenset().union(*inside) == alignment.pairs
+    for phrase, pairs in zip(alignment.phrase_links, inside, strict=True):
+        assert pairs <= phrase.pairs
+
+
+def test_the_weight_of_a_phrase_has_as_many_digits_as_those_of_links():
+    links = (Link(0, 0, 0.9213), Link(0, 1, 0.8221), Link(1, 2, 1e-6))
+    weights = [phrase.weight for phrase in Alignment(("a", "b"), tuple("xyz"), links).phrase_links]
+    assert weights == [0.8717, 1e-6]  # never outside the weights of the links
+    assert LINK_DIGITS == DIGITS
+
+
 def test_phrase_links_are_read_back_and_must_follow_from_the_links():
     data = EXAMPLE.to_dict(phrases=True)
     assert data["phrase_links"][3]["type"] == "1-n"
-    assert str(EXAMPLE.phrase_links[3]) == "3-3,4"
+    assert str(EXAMPLE.phrase_links[3]) == "3:3,4"
     assert Alignment.from_dict(data) == EXAMPLE
+    assert Alignment.from_dict(data).to_dict() == data  # what had phrases keeps them
     data["phrase_links"].pop()
     with pytest.raises(ValueError, match="phrase_links must be the connected components"):
         Alignment.from_dict(data)

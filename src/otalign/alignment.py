@@ -179,7 +179,8 @@ class Alignment:
         """Return a dictionary for JSON: words, links as [i, j, weight], nulls, and what else is known.
 
         Args:
-            phrases: Whether to add `phrase_links`, each with its words, weight and type.
+            phrases: Whether to add `phrase_links`, each with its words, weight and type. They are there in
+                any case if the record that the alignment was read from had them.
         """
         optional = {name: values for name in _OPTIONAL if (values := getattr(self, name)) is not None}
         known = {
@@ -192,9 +193,10 @@ class Alignment:
             name: [list(v) if isinstance(v, tuple) else v for v in values]
             for name, values in optional.items()
         }
-        if phrases:
-            known["phrase_links"] = [link.to_dict() for link in self.phrase_links]
-        return known | select_further_fields(self.fields or {})
+        further = select_further_fields(self.fields or {})
+        if phrases or "phrase_links" in further:
+            further["phrase_links"] = [link.to_dict() for link in self.phrase_links]
+        return known | further
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Alignment":
@@ -285,7 +287,7 @@ class Alignments(tuple[Alignment, ...]):
 
 _OPTIONAL = ("source_spans", "target_spans", "source_null_confidence", "target_null_confidence")
 _COMPUTED = ("source", "target", "links", *_OPTIONAL)
-_KNOWN = frozenset((*_COMPUTED, "source_nulls", "target_nulls", "phrase_links", *LEVELS))
+_KNOWN = frozenset((*_COMPUTED, "source_nulls", "target_nulls", *LEVELS))
 
 
 def _contains_fields(items: Any, expected: list[dict[str, Any]]) -> bool:

@@ -12,6 +12,8 @@ from typing import Any, Literal, NamedTuple
 
 PhraseType = Literal["1-1", "1-n", "n-1", "n-m"]
 
+DIGITS = 4  # of a weight, as of those of links
+
 
 class Phrase(NamedTuple):
     """Source and target words that are linked, directly or through each other."""
@@ -26,7 +28,7 @@ class PhraseLink(NamedTuple):
     Attributes:
         source: Indices of the source words, from 0, ascending.
         target: Indices of the target words.
-        weight: Mean of the weights of the links between them.
+        weight: Mean of the weights of the links between them, to four digits.
 
     Example:
         >>> from otalign import Alignment, Link
@@ -62,8 +64,8 @@ class PhraseLink(NamedTuple):
         }
 
     def __str__(self) -> str:
-        """Return the words of both sides as `1,2-1`, like a link in Pharaoh format."""
-        return f"{','.join(map(str, self.source))}-{','.join(map(str, self.target))}"
+        """Return the words of both sides as `1,2:1`, which cannot be mistaken for a link such as `1-1`."""
+        return f"{','.join(map(str, self.source))}:{','.join(map(str, self.target))}"
 
 
 def find_phrase_links(links: Iterable[tuple[int, int, float]]) -> tuple[PhraseLink, ...]:
@@ -95,6 +97,7 @@ def find_phrase_links(links: Iterable[tuple[int, int, float]]) -> tuple[PhraseLi
 
 def _make_phrase_link(links: Collection[tuple[int, int, float]]) -> PhraseLink:
     source, target, weights = zip(*links, strict=True)
-    # A mean of equal weights must not differ from them by rounding.
-    weight = min(max(sum(weights) / len(weights), min(weights)), max(weights))
+    # Rounding must not lead out of the range of the weights.
+    mean = round(sum(weights) / len(weights), DIGITS)
+    weight = min(max(mean, min(weights)), max(weights))
     return PhraseLink(tuple(sorted(set(source))), tuple(sorted(set(target))), weight)

@@ -8,16 +8,18 @@ import signal
 import subprocess
 import time
 from contextlib import suppress
+from importlib.util import find_spec
 from typing import get_args
 
 import pytest
 
 from otalign import Aligner
 from otalign.alignment import Alignment
-from otalign.io import read
+from otalign.io import guess_format, read
 from otalign.io.writing import OUTPUT_FORMATS
 from otalign.problems import PROBLEMS
 from otalign.render.matrix import SHADES
+from otalign.render.phrases import describe_phrases
 from otalign.settings import Cost
 from tests.cli.samples import SOURCE, TARGET, lines
 from tests.conftest import use_graph
@@ -54,6 +56,27 @@ def test_columns_of_weights_and_nulls_follow_the_links(run, expected):
         assert [float(weight) for weight in weights.split()] == [link.weight for link in alignment.links]
         assert [int(word) for word in source_nulls.split()] == list(alignment.source_nulls)
         assert [int(word) for word in target_nulls.split()] == list(alignment.target_nulls)
+
+
+def test_phrases_are_the_same_in_every_output_and_in_python(run, expected, tmp_path):
+    texts, words = ("source.txt", "target.txt", "--phrases"), [one.to_dict(phrases=True) for one in expected]
+    for name in ("out.jsonl", "out.parquet") if find_spec("pyarrow") else ("out.jsonl",):
+        run("align", *texts, "-o", name)
+        assert [one.to_dict() for one in read(tmp_path / name, guess_format(tmp_path / name))] == words
+    run("align", *texts, "-o", "out/", "--shard-size", "2", "--processes", "2")
+    shards = sorted((tmp_path / "out").glob("part-*"))
+    assert [json.loads(line) for shard in shards for line in shard.read_text().splitlines()] == words
+    columns = [line.split("\t")[1] for line in lines(run("align", *texts))]
+    assert columns == [" ".join(map(str, one.phrase_links)) for one in expected]
+
+
+def test_the_phrases_of_a_drawing_are_below_it(run, expected):
+    texts = ("source.txt", "target.txt", "--no-pager")
+    phrases = [line for line in map(describe_phrases, expected) if line]
+    for drawing in (("--format", "terminal"), ("--matrix",)):
+        with_phrases, without = (lines(run("align", *texts, *drawing, *more)) for more in (["--phrases"], []))
+        assert "".join(with_phrases).count("phrases: ") == len(phrases) > 0
+        assert "phrases: " not in "".join(without)
 
 
 def test_a_table_is_read_from_a_pipe_and_written_as_one(run, expected, tmp_path):
@@ -150,7 +173,12 @@ def test_every_option_of_the_aligner_is_taken(main, model, texts):
             ("a", "b", "--format", "parquet"),
             "--format parquet is for names that end in .parquet, or a folder, got out.txt",
         ),
-        (("a", "b", "--format", "talp", "--nulls"), "weights and nulls can be written as "),
+        (
+            ("a", "b", "--format", "naacl", "--phrases"),
+            "weights, nulls and phrases can be written as pharaoh, columns, jsonl, jsonl.gz, parquet, not as "
+            "naacl",
+        ),
+        (("a", "b", "--format", "talp", "--nulls"), "weights, nulls and phrases can be written as "),
         (("a", "b", "--problem", "xyz"), f"--problem must be one of {', '.join(PROBLEMS)}, got 'xyz'"),
         (
             ("a", "b", "--problem", "bot", "--tau", "1"),

@@ -39,6 +39,9 @@ T        ships  sail
 ]
 
 
+PHRASE = Alignment(("passed", "away"), ("died",), (Link(0, 0, 0.9), Link(1, 0, 0.8)))
+
+
 @pytest.fixture
 def run(tmp_path, command_server):
     write(GOLD, tmp_path / "gold.tsv", "multimwa")
@@ -206,3 +209,15 @@ def test_what_cannot_be_shown_is_said_in_words(run, tmp_path, arguments, message
     assert done.stderr.startswith("otalign: ")
     assert message in done.stderr
     assert not (tmp_path / "x.html").exists()
+
+
+def test_phrases_are_listed_below_mistakes_and_on_the_terminal_only(run, tmp_path):
+    write([PHRASE], tmp_path / "phrase.jsonl", "jsonl")
+    write([Gold(PHRASE.source, PHRASE.target, {(0, 0)})], tmp_path / "one.tsv", "multimwa")
+    listed = "phrases: “passed away” – “died” (n-1, 0.85)\n"
+    assert run("phrase.jsonl", "--phrases").stdout.endswith(f"\n{listed}")
+    beside = run("phrase.jsonl", "--phrases", "--gold", "one.tsv").stdout
+    assert beside.endswith(f"wrong: “away” – “died”\nmissed: “away” ∅\n{listed}")
+    for output in ("--html", "--picture"):
+        error = run("phrase.jsonl", "--phrases", output, "out.svg", rc=2).stderr
+        assert error.startswith("otalign: --phrases lists phrases on the terminal; remove it")

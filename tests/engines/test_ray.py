@@ -133,12 +133,15 @@ def test_two_actors_one_of_them_and_the_reader_killed_lose_and_double_nothing(cl
 @pytest.mark.parametrize("centring", [True, None])
 def test_a_pair_has_the_same_links_through_ray_as_alone(cluster, exported, centring, tmp_path):
     model, items = exported("bert", 2), ITEMS[: 2 * SIZE]
-    work = ShardWork(Folder(tmp_path / "out", OutputFormat("jsonl")), partial(load, model, centring=centring))
+    form = OutputFormat("jsonl", phrases=True)
+    work = ShardWork(Folder(tmp_path / "out", form), partial(load, model, centring=centring))
     align(items, work, {}, size=SIZE, ray=RayOptions())
     aligner = load(model, centring)
     if centring:
         aligner = aligner.fit_centre(items)
-    check_same(read_shards(tmp_path / "out"), (aligner.align(*item) for item in items))
+    found = read_shards(tmp_path / "out")  # which checks that the phrases are those of the links
+    assert all("phrase_links" in (one.fields or {}) for one in found)
+    check_same(found, (aligner.align(*item) for item in items))
 
 
 def test_what_is_wrong_is_raised_as_it_was_there(cluster, int8, tmp_path):

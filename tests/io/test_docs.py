@@ -8,7 +8,7 @@ import pytest
 
 import otalign
 from otalign import io
-from otalign.alignment import Alignment
+from otalign.alignment import Alignment, Link
 from otalign.gold import Gold
 from otalign.io import FORMATS, read, write
 from otalign.io.writing import ALIGNMENT_FORMATS, SHARD_SUFFIXES
@@ -19,11 +19,14 @@ PAGE = (DOCS / "formats.md").read_text(encoding="utf-8")
 
 
 def test_the_json_examples_are_read_and_written_as_they_stand(tmp_path):
-    weighted, gold = (json.loads(text) for text in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL))
+    weighted, gold, phrase = (json.loads(text) for text in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL))
     items = [Alignment.from_dict(weighted), Gold.from_dict(gold)]
     write(items, tmp_path / "file", "jsonl")
     assert [json.loads(line) for line in (tmp_path / "file").read_text().splitlines()] == [weighted, gold]
     assert list(read(tmp_path / "file", "jsonl")) == items
+    links = (Link(1, 1, 0.9444), Link(2, 1, 0.8894))
+    (found,) = Alignment(("She", "passed", "away"), ("She", "died"), links).phrase_links
+    assert found.to_dict() == phrase
 
 
 def test_every_format_has_its_row_with_the_types_of_its_items():

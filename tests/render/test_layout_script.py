@@ -3,6 +3,9 @@
 import json
 import random
 
+import pytest
+
+from otalign.phrases import find_phrase_links
 from otalign.render.assets import asset
 from otalign.render.groups import group_links
 from otalign.render.layout import leftwards
@@ -56,6 +59,19 @@ def test_links_are_grouped_alike(page):
     grouped = "(...links) => groupLinks(links).map(({ source, target }) => [source, target])"
     for case, found in zip(cases, call(page, f"({grouped})", cases), strict=True):
         assert sorted(found) == [[[*group.source], [*group.target]] for group in group_links(case)]
+
+
+def test_pages_find_the_same_phrases(page):
+    rng = random.Random(4)
+    cases = [make_pairs(rng, rng.randint(1, 9), rng.randint(1, 9)) for _ in range(CASES)]
+    cases = [[(i, j, rng.randint(1, 99) / 100) for i, j in pairs] for pairs in cases]
+    listed = "({ source, target, type, weight }) => [[...source], [...target], type, weight]"
+    phrases = call(page, f"((...links) => phrasesOf(links).map({listed}))", cases)
+    for case, found in zip(cases, phrases, strict=True):
+        expected = find_phrase_links(case)
+        ordered = sorted((sorted(source), sorted(target), *more) for source, target, *more in found)
+        assert [one[:3] for one in ordered] == [([*one.source], [*one.target], one.type) for one in expected]
+        assert [one[3] for one in ordered] == pytest.approx([one.weight for one in expected], abs=1e-4)
 
 
 def test_both_know_which_words_run_from_right_to_left(page):

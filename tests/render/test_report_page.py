@@ -91,6 +91,13 @@ def test_hovering_over_a_word_lights_its_partners_up(opened):
     assert opened.evaluate(f"document.querySelector('{FIRST} .detail').textContent") == ""
 
 
+def test_the_detail_of_a_word_has_type_and_weight_of_its_phrase(opened):
+    label = "neighbour – neighbour (0.50, right); phrase n-1, 0.35"
+    opened.hover(f'.word.source[aria-label="{label}"]')
+    opened.wait_for(f"document.querySelector('{FIRST} .detail').textContent")
+    assert opened.evaluate(f"document.querySelector('{FIRST} .detail').textContent") == label
+
+
 def test_keys_walk_along_the_words_and_light_them_up(opened):
     opened.evaluate(f"document.querySelector('{FIRST} .word[tabindex=\"0\"]').focus()")
     focused = "document.activeElement.textContent"

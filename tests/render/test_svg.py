@@ -96,7 +96,7 @@ def test_a_phrase_is_one_curve_with_brackets():
     both = tuple(Link(i, j, 0.5) for i in (1, 2) for j in (1, 2))
     _, phrase = group(parsed(svg(Alignment(words, other, (Link(0, 0), *both)))), "links")
     assert len(phrase.findall(f"{NS}path")) == 3
-    assert phrase.findtext(f"{NS}title") == "passed away – died there: 0.50"
+    assert phrase.findtext(f"{NS}title") == "passed away – died there: 0.50 (phrase n-m, 0.50)"
 
 
 def test_long_sentences_break_into_lines_and_links_between_them_have_numbers():

@@ -70,6 +70,19 @@ def test_many_pairs_are_answered_in_order(server, trained):
     assert server.align({"pairs": []}).json["alignments"] == []
 
 
+def test_phrases_are_answered_if_they_are_asked_for(server, trained):
+    many = server.align({"pairs": ASKED, "phrases": True}).json["alignments"]
+    for body, answer in zip(ASKED, many, strict=True):
+        one = server.align({**body, "phrases": True}).json
+        expected = trained.align(body["source"], body["target"]).to_dict(phrases=True)
+        assert one["phrase_links"] == expected["phrase_links"]
+        assert [link["type"] for link in answer["phrase_links"]] == [
+            link["type"] for link in one["phrase_links"]
+        ]
+        assert "phrase_links" not in server.align(body).json
+    assert server.align({**ASKED[0], "phrases": "yes"}).status == 422
+
+
 @pytest.mark.parametrize(
     ("asked", "settings"),
     [

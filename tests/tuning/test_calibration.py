@@ -13,12 +13,14 @@ from otalign.settings import LearnedSettings
 from otalign.tuning.calibration import (
     IDENTITY,
     DevLogits,
+    _choose_threshold,
     _collect_links,
     _collect_nulls,
     _fit_calibration,
     calibrate,
     calibrate_head,
 )
+from otalign.tuning.sweep import THRESHOLDS, Curve
 from tests.training.examples import EMPTY, GOLDS
 
 SETTINGS = LearnedSettings(encoder="tiny", layer=3)
@@ -134,3 +136,17 @@ def test_what_was_trained_stays_as_it_was(tiny_model):
     for name, array in aligner.head.arrays().items():
         if "calibration" not in name:
             np.testing.assert_array_equal(getattr(after.head, name), array)
+
+
+def test_completion_is_chosen_where_it_raises_f1_and_only_there():
+    none, some, most = ({"dev": {"sure": make_curve(f1)}} for f1 in (0.8, 0.9, 0.86))
+    assert _choose_threshold({0.0: none, 0.2: some, 0.3: most, 0.4: none}, "sure") == (0.01, 0.3)
+    assert _choose_threshold({0.0: some, 0.2: some, 0.3: most}, "sure") == (0.01, 0.0)
+    assert _choose_threshold({0.0: none, 0.2: some}, "possible") is None
+    assert _choose_threshold({0.0: {}, 0.2: {}}, "sure") is None
+
+
+def make_curve(f1: float) -> Curve:
+    """Return the curve of an F1 that is highest at the second threshold."""
+    values = np.where(np.arange(len(THRESHOLDS)) == 1, f1, 0.5)
+    return Curve(np.array(THRESHOLDS), values, values)

@@ -35,6 +35,7 @@ from otalign.engines import Folder, OutputFormat
 from otalign.engines.work import SIZE, align_items
 from otalign.io import ReaderLimits
 from otalign.io.writing import ALIGNMENT_FORMATS, SHARD_SUFFIXES
+from otalign.render.phrases import describe_phrases
 
 
 @with_aligner_options
@@ -100,6 +101,15 @@ def align(
         typer.Option(
             "--nulls",
             help="Add two columns with the source and the target words that have no link.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
+    phrases: Annotated[
+        bool,
+        typer.Option(
+            "--phrases",
+            help="Add the phrases, words that are linked directly or through each other: a field of JSON and "
+            "Parquet, a column such as 0:0 1,2:1, or lines below a drawing.",
             rich_help_panel=OUTPUT,
         ),
     ] = False,
@@ -190,12 +200,12 @@ def align(
     read = partial(read_pairs, texts or [], input_format, pretokenized, split, data, limits=limits)
     if shards.selects_shards(output):
         check_method(aligner)
-        form = choose_shard_format(format, weights, nulls, matrix)
+        form = choose_shard_format(format, matrix, weights=weights, nulls=nulls, phrases=phrases)
         align_in_shards(read, aligner, Folder(Path(output or ""), form), shards)
         return
     file = None if output is None else Path(output)
     chosen = choose_format(format, file, matrix)
-    form = None if chosen == "terminal" else OutputFormat(chosen, weights, nulls)
+    form = None if chosen == "terminal" else OutputFormat(chosen, weights, nulls, phrases)
     check_method(aligner)
     if workers and aligner.method != "ot":
         raise ValueError("--workers applies only to --method ot; remove it or choose ot")
@@ -213,5 +223,6 @@ def align(
             return
         with open_pager(bool(pairs.files) and not no_pager) as console:
             numbers = count(1) if pairs.files else repeat(None)
-            rows = ((number, one, "", "") for number, one in zip(numbers, alignments, strict=False))
+            below = describe_phrases if phrases else lambda _: ""
+            rows = ((number, one, "", below(one)) for number, one in zip(numbers, alignments, strict=False))
             draw_alignments(rows, console, matrix=matrix)

@@ -80,7 +80,9 @@ def choose_by_suffix(output: Path, format: str | None, option: str) -> str | Non
     return format or suited[0]
 
 
-def choose_shard_format(format: str | None, weights: bool, nulls: bool, matrix: bool) -> OutputFormat:
+def choose_shard_format(
+    format: str | None, matrix: bool, *, weights: bool, nulls: bool, phrases: bool
+) -> OutputFormat:
     """Return the format of the files in a folder; jsonl, which holds everything, unless another is given."""
     if matrix:
         raise ValueError("--matrix is drawn on the terminal; remove --output")
@@ -88,7 +90,7 @@ def choose_shard_format(format: str | None, weights: bool, nulls: bool, matrix: 
         raise ValueError(f"--format must be one of {', '.join(SHARD_SUFFIXES)} for a folder, got {format!r}")
     if format == "parquet":
         import_pyarrow()  # without pyarrow it fails, and should before the work
-    return OutputFormat(format or "jsonl", weights, nulls)
+    return OutputFormat(format or "jsonl", weights, nulls, phrases)
 
 
 def make_writable(folder: Path) -> None:

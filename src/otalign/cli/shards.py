@@ -169,6 +169,7 @@ def _describe_run(pairs: Pairs, form: OutputFormat, aligner: AlignerOptions) -> 
         "format": form.name,
         "weights": form.weights,
         "nulls": form.nulls,
+        "phrases": form.phrases,
     }
 
 

@@ -31,6 +31,7 @@ from otalign.gold import Gold
 from otalign.io import CORPORA, ReaderLimits
 from otalign.io.lines import STDIN
 from otalign.metrics import count, per_pair
+from otalign.render.phrases import describe_phrases
 from otalign.render.picture import Kind, check_picture, write_picture
 from otalign.render.report import report
 from otalign.render.verdicts import at_level, count_verdicts, mistakes, verdicts
@@ -81,6 +82,14 @@ def show(
         ),
     ] = None,
     matrix: Matrix = False,
+    phrases: Annotated[
+        bool,
+        typer.Option(
+            "--phrases",
+            help="List the phrases of several words below each drawing, with type and weight.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
     gold: Annotated[
         str | None,
         typer.Option(
@@ -117,7 +126,7 @@ def show(
         otalign show mine=a.jsonl theirs=b.jsonl --gold gold.tsv --html report.html
         otalign show links.jsonl --picture figure.pdf --kind matrix
     """
-    _check_options(html, picture, kind, pair, matrix)
+    _check_options(html, picture, kind, pair, matrix, phrases)
     systems = _name_systems(files)
     name, *others = systems.values()
     if others and not html:
@@ -142,7 +151,7 @@ def show(
         check_output(picture, inputs)
         write_picture(_find_pair(read_system(name), pair or 1, name), picture, kind)
     else:
-        rows = _describe_pairs(read_system(name), golds, level)
+        rows = _describe_pairs(read_system(name), golds, level, phrases)
         if pair:
             rows = [_find_pair(rows, pair, name)]
         with open_pager(not no_pager) as console:
@@ -169,7 +178,7 @@ def _describe_file(file: str) -> str:
 
 
 def _check_options(
-    html: Path | None, picture: Path | None, kind: Kind, pair: int | None, matrix: bool
+    html: Path | None, picture: Path | None, kind: Kind, pair: int | None, matrix: bool, phrases: bool
 ) -> None:
     if html and picture:
         raise ValueError("--html and --picture are two outputs; give one of them")
@@ -177,6 +186,8 @@ def _check_options(
         raise ValueError("--html has all pairs; remove --pair and choose in the page")
     if matrix and (html or picture):
         raise ValueError("--matrix is drawn on the terminal; for a picture, use --kind matrix")
+    if phrases and (html or picture):
+        raise ValueError("--phrases lists phrases on the terminal; remove it: pages and pictures show them")
     if picture:
         check_picture(picture, kind)
     elif kind != "arcs":
@@ -192,11 +203,13 @@ def _make_title(systems: dict[str, str], split: str, gold: str | None) -> str:
 
 
 def _describe_pairs(
-    alignments: Iterable[Alignment], golds: Golds | None, level: Level
+    alignments: Iterable[Alignment], golds: Golds | None, level: Level, phrases: bool
 ) -> Iterator[tuple[int, Alignment, str, str]]:
-    """Yield the number of each alignment, the alignment, its score and its mistakes."""
+    """Yield the number of each alignment, the alignment, its score, and its mistakes and phrases."""
     rows = _compare(list(alignments), golds, level) if golds else ((one, "", "") for one in alignments)
-    return ((number, *row) for number, row in enumerate(rows, 1))
+    for number, (alignment, score, mistaken) in enumerate(rows, 1):
+        lines = (mistaken, describe_phrases(alignment) if phrases else "")
+        yield number, alignment, score, "\n".join(filter(None, lines))
 
 
 def _compare(

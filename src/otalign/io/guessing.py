@@ -85,7 +85,7 @@ def _guess_line_format(first: str, lines: list[str]) -> str | None:
         return "bars"
     if len(cells) == 2:
         return "tsv"
-    if 3 <= len(cells) <= 6 and all(map(PHARAOH.pattern.fullmatch, split_words(cells[2]))):
+    if 3 <= len(cells) <= 8 and all(map(PHARAOH.pattern.fullmatch, split_words(cells[2]))):
         return "columns"
     return "multimwa" if len(cells) >= 9 else None
 

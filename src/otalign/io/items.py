@@ -66,6 +66,7 @@ Words = tuple[str, ...]
 Pair = tuple[int, int]
 UnalignedItem = TypeVar("UnalignedItem", TextPair, WordPair)
 TEXTS = ("source_text", "target_text")  # fields for the texts of sentences that are given as words
+PHRASES = "phrase_links"  # the field for the phrases of the links that the item came with
 
 
 class LineTally:
@@ -122,9 +123,8 @@ def get_fields(item: Item) -> Mapping[str, Any] | None:
     """
     if isinstance(item, WordlessLinks) or not item.fields:
         return None
-    if isinstance(item, TextPair):
-        return {**item.fields, **dict(zip(TEXTS, item, strict=True))}
-    return {name: value for name, value in item.fields.items() if name not in TEXTS}
+    fields = {name: value for name, value in item.fields.items() if name not in (*TEXTS, PHRASES)}
+    return fields | dict(zip(TEXTS, item, strict=True)) if isinstance(item, TextPair) else fields
 
 
 def make_sentences(item: Item, pretokenized: bool = False) -> tuple[Sentence, Sentence]:

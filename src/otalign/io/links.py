@@ -1,14 +1,16 @@
 """Links without words: Pharaoh (`0-0 1p2`), TALP (the same, counted from 1) and NAACL (a link per line)."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from otalign.gold import WordlessLinks
 from otalign.io.items import Item, LineTally, Pair, get_levels, make_links
 from otalign.io.lines import BadLine, FileSection, Line
+from otalign.phrases import find_phrase_links
 
 GAP = 100_000  # consecutive sentences without a link; a larger jump of the number is an error
 NUMBER = re.compile(r"[0-9]+(\.[0-9]+)?(e-?[0-9]+)?")
+PHRASE = re.compile("[0-9]+(,[0-9]+)*:[0-9]+(,[0-9]+)*")
 POSSIBLE = frozenset("p?")  # marks of possible links
 CACHE_SIZE = 1 << 16  # tokens; a corpus has a few thousand different ones
 NAACL_LINE = re.compile(
@@ -61,10 +63,12 @@ def make_parser(parser: LinkParser) -> Callable[[list[Line], LineTally], Wordles
 
     def parse(record: list[Line], merged: LineTally) -> WordlessLinks:
         (line,) = record
-        text = _drop_numbers(line.text)
+        text, phrases = _split_columns(line.text)
         tokens = text.split()
         if POSSIBLE.isdisjoint(text):
-            return make_links(line, parser.parse(line, tokens), [], merged)
+            pairs = parser.parse(line, tokens)
+            check_phrases(line, phrases, pairs)
+            return make_links(line, pairs, [], merged)
         sure = parser.parse(line, [token for token in tokens if POSSIBLE.isdisjoint(token)])
         possible = parser.parse(line, [token for token in tokens if not POSSIBLE.isdisjoint(token)])
         return make_links(line, sure, possible, merged)
@@ -72,10 +76,28 @@ def make_parser(parser: LinkParser) -> Callable[[list[Line], LineTally], Wordles
     return parse
 
 
-def _drop_numbers(text: str) -> str:
-    """Drop the columns of weights and nulls that `otalign align` writes after the links, between tabs."""
+def _split_columns(text: str) -> tuple[str, list[str]]:
+    """Return links and phrases; drop the columns of numbers that `otalign align` writes beside them."""
     links, tab, rest = text.partition("\t")
-    return links if tab and all(map(NUMBER.fullmatch, rest.split())) else text
+    others = [token for token in rest.split() if not NUMBER.fullmatch(token)]
+    phrases = split_phrases(" ".join(others))
+    return (links, phrases) if tab and len(phrases) == len(others) else (text, [])
+
+
+def split_phrases(text: str) -> list[str]:
+    """Return the phrases of a text; none if it has anything else."""
+    phrases = text.split()
+    return phrases if all(map(PHRASE.fullmatch, phrases)) else []
+
+
+def check_phrases(line: Line, given: list[str], pairs: Iterable[Pair]) -> None:
+    """Raise BadLine if a line gives other phrases than those of its links."""
+    if given:
+        expected = [str(phrase) for phrase in find_phrase_links((*pair, 1.0) for pair in set(pairs))]
+        if given != expected:
+            raise BadLine(
+                line, f"the phrases {' '.join(given)}", f"those of the links, {' '.join(expected)}, or none"
+            )
 
 
 def make_formatter(first: int) -> Callable[[Item, int], str]:

@@ -10,8 +10,9 @@ from importlib import import_module
 from itertools import chain, islice
 from typing import Any, BinaryIO
 
+from otalign.alignment import Alignment
 from otalign.gold import WordlessLinks
-from otalign.io.items import Item, LineTally, Unaligned
+from otalign.io.items import PHRASES, Item, LineTally, Unaligned
 from otalign.io.limits import DEFAULT_LIMITS, ReaderLimits
 from otalign.io.lines import Path
 from otalign.io.tables import ITEM_ERRORS, build_item, describe_item_error
@@ -95,7 +96,7 @@ def _to_lists(row: dict[str, Any]) -> dict[str, Any]:
     return present
 
 
-def write(items: Iterable[Item], file: BinaryIO) -> None:
+def write(items: Iterable[Item], file: BinaryIO, *, phrases: bool = False) -> None:
     """Write items as rows. The same items give the same bytes.
 
     The types of further fields are those of the first 1,024 rows.
@@ -103,12 +104,13 @@ def write(items: Iterable[Item], file: BinaryIO) -> None:
     Args:
         items: Alignments, or any other items with words.
         file: Binary file to write to.
+        phrases: Whether to add the phrases of alignments.
 
     Raises:
         ValueError: If a field of a later row is of another type.
     """
     arrow, parquet = import_pyarrow(), import_pyarrow("parquet")
-    rows = map(_to_row, items)
+    rows = (_to_row(item, phrases) for item in items)
     first = list(islice(rows, ROWS))
     schema = _make_schema(arrow, first)
     rows = chain(first, rows)
@@ -125,12 +127,12 @@ def write(items: Iterable[Item], file: BinaryIO) -> None:
                 ) from None
 
 
-def _to_row(item: Item) -> dict[str, Any]:
+def _to_row(item: Item, phrases: bool) -> dict[str, Any]:
     if isinstance(item, WordlessLinks):
         raise ValueError("parquet holds sentences, but these links have no words; pass words= to read")
     if isinstance(item, Unaligned):
         return _to_structs(item._asdict() | dict(item.fields or {}))
-    return _to_structs(item.to_dict())
+    return _to_structs(item.to_dict(phrases=phrases) if isinstance(item, Alignment) else item.to_dict())
 
 
 def _to_structs(data: dict[str, Any]) -> dict[str, Any]:
@@ -155,6 +157,9 @@ def _make_schema(arrow: Any, rows: list[dict[str, Any]]) -> Any:
         **{f"{side}_null_confidence": arrow.list_(weight) for side in COLUMNS},
     }
     names = dict.fromkeys(name for row in rows for name in row)
+    if PHRASES in names:
+        sides = [(side, arrow.list_(index)) for side in COLUMNS]
+        known[PHRASES] = arrow.list_(arrow.struct([*sides, ("weight", weight), ("type", arrow.string())]))
     if rows and "links" not in names:  # sentences, or gold
         texts = isinstance(rows[0]["source"], str)
         pairs = arrow.list_(arrow.list_(index))

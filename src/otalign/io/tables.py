@@ -23,7 +23,7 @@ from otalign.io.items import (
     record_duplicate,
 )
 from otalign.io.lines import BadLine, Line, split_words
-from otalign.io.links import SURE_ONLY
+from otalign.io.links import SURE_ONLY, check_phrases, split_phrases
 from otalign.text.words import check_unicode
 
 BARS = "|||"
@@ -51,16 +51,31 @@ def format_multimwa(item: Item, number: int) -> str:
 
 
 def parse_columns(record: list[Line], merged: LineTally) -> Alignment:
-    """Parse source, target, links, and weights if there are 4 or 6 columns; nulls follow from the links."""
+    """Parse source, target, links, and weights if there are 4 or 6 columns before those of the phrases.
+
+    Nulls and phrases follow from the links. Without links, columns of weights and phrases are blank.
+    """
     (line,) = record
-    cells = line.text.split("\t")
-    if not 3 <= len(cells) <= 6:
+    cells, phrases = _split_at_phrases(line.text.split("\t"))
+    linked = any(cells[2:3])
+    if len(cells) not in ((3, 4, 5, 6) if linked else (3, 4, 5, 6, 8)):
         raise BadLine(
             line, _describe_columns(cells), "three: source, target, links; with a tab before no links too"
         )
     pairs = SURE_ONLY.parse(line, cells[2].split())
-    weights = _parse_weights(line, cells[3], len(pairs)) if len(cells) in (4, 6) else None
+    check_phrases(line, phrases, pairs)
+    weights = None
+    if len(cells) == 4 or (linked and len(cells) == 6):
+        weights = _parse_weights(line, cells[3], len(pairs))
     return make_alignment(line, (split_words(cells[0]), split_words(cells[1])), pairs, merged, weights)
+
+
+def _split_at_phrases(cells: list[str]) -> tuple[list[str], list[str]]:
+    """Return the columns before those of the phrases and their weights, and the phrases."""
+    for place in range(3, len(cells)):
+        if len(cells) <= place + 2 and (phrases := split_phrases(cells[place])):
+            return cells[:place], phrases
+    return cells, []
 
 
 def _parse_weights(line: Line, cell: str, count: int) -> list[float]:
@@ -185,11 +200,17 @@ def _parse_pair(data: dict[str, Any]) -> Unaligned:
     raise TypeError("source and target must be two texts, or two lists of words")
 
 
-def format_jsonl(item: Item, number: int) -> str:
-    """Format an item as a JSON object."""
+def format_jsonl(item: Item, number: int, *, phrases: bool = False) -> str:
+    """Format an item as a JSON object, an alignment perhaps with its phrases."""
     if isinstance(item, WordlessLinks):
         raise ValueError("jsonl holds sentences, but these links have no words; pass words= to read")
-    data = item._asdict() | dict(item.fields or {}) if isinstance(item, Unaligned) else item.to_dict()
+    match item:
+        case Alignment():
+            data = item.to_dict(phrases=phrases)
+        case Gold():
+            data = item.to_dict()
+        case _:
+            data = item._asdict() | dict(item.fields or {})
     return json.dumps(data, ensure_ascii=False, allow_nan=False, default=str) + "\n"
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from otalign.alignment import Alignment
 from otalign.io.bulk import NO_BREAK, Fields, format_column_lines, format_json_lines
 from otalign.io.formats import FORMATS
+from otalign.io.tables import format_jsonl
 
 if TYPE_CHECKING:
     from otalign.link_arrays import LinkedPairs
@@ -35,9 +36,11 @@ class OutputFormat:
         name: One of `OUTPUT_FORMATS`.
         weights: Whether to write the weights of links, in formats with columns.
         nulls: Whether to write null words, in formats with columns.
+        phrases: Whether to write phrases: a field, or a column, with their weights in another one if there
+            are weights.
 
     Raises:
-        ValueError: If there is no such format, or it has no room for weights and nulls.
+        ValueError: If there is no such format, or it has no room for weights, nulls and phrases.
 
     Example:
         >>> from otalign import Alignment, Link
@@ -45,18 +48,22 @@ class OutputFormat:
         >>> alignment = Alignment(("a", "used", "car"), ("a", "car"), (Link(0, 0), Link(2, 1, 0.5)))
         >>> OutputFormat("pharaoh", weights=True).format_alignment(alignment, 1)
         '0-0 2-1\t1 0.5\n'
+        >>> OutputFormat("pharaoh", phrases=True).format_alignment(alignment, 1)
+        '0-0 2-1\t0:0 2:1\n'
     """
 
     name: str
     weights: bool = False
     nulls: bool = False
+    phrases: bool = False
 
     def __post_init__(self) -> None:
         if self.name not in OUTPUT_FORMATS:
             raise ValueError(f"format must be one of {', '.join(OUTPUT_FORMATS)}, got {self.name!r}")
-        if (self.weights or self.nulls) and self.name not in WITH_COLUMNS + COMPLETE:
+        more = self.weights or self.nulls or self.phrases
+        if more and self.name not in WITH_COLUMNS + COMPLETE:
             able = ", ".join(WITH_COLUMNS + COMPLETE)
-            raise ValueError(f"weights and nulls can be written as {able}, not as {self.name}")
+            raise ValueError(f"weights, nulls and phrases can be written as {able}, not as {self.name}")
 
     @property
     def suffix(self) -> str:
@@ -75,6 +82,8 @@ class OutputFormat:
         """
         if self.name in WITH_COLUMNS:
             return "\t".join(self._cells(alignment)) + "\n"
+        if self.phrases:
+            return format_jsonl(alignment, number, phrases=True)
         (write,) = FORMATS[self.name.removesuffix(".gz")].write
         try:
             return write(alignment, number)
@@ -91,7 +100,7 @@ class OutputFormat:
         if self.name == "parquet":
             from otalign.io.parquet import write
 
-            write(alignments, file)
+            write(alignments, file, phrases=self.phrases)
         elif self.name.endswith(".gz"):  # without the name and the time that gzip would put in front
             with gzip.GzipFile("", "wb", LEVEL, fileobj=file, mtime=0) as packed:
                 self._write_lines(alignments, packed)
@@ -105,7 +114,7 @@ class OutputFormat:
             linked: Pairs with their links, and the further fields of each pair, chunk by chunk.
             file: Binary file to write to.
         """
-        if not (self.name in WITH_COLUMNS or self.name in ("jsonl", "jsonl.gz")):
+        if self.phrases or not (self.name in WITH_COLUMNS or self.name in ("jsonl", "jsonl.gz")):
             self.write(_make_alignments(linked), file)
         elif self.name.endswith(".gz"):
             with gzip.GzipFile("", "wb", LEVEL, fileobj=file, mtime=0) as packed:
@@ -137,6 +146,10 @@ class OutputFormat:
             yield " ".join(f"{link.weight:g}" for link in alignment.links)
         if self.nulls:
             yield from (" ".join(map(str, side)) for side in (alignment.source_nulls, alignment.target_nulls))
+        if self.phrases:
+            yield " ".join(map(str, alignment.phrase_links))
+            if self.weights:
+                yield " ".join(f"{phrase.weight:g}" for phrase in alignment.phrase_links)
 
 
 def _make_alignments(linked: Iterable[tuple["LinkedPairs", Iterable[Fields]]]) -> Iterator[Alignment]:

@@ -28,6 +28,27 @@ function groupLinks(links) {
   return [...groups.values()];
 }
 
+// The phrases: words that are linked, directly or through each other, with the mean weight of their links.
+function phrasesOf(links) {
+  const phrases = new Set();
+  for (const [i, j, weight] of links) {
+    const phrase = { source: new Set([i]), target: new Set([j]), weights: [weight] };
+    for (const one of phrases) {
+      if (!one.source.has(i) && !one.target.has(j)) continue;
+      phrases.delete(one);
+      for (const side of ["source", "target"]) for (const word of one[side]) phrase[side].add(word);
+      phrase.weights.push(...one.weights);
+    }
+    phrases.add(phrase);
+  }
+  return [...phrases].map(({ source, target, weights }) => ({
+    source,
+    target,
+    type: [source.size > 1 ? "n" : "1", target.size > 1 ? (source.size > 1 ? "m" : "n") : "1"].join("-"),
+    weight: weights.includes(null) || weights.includes(undefined) ? null : sum(weights) / weights.length,
+  }));
+}
+
 function groupWords(pairs) {
   const partners = new Map();
   for (const [word, partner, verdict] of [...pairs].sort((a, b) => a[0] - b[0] || a[1] - b[1])) {

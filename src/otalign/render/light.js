@@ -15,7 +15,14 @@ function told(pair, side, place) {
   const verdict = new Map(pair[`${side}Nulls`]).get(place);
   if (verdict !== undefined) said.push(verdict ? `∅ (${verdict})` : "∅");
   const sure = pair[`${side}Confidence`]?.[place];
-  return `– ${said.join(", ")}` + (sure === undefined ? "" : `; ∅ with confidence ${sure.toFixed(2)}`);
+  return `– ${said.join(", ")}` + toldPhrase(pair, side, place) + (sure === undefined ? "" : `; ∅ with confidence ${sure.toFixed(2)}`);
+}
+
+// Type and weight of the phrase of a word, if it has several words on a side. It is that of all links, drawn or not.
+function toldPhrase(pair, side, place) {
+  const phrase = pair.phrases?.find((one) => one[side].has(place));
+  if (!phrase || phrase.type === "1-1") return "";
+  return `; phrase ${phrase.type}` + (phrase.weight === null ? "" : `, ${phrase.weight.toFixed(2)}`);
 }
 
 function light(figure) {

@@ -11,6 +11,7 @@ from xml.sax.saxutils import escape
 
 from otalign.alignment import Alignment
 from otalign.render.layout import ROW, SIZE, Curve, Layout, PlacedWord, Point, Stroke, lay_out
+from otalign.render.phrases import format_detail, list_phrases
 from otalign.render.words import join_words, shown, strengths
 
 FONTS = (
@@ -92,16 +93,17 @@ def _write_style() -> str:
 def _write_links(alignment: Alignment, layout: Layout) -> Iterator[str]:
     strength = strengths(alignment)
     weights = {(i, j): weight for i, j, weight in alignment.links}
+    details = {i: f" (phrase {format_detail(one)})" for one in list_phrases(alignment) for i in one.source}
     for stroke in layout.strokes:
         pairs = [(i, j) for i in stroke.group.source for j in stroke.group.target]
         share = sum(strength[pair] for pair in pairs) / len(pairs)
         paths = [f"<path d='{_format_curve(curve)}'/>" for curve in stroke.curves]
         paths += [f"<path d='{_format_corners(corners)}'/>" for corners in stroke.brackets]
+        name = _name(stroke, layout, [weights[pair] for pair in pairs])
         yield (
             f'<g stroke-opacity="{_format(FAINTEST + (1 - FAINTEST) * share)}"'
             f' stroke-width="{_format(THINNEST + (THICKEST - THINNEST) * share)}">'
-            f"<title>{escape(_name(stroke, layout, [weights[pair] for pair in pairs]))}</title>"
-            f"{''.join(paths)}</g>"
+            f"<title>{escape(name + details.get(stroke.group.source[0], ''))}</title>{''.join(paths)}</g>"
         )
 
 

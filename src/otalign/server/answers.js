@@ -7,6 +7,7 @@ function pairOf(answer) {
     links: answer.links.map(([i, j, weight]) => [i, j, weight, Math.min(weight, 1)]),
     sourceNulls: answer.source_nulls.map((i) => [i, null]),
     targetNulls: answer.target_nulls.map((j) => [j, null]),
+    phrases: phrasesOf(answer.links),
     sourceConfidence: answer.source_null_confidence,
     targetConfidence: answer.target_null_confidence,
   };

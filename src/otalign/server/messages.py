@@ -21,6 +21,7 @@ from pydantic import (
 from pydantic_core import PydanticCustomError
 
 from otalign.alignment import Level
+from otalign.phrases import PhraseType
 from otalign.problems import PARAMETERS, PROBLEMS
 from otalign.server.choices import Choices, ServedChoice
 from otalign.server.limits import Limits
@@ -96,7 +97,8 @@ def make_request_type(choices: Choices, limits: Limits) -> Any:
     known = f"problem must be one of {', '.join(offered)}"
     settings = _make_union(offered, lambda value: _find_problem(value, choices.default), known) | None
     shared: dict[str, Any] = {
-        "settings": (settings, Field(None, description="Settings; by default those of the aligner."))
+        "settings": (settings, Field(None, description="Settings; by default those of the aligner.")),
+        "phrases": (bool, Field(False, description="Whether to return the phrases.")),
     }
     pair: Any = create_model("Pair", __base__=RequestPart, source=(sentence, ...), target=(sentence, ...))
     matrix = (bool, Field(False, description="Whether to return the scores of all word pairs."))
@@ -145,6 +147,15 @@ def _freeze_text(text: str | list[str]) -> str | tuple[str, ...]:
     return text if isinstance(text, str) else tuple(text)
 
 
+class PhraseMessage(BaseModel):
+    """Words of both sides that are linked, directly or through each other."""
+
+    source: list[int]
+    target: list[int]
+    weight: float = Field(description="Mean weight of the links between the words.")
+    type: PhraseType = Field(description="Number of words on each side, one or several.")
+
+
 class AlignmentMessage(BaseModel):
     """The words, the links between them as [source, target, weight], and the words without a link."""
 
@@ -157,6 +168,7 @@ class AlignmentMessage(BaseModel):
     target_spans: list[tuple[int, int]]
     source_null_confidence: list[Share] = Field(description="Confidence that each word has no counterpart.")
     target_null_confidence: list[Share]
+    phrase_links: list[PhraseMessage] | None = Field(None, description="The phrases, if requested.")
     converged: bool | None = Field(
         None, description="Whether the solver reached its tolerance, if a transport problem was solved."
     )
@@ -211,15 +223,16 @@ def write_answer(body: Any, choice: ServedChoice, answers: Sequence[Answer]) -> 
         "signature": choice.aligner.signature,
     }
     if hasattr(body, "pairs"):
-        answer["alignments"] = [_get_fields(item) for item in answers]
+        answer["alignments"] = [_get_fields(item, body.phrases) for item in answers]
     else:
         (item,) = answers
-        answer |= _get_fields(item)
+        answer |= _get_fields(item, body.phrases)
         if item.matrix is not None:
             answer["matrix"] = item.matrix
     return json.dumps(answer, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
-def _get_fields(answer: Answer) -> dict[str, Any]:
+def _get_fields(answer: Answer, phrases: bool) -> dict[str, Any]:
     optional = {"converged": answer.converged, "language_warning": answer.language_warning}
-    return answer.alignment.to_dict() | {key: value for key, value in optional.items() if value is not None}
+    found = {key: value for key, value in optional.items() if value is not None}
+    return answer.alignment.to_dict(phrases=phrases) | found

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Self, get_args
 
-from otalign.alignment import Level
+from otalign.alignment import LEVELS, Level
 from otalign.encoders import Pairing
 from otalign.settings.fields import build_by_name, check_encoder, check_fields
 from otalign.settings.transport import Settings, SettingsOptions, check_options
@@ -14,16 +14,32 @@ from otalign.validation import check_choice, check_share
 LEARNED = "learned"
 
 
+def _check_completion(name: str, value: Any) -> None:
+    check_share(name, value)
+    if value == 1:
+        raise ValueError(f"{name} must be less than 1, got {value}: every word beside a link would be linked")
+
+
 @dataclass(frozen=True)
 class Learned:
-    """Transport that a trained head has learned, with the best thresholds of its two levels of links."""
+    """Transport that a trained head has learned, with what is best for each of its two levels of links.
+
+    Attributes:
+        sure: Threshold of sure links.
+        possible: Threshold of possible links.
+        sure_completion: Share of the threshold that a sure link beside another one may lack.
+        possible_completion: The same for possible links.
+    """
 
     sure: float = 0.5
     possible: float = 0.5
+    sure_completion: float = 0.0
+    possible_completion: float = 0.0
 
     def __post_init__(self) -> None:
-        check_share("sure", self.sure)
-        check_share("possible", self.possible)
+        for name in LEVELS:
+            check_share(name, getattr(self, name))
+            _check_completion(f"{name}_completion", getattr(self, f"{name}_completion"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,9 +51,11 @@ class LearnedSettings:
         layer: Encoder layer; 0 is the embedding layer.
         pairing: How the two sentences are encoded; `canonical` makes the links independent of which sentence
             is the source.
-        problem: The best thresholds of both levels.
+        problem: The best thresholds and completions of both levels.
         links: Links to return: the sure ones, or all possible ones.
         threshold: Minimum probability of a link. The default is that of the level.
+        completion: Share of the threshold that a link may lack if another one is beside it: one of the same
+            word to the word before or after, so that phrases get complete. The default is that of the level.
         trained: Description of the training data.
     """
 
@@ -47,6 +65,7 @@ class LearnedSettings:
     problem: Learned = Learned()
     links: Level = "sure"
     threshold: float = None  # pyright: ignore[reportAssignmentType]: set below
+    completion: float = None  # pyright: ignore[reportAssignmentType]: set below
     trained: str | None = None
 
     centring: ClassVar[bool] = False
@@ -58,12 +77,15 @@ class LearnedSettings:
         check_choice("links", self.links, get_args(Level))
         if self.threshold is None:
             object.__setattr__(self, "threshold", getattr(self.problem, self.links))
+        if self.completion is None:
+            object.__setattr__(self, "completion", getattr(self.problem, f"{self.links}_completion"))
         check_share("threshold", self.threshold)
+        _check_completion("completion", self.completion)
 
     def replace(self, **changes: Any) -> Self:
-        """Return a copy with other values; other links bring their own threshold."""
+        """Return a copy with other values; other links bring their own threshold and completion."""
         if changes.get("links", self.links) != self.links:
-            changes.setdefault("threshold", None)
+            changes = {"threshold": None, "completion": None} | changes
         return dataclasses.replace(self, **changes)
 
     def apply_options(self, options: SettingsOptions, model: str) -> Self:
@@ -118,4 +140,6 @@ class LearnedSettings:
     def signature_fields(self) -> dict[str, object]:
         """Return the fields of a signature; all else that decides the links is in the weights."""
         result: dict[str, object] = {field.name: getattr(self, field.name) for field in fields(self)}
+        if not self.completion:
+            del result["completion"]
         return result | {"problem": LEARNED}

@@ -97,6 +97,7 @@ function viewOf(pair, index, only) {
     links: links.filter((link) => isWanted("links", linkKey(pair, link), link[4])),
     sourceNulls: sourceNulls.filter(([place, verdict]) => isWanted("source", place, verdict)),
     targetNulls: targetNulls.filter(([place, verdict]) => isWanted("target", place, verdict)),
+    phrases: phrasesOf(pair.systems[index].links),
     sourceConfidence,
     targetConfidence,
   };
@@ -107,7 +108,8 @@ function viewOfGold(pair, only) {
   const named = (links, verdict) => (links ?? []).map(([i, j]) => [i, j, null, 1, verdict]);
   const nulls = (end) => nullPlaces(pair, goldLinks(pair), end).map((place) => [place, null]);
   const links = only.has("nulls") ? [] : [...named(pair.sure, "sure"), ...named(pair.possible, "possible")];
-  return { ...wordsAlone(pair), links, sourceNulls: nulls(0), targetNulls: nulls(1) };
+  const phrases = phrasesOf(goldLinks(pair));
+  return { ...wordsAlone(pair), links, sourceNulls: nulls(0), targetNulls: nulls(1), phrases };
 }
 
 const wordsAlone = ({ source, target }) => ({ source, target });

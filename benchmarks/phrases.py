@@ -1,0 +1,58 @@
+"""Measure an aligner on the pairs with the most phrases: sure links, of all corpora together.
+
+python benchmarks/phrases.py --data corpora/ [--model FOLDER] [--split dev] [--threshold T] [--completion C]
+
+Printed are F1 of each corpus and their mean; F1, precision and recall in the eighth of the pairs with the
+most phrase links, links and nulls counted alike; and F1 of phrases over all pairs. Without a threshold or a
+completion it is that of the aligner.
+"""
+
+from argparse import ArgumentParser
+from dataclasses import replace
+from pathlib import Path
+from statistics import mean
+
+from otalign import Aligner, models
+from otalign.io import CORPORA, load
+from otalign.metrics import Counts, breakdown, count, scores
+
+BINS = 8  # the last has the pairs with the most phrases
+
+
+def count_corpora(aligner: Aligner, split: str, data: Path | None) -> dict[str, Counts]:
+    """Align the pairs of each corpus that has a split, and count their links and phrases."""
+    counts = {}
+    for name, corpus in CORPORA.items():
+        if split in corpus.files:
+            golds = load(name, split, data)
+            found = aligner.align_many((gold.source, gold.target) for gold in golds)
+            counts[name] = count(found, golds)
+    return counts
+
+
+def main() -> None:
+    parser = ArgumentParser(description=__doc__)
+    parser.add_argument("--model", type=Path, default=models.find_model(models.DEFAULT).folder)
+    parser.add_argument("--data", type=Path)
+    parser.add_argument("--split", choices=("dev", "test"), default="test")
+    parser.add_argument("--threshold", type=float)
+    parser.add_argument("--completion", type=float)
+    options = parser.parse_args()
+    aligner = Aligner.load(options.model)
+    given = {name: getattr(options, name) for name in ("threshold", "completion")}
+    changes = {name: value for name, value in given.items() if value is not None}
+    aligner = replace(aligner, settings=aligner.settings.replace(**changes))
+    counts = count_corpora(aligner, options.split, options.data)
+    f1 = {name: 100 * scores(one, ["f1"])["f1"] for name, one in counts.items()}
+    print("   ".join(f"{name} {value:.2f}" for name, value in f1.items()), f"  mean {mean(f1.values()):.2f}")
+    together = Counts.concatenate(list(counts.values()))
+    most = breakdown(together, "phrase_share", BINS)[-1]
+    shown = scores(most.counts, ["f1", "precision", "recall"])
+    figures = "   ".join(f"{name} {100 * value:.2f}" for name, value in shown.items())
+    print(f"{len(most.counts):,} pairs with a phrase share of {most.low:.2f} or more   {figures}")
+    for name, value in scores(together, ["micro_phrases_f1", "micro_soft_phrases_f1"]).items():
+        print(f"{name} {100 * value:.2f}")
+
+
+if __name__ == "__main__":
+    main()
