@@ -114,7 +114,7 @@ def find_links(aligner: Aligner, prepared: PreparedPairs, clock: Callable[[str],
         clock("batches")
         scores = scorer.score(batch)
         clock("scorer")
-        found.append(select_cells(scores, aligner.settings.threshold, aligner.settings.completion))
+        found.append(select_cells(scores, aligner.settings.threshold, aligner.settings.hysteresis))
         clock("links")
     return found
 

@@ -1,10 +1,10 @@
 """Measure an aligner on the pairs with the most phrases: sure links, of all corpora together.
 
-python benchmarks/phrases.py --data corpora/ [--model FOLDER] [--split dev] [--threshold T] [--completion C]
+python benchmarks/phrases.py --data corpora/ [--model FOLDER] [--split dev] [--threshold T] [--hysteresis C]
 
 Printed are F1 of each corpus and their mean; F1, precision and recall in the eighth of the pairs with the
 most phrase links, links and nulls counted alike; and F1 of phrases over all pairs. Without a threshold or a
-completion it is that of the aligner.
+hysteresis it is that of the aligner.
 """
 
 from argparse import ArgumentParser
@@ -36,10 +36,10 @@ def main() -> None:
     parser.add_argument("--data", type=Path)
     parser.add_argument("--split", choices=("dev", "test"), default="test")
     parser.add_argument("--threshold", type=float)
-    parser.add_argument("--completion", type=float)
+    parser.add_argument("--hysteresis", type=float)
     options = parser.parse_args()
     aligner = Aligner.load(options.model)
-    given = {name: getattr(options, name) for name in ("threshold", "completion")}
+    given = {name: getattr(options, name) for name in ("threshold", "hysteresis")}
     changes = {name: value for name, value in given.items() if value is not None}
     aligner = replace(aligner, settings=aligner.settings.replace(**changes))
     counts = count_corpora(aligner, options.split, options.data)

@@ -13,7 +13,7 @@ from otalign.problems import find_spec
 from otalign.settings import Cost, Fertility, Learned, LearnedSettings, Settings, read_settings
 
 shares = st.floats(0, 1)
-completions = st.floats(0, 1, exclude_max=True)
+below_one = st.floats(0, 1, exclude_max=True)
 positive = st.floats(1e-6, 1e6)
 problems = st.one_of(
     st.none(),
@@ -44,10 +44,10 @@ learned_settings = st.builds(
     LearnedSettings,
     encoder=st.text(),
     layer=st.integers(0, 24),
-    problem=st.builds(Learned, shares, shares, completions, completions),
+    problem=st.builds(Learned, shares, shares, below_one, below_one),
     links=st.sampled_from(["sure", "possible"]),
     threshold=st.one_of(st.none(), shares),
-    completion=st.one_of(st.none(), completions),
+    hysteresis=st.one_of(st.none(), below_one),
     trained=st.one_of(st.none(), st.text()),
 )
 
@@ -181,25 +181,25 @@ def test_what_json_says_wrongly_is_named(wrong, message):
         Settings.from_dict(Settings(encoder="tiny", layer=1).to_dict() | wrong)
 
 
-@pytest.mark.parametrize("name", ["completion", "sure_completion"])
-def test_a_completion_is_less_than_1(name):
+@pytest.mark.parametrize("name", ["hysteresis", "sure_hysteresis"])
+def test_a_hysteresis_is_less_than_1(name):
     with pytest.raises(ValueError, match=f"{name} must be less than 1, got 1"):
-        LearnedSettings(encoder="", layer=0, completion=1) if name == "completion" else Learned(**{name: 1})
+        LearnedSettings(encoder="", layer=0, hysteresis=1) if name == "hysteresis" else Learned(**{name: 1})
 
 
-def test_links_of_another_level_bring_their_threshold_and_completion():
+def test_links_of_another_level_bring_their_threshold_and_hysteresis():
     settings = LearnedSettings(encoder="", layer=0, problem=Learned(0.6, 0.4, 0.3, 0.1))
-    assert (settings.threshold, settings.completion) == (0.6, 0.3)
-    assert settings.signature_fields()["completion"] == 0.3
+    assert (settings.threshold, settings.hysteresis) == (0.6, 0.3)
+    assert settings.signature_fields()["hysteresis"] == 0.3
     other = settings.replace(links="possible")
-    assert (other.threshold, other.completion) == (0.4, 0.1)
-    assert settings.replace(threshold=0.5).completion == 0.3
+    assert (other.threshold, other.hysteresis) == (0.4, 0.1)
+    assert settings.replace(threshold=0.5).hysteresis == 0.3
 
 
-def test_what_was_saved_before_there_were_completions_has_none():
+def test_what_was_saved_before_there_was_a_hysteresis_has_none():
     data = LearnedSettings(encoder="", layer=0).to_dict()
-    del data["completion"]
+    del data["hysteresis"]
     data["problem"] = {"name": "learned", "sure": 0.5, "possible": 0.4}
     settings = read_settings(data)
-    assert (settings.threshold, settings.completion) == (0.5, 0.0)
-    assert "completion" not in settings.signature_fields()
+    assert (settings.threshold, settings.hysteresis) == (0.5, 0.0)
+    assert "hysteresis" not in settings.signature_fields()

@@ -296,7 +296,7 @@ class Aligner:
 
         def find(task: tuple[list[int], PairBatch]) -> tuple[list[int], LinkArrays]:
             indices, batch = task
-            return indices, extract_links(scorer.score(batch), batch, settings.threshold, settings.completion)
+            return indices, extract_links(scorer.score(batch), batch, settings.threshold, settings.hysteresis)
 
         batches, threads = split_into_batches(embeddings, scorer.budget), self.encoder.at_once
         if threads == 1:
@@ -348,7 +348,7 @@ class Aligner:
         shapes = chunk.embeddings.shapes.tolist()
         found: list[_ScoredLinks] = [(PairLinks.empty(*shape), np.zeros(shape), None) for shape in shapes]
         for indices, batch, scores in self.score_embeddings(chunk.embeddings):
-            links = extract_links(scores, batch, self.settings.threshold, self.settings.completion)
+            links = extract_links(scores, batch, self.settings.threshold, self.settings.hysteresis)
             converged = [None] * len(indices) if scores.converged is None else scores.converged.tolist()
             for k, pair_links, cells, solved in zip(indices, links, scores.links, converged, strict=True):
                 n, m = shapes[k]

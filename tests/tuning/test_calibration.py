@@ -138,7 +138,7 @@ def test_what_was_trained_stays_as_it_was(tiny_model):
             np.testing.assert_array_equal(getattr(after.head, name), array)
 
 
-def test_completion_is_chosen_where_it_raises_f1_and_only_there():
+def test_a_hysteresis_is_chosen_where_it_raises_f1_and_only_there():
     none, some, most = ({"dev": {"sure": make_curve(f1)}} for f1 in (0.8, 0.9, 0.86))
     assert _choose_threshold({0.0: none, 0.2: some, 0.3: most, 0.4: none}, "sure") == (0.01, 0.3)
     assert _choose_threshold({0.0: some, 0.2: some, 0.3: most}, "sure") == (0.01, 0.0)

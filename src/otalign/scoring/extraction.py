@@ -20,42 +20,42 @@ class LinkCells(NamedTuple):
     weight: Array
 
 
-def select_cells(scores: LinkScores, threshold: float, completion: float = 0.0) -> LinkCells:
+def select_cells(scores: LinkScores, threshold: float, hysteresis: float = 0.0) -> LinkCells:
     """Select the cells above a threshold, so that little has to be copied from a GPU.
 
     Args:
         scores: Scores of a batch.
         threshold: Minimum score of a link.
-        completion: Share of the threshold that a link beside another one may lack.
+        hysteresis: Share of the threshold that a link beside another one may lack.
     """
     links = scores.links
-    pair, i, j = array_namespace(links).nonzero(complete_phrases(links, completion) > threshold)
+    pair, i, j = array_namespace(links).nonzero(apply_hysteresis(links, hysteresis) > threshold)
     return LinkCells(pair, i, j, links[pair, i, j])
 
 
-def complete_phrases(links: Array, completion: float) -> Array:
-    """Raise each score towards that of its best neighbour, to at most 1 / (1 - completion) of itself.
+def apply_hysteresis(links: Array, hysteresis: float) -> Array:
+    """Raise each score towards that of its best neighbour, to at most 1 / (1 - hysteresis) of itself.
 
     Neighbours are the links of one of the two words to the word before or after the other. Above a threshold
-    are then the scores above it, and those above 1 - completion of it beside them: a threshold with
+    are then the scores above it, and those above 1 - hysteresis of it beside them: a threshold with
     hysteresis, which completes phrases.
 
     Args:
         links: Scores (B, N, M); 0 where there is no word.
-        completion: Share of a threshold that a link beside another one may lack, less than 1.
+        hysteresis: Share of a threshold that a link beside another one may lack, less than 1.
     """
-    if not completion:
+    if not hysteresis:
         return links
     xp = array_namespace(links)
     best = xp.zeros_like(links)
     for start, end in ((slice(1, None), slice(None, -1)), (slice(None, -1), slice(1, None))):
         best[:, start] = xp.maximum(best[:, start], links[:, end])
         best[:, :, start] = xp.maximum(best[:, :, start], links[:, :, end])
-    return xp.maximum(links, xp.minimum(links / (1 - completion), best))
+    return xp.maximum(links, xp.minimum(links / (1 - hysteresis), best))
 
 
 def extract_links(
-    scores: LinkScores, batch: PairBatch, threshold: float, completion: float = 0.0
+    scores: LinkScores, batch: PairBatch, threshold: float, hysteresis: float = 0.0
 ) -> LinkArrays:
     """Extract the links whose scores are above a threshold, or not far below it beside another link.
 
@@ -63,12 +63,12 @@ def extract_links(
         scores: Scores of a batch.
         batch: The batch.
         threshold: Minimum score of a link.
-        completion: Share of the threshold that a link beside another one may lack.
+        hysteresis: Share of the threshold that a link beside another one may lack.
 
     Raises:
         ValueError: If a score is not finite.
     """
-    pair, i, j, weights = (to_numpy(part) for part in select_cells(scores, threshold, completion))
+    pair, i, j, weights = (to_numpy(part) for part in select_cells(scores, threshold, hysteresis))
     nulls = [to_numpy(part) for part in (scores.source_nulls, scores.target_nulls)]
     if not all(map(is_finite, nulls)):  # a NaN is not a link, but makes the null score of its words NaN
         raise ValueError("the scores of some words are not finite; the head of the aligner is damaged")

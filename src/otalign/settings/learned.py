@@ -14,7 +14,7 @@ from otalign.validation import check_choice, check_share
 LEARNED = "learned"
 
 
-def _check_completion(name: str, value: Any) -> None:
+def _check_hysteresis(name: str, value: Any) -> None:
     check_share(name, value)
     if value == 1:
         raise ValueError(f"{name} must be less than 1, got {value}: every word beside a link would be linked")
@@ -27,19 +27,19 @@ class Learned:
     Attributes:
         sure: Threshold of sure links.
         possible: Threshold of possible links.
-        sure_completion: Share of the threshold that a sure link beside another one may lack.
-        possible_completion: The same for possible links.
+        sure_hysteresis: Share of the threshold that a sure link beside another one may lack.
+        possible_hysteresis: The same for possible links.
     """
 
     sure: float = 0.5
     possible: float = 0.5
-    sure_completion: float = 0.0
-    possible_completion: float = 0.0
+    sure_hysteresis: float = 0.0
+    possible_hysteresis: float = 0.0
 
     def __post_init__(self) -> None:
         for name in LEVELS:
             check_share(name, getattr(self, name))
-            _check_completion(f"{name}_completion", getattr(self, f"{name}_completion"))
+            _check_hysteresis(f"{name}_hysteresis", getattr(self, f"{name}_hysteresis"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,10 +51,10 @@ class LearnedSettings:
         layer: Encoder layer; 0 is the embedding layer.
         pairing: How the two sentences are encoded; `canonical` makes the links independent of which sentence
             is the source.
-        problem: The best thresholds and completions of both levels.
+        problem: The best thresholds and hysteresis of both levels.
         links: Links to return: the sure ones, or all possible ones.
         threshold: Minimum probability of a link. The default is that of the level.
-        completion: Share of the threshold that a link may lack if another one is beside it: one of the same
+        hysteresis: Share of the threshold that a link may lack if another one is beside it: one of the same
             word to the word before or after, so that phrases get complete. The default is that of the level.
         trained: Description of the training data.
     """
@@ -65,7 +65,7 @@ class LearnedSettings:
     problem: Learned = Learned()
     links: Level = "sure"
     threshold: float = None  # pyright: ignore[reportAssignmentType]: set below
-    completion: float = None  # pyright: ignore[reportAssignmentType]: set below
+    hysteresis: float = None  # pyright: ignore[reportAssignmentType]: set below
     trained: str | None = None
 
     centring: ClassVar[bool] = False
@@ -77,15 +77,15 @@ class LearnedSettings:
         check_choice("links", self.links, get_args(Level))
         if self.threshold is None:
             object.__setattr__(self, "threshold", getattr(self.problem, self.links))
-        if self.completion is None:
-            object.__setattr__(self, "completion", getattr(self.problem, f"{self.links}_completion"))
+        if self.hysteresis is None:
+            object.__setattr__(self, "hysteresis", getattr(self.problem, f"{self.links}_hysteresis"))
         check_share("threshold", self.threshold)
-        _check_completion("completion", self.completion)
+        _check_hysteresis("hysteresis", self.hysteresis)
 
     def replace(self, **changes: Any) -> Self:
-        """Return a copy with other values; other links bring their own threshold and completion."""
+        """Return a copy with other values; other links bring their own threshold and hysteresis."""
         if changes.get("links", self.links) != self.links:
-            changes = {"threshold": None, "completion": None} | changes
+            changes = {"threshold": None, "hysteresis": None} | changes
         return dataclasses.replace(self, **changes)
 
     def apply_options(self, options: SettingsOptions, model: str) -> Self:
@@ -140,6 +140,6 @@ class LearnedSettings:
     def signature_fields(self) -> dict[str, object]:
         """Return the fields of a signature; all else that decides the links is in the weights."""
         result: dict[str, object] = {field.name: getattr(self, field.name) for field in fields(self)}
-        if not self.completion:
-            del result["completion"]
+        if not self.hysteresis:
+            del result["hysteresis"]
         return result | {"problem": LEARNED}

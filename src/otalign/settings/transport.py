@@ -83,7 +83,7 @@ class Settings:
     trained: str | None = None
 
     links: ClassVar[Level] = "sure"
-    completion: ClassVar[float] = 0.0  # which a trained aligner may have
+    hysteresis: ClassVar[float] = 0.0  # which a trained aligner may have
 
     def __post_init__(self) -> None:
         check_encoder(self.encoder, self.layer, self.trained)

@@ -16,7 +16,7 @@ from otalign.alignment import LEVELS, Level
 from otalign.encoders.embeddings import to_numpy
 from otalign.gold import Gold
 from otalign.scoring import PairBatch, TransportHead, split_into_batches
-from otalign.scoring.extraction import complete_phrases
+from otalign.scoring.extraction import apply_hysteresis
 from otalign.scoring.learned import BUDGET, compute_link_probabilities, compute_null_logits
 from otalign.settings import LEARNED, Learned
 from otalign.tuning.sweep import DIGITS, THRESHOLDS, Curve, MarkedBatch, compute_curves, mark_batch
@@ -25,7 +25,7 @@ STEPS = 50  # of Newton's method, at most; ten are usually enough
 CLOSE = 1e-7  # tolerance of a step
 RANK = 1e-9  # tolerance of a rank
 IDENTITY = np.array([1.0, 0.0, 0.0])
-COMPLETIONS = tuple(k / 20 for k in range(11))  # from 0 to a half
+HYSTERESIS_VALUES = tuple(k / 20 for k in range(11))  # from 0 to a half
 
 
 class LabelledLogits(NamedTuple):
@@ -73,7 +73,7 @@ class DevLogits:
         levels = LEVELS if any(gold.possible for gold in golds) else LEVELS[:1]
         return cls(len(golds), (level,) if level else levels, batches)
 
-    def compute_curves(self, head: TransportHead, completion: float = 0.0) -> dict[Level, Curve]:
+    def compute_curves(self, head: TransportHead, hysteresis: float = 0.0) -> dict[Level, Curve]:
         """Compute precision and recall at all thresholds, at each level, with the head's calibration."""
 
         def score() -> Iterator[tuple[MarkedBatch, dict[Level, np.ndarray]]]:
@@ -82,7 +82,7 @@ class DevLogits:
                     level: compute_link_probabilities(one.logits, one.cells, head.calibration, level)
                     for level in self.levels
                 }
-                scores = {level: complete_phrases(links, completion) for level, links in scores.items()}
+                scores = {level: apply_hysteresis(links, hysteresis) for level, links in scores.items()}
                 yield mark_batch(one.indices, one.batch, one.golds, self.levels), scores
 
         return compute_curves(self.pairs, self.levels, score())
@@ -110,7 +110,7 @@ def calibrate(
         level: The only level that the aligner has learned; None if it has learned both.
 
     Returns:
-        The aligner, calibrated on all dev sets together, with completions that raise the mean F1, and the
+        The aligner, calibrated on all dev sets together, with a hysteresis of each level that raises its mean F1, and the
         best thresholds for them; and its curves on each dev set. A dev set counts at the levels at which its
         links differ.
 
@@ -128,15 +128,15 @@ def calibrate(
     sets = {name: DevLogits.compute(aligner, golds, level) for name, golds in devs.items()}
     head = calibrate_head(get_transport_head(aligner), list(sets.values()))
     tried = {
-        completion: {name: each.compute_curves(head, completion) for name, each in sets.items()}
-        for completion in COMPLETIONS
+        hysteresis: {name: each.compute_curves(head, hysteresis) for name, each in sets.items()}
+        for hysteresis in HYSTERESIS_VALUES
     }
     best = {one: found for one in LEVELS if (found := _choose_threshold(tried, one))}
     # Where all links are sure, the possible ones are the same; a level that is not learned is like the other.
     default = next(iter(best.values()), (0.5, 0.0))
-    (sure, sure_completion), (possible, possible_completion) = (best.get(one, default) for one in LEVELS)
-    problem = Learned(sure, possible, sure_completion, possible_completion)
-    settings = aligner.settings.replace(problem=problem, threshold=None, completion=None)
+    (sure, sure_hysteresis), (possible, possible_hysteresis) = (best.get(one, default) for one in LEVELS)
+    problem = Learned(sure, possible, sure_hysteresis, possible_hysteresis)
+    settings = aligner.settings.replace(problem=problem, threshold=None, hysteresis=None)
     curves: dict[str, dict[Level, Curve]] = {
         name: {one: tried[best[one][1]][name][one] for one in dev.levels} for name, dev in sets.items()
     }
@@ -146,20 +146,20 @@ def calibrate(
 def _choose_threshold(
     tried: Mapping[float, Mapping[str, Mapping[Level, Curve]]], level: Level
 ) -> tuple[float, float] | None:
-    """Return a completion, and before it the best threshold with it; None if no dev set has the level.
+    """Return a hysteresis, and before it the best threshold with it; None if no dev set has the level.
 
-    The completion is the largest one that keeps half of what the best one gains in mean F1: a larger one
+    The hysteresis is the largest one that keeps half of what the best one gains in mean F1: a larger one
     finds more of the phrases, which few pairs have.
 
     Args:
-        tried: Curves of the dev sets for each completion.
+        tried: Curves of the dev sets for each hysteresis.
         level: Level of the links.
     """
     means = {one: max(_compute_mean_f1(curves.values(), level), default=0.0) for one, curves in tried.items()}
     half = (means[0.0] + max(means.values())) / 2
-    completion = max((one for one, f1 in means.items() if f1 >= half > means[0.0]), default=0.0)
-    threshold = best_threshold(tried[completion].values(), level)
-    return None if threshold is None else (threshold, completion)
+    hysteresis = max((one for one, f1 in means.items() if f1 >= half > means[0.0]), default=0.0)
+    threshold = best_threshold(tried[hysteresis].values(), level)
+    return None if threshold is None else (threshold, hysteresis)
 
 
 def best_threshold(curves: Iterable[Mapping[Level, Curve]], level: Level) -> float | None:
