@@ -18,6 +18,7 @@ __all__ = [
     "is_finite",
     "is_numpy_array",
     "is_torch_array",
+    "shift_diagonally",
     "to_device_of",
 ]
 
@@ -56,6 +57,27 @@ def is_finite(x: Array) -> bool:
     """Return whether an array holds neither infinity nor NaN."""
     xp = array_namespace(x)
     return bool(xp.all(xp.isfinite(x)))
+
+
+def shift_diagonally(xp: Any, A: Array, step: int) -> Array:
+    """Shift the cells of matrices along the diagonal; zeros move in.
+
+    Args:
+        xp: Array library.
+        A: Matrices (…, n, m).
+        step: 1 for forwards, so that (i, j) holds what (i−1, j−1) held, or −1 for backwards.
+
+    Returns:
+        The shifted matrices.
+    """
+    *leading, n, m = A.shape
+    row = xp.zeros((*leading, 1, m), dtype=A.dtype, device=device(A))
+    column = xp.zeros((*leading, n, 1), dtype=A.dtype, device=device(A))
+    if step > 0:
+        A = xp.concat([row, A[..., :-1, :]], axis=-2)
+        return xp.concat([column, A[..., :-1]], axis=-1)
+    A = xp.concat([A[..., 1:, :], row], axis=-2)
+    return xp.concat([A[..., 1:], column], axis=-1)
 
 
 def get_gpu_memory(x: Array) -> int | None:
