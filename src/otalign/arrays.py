@@ -18,7 +18,7 @@ __all__ = [
     "is_finite",
     "is_numpy_array",
     "is_torch_array",
-    "shift_diagonally",
+    "shift_cells",
     "to_device_of",
 ]
 
@@ -59,25 +59,25 @@ def is_finite(x: Array) -> bool:
     return bool(xp.all(xp.isfinite(x)))
 
 
-def shift_diagonally(xp: Any, A: Array, step: int) -> Array:
-    """Shift the cells of matrices along the diagonal; zeros move in.
+def shift_cells(xp: Any, A: Array, rows: int, columns: int) -> Array:
+    """Shift the cells of matrices by up to one row and one column; zeros move in.
 
     Args:
         xp: Array library.
         A: Matrices (…, n, m).
-        step: 1 for forwards, so that (i, j) holds what (i−1, j−1) held, or −1 for backwards.
+        rows: 1 if cell (i, j) is to hold what (i−1, j) held, −1 for (i+1, j), or 0.
+        columns: Likewise.
 
     Returns:
         The shifted matrices.
     """
-    *leading, n, m = A.shape
-    row = xp.zeros((*leading, 1, m), dtype=A.dtype, device=device(A))
-    column = xp.zeros((*leading, n, 1), dtype=A.dtype, device=device(A))
-    if step > 0:
-        A = xp.concat([row, A[..., :-1, :]], axis=-2)
-        return xp.concat([column, A[..., :-1]], axis=-1)
-    A = xp.concat([A[..., 1:, :], row], axis=-2)
-    return xp.concat([A[..., 1:], column], axis=-1)
+    for axis, step in ((-2, rows), (-1, columns)):
+        if step:
+            zeros = xp.zeros_like(A[..., :1, :] if axis == -2 else A[..., :1])
+            kept = slice(None, -1) if step > 0 else slice(1, None)
+            kept = A[..., kept, :] if axis == -2 else A[..., kept]
+            A = xp.concat([zeros, kept] if step > 0 else [kept, zeros], axis=axis)
+    return A
 
 
 def get_gpu_memory(x: Array) -> int | None:

@@ -20,7 +20,7 @@ from otalign.progress import Progress
 ENCODING = ("model", "layer", "pairing", "centring", "device", "batch_size", "threads")
 TRANSPORT = ("problem", *PARAMETERS, "links", "threshold", "cost", "fertility", "epsilon", "exact")
 OPTIONS = {
-    "ot": (*ENCODING, *TRANSPORT, "precision", "whitening", "smoothing", "distortion"),
+    "ot": (*ENCODING, *TRANSPORT, "precision", "whitening", "smoothing", "distortion", "order", "completion"),
     "simalign": (*ENCODING, "matching", "distortion", "null_threshold"),
     "fast-align": ("symmetrise", "train"),
 }

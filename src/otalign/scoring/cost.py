@@ -9,7 +9,7 @@ each pair, and the cost is 1 − S.
 from collections.abc import Callable
 from typing import Any
 
-from otalign.arrays import Array, array_namespace, device, shift_diagonally
+from otalign.arrays import Array, array_namespace, device, shift_cells
 from otalign.scoring.batches import PairBatch
 from otalign.settings import Cost
 
@@ -93,7 +93,7 @@ def _compute_euclidean_distances(xp: Any, X: Array, Y: Array) -> Array:
 def _average_neighbours(xp: Any, S: Array, cells: Array) -> Array:
     """Compute the mean of the cells (i−1, j−1) and (i+1, j+1) that exist, for each cell; 0 if none does."""
     there = xp.astype(cells, S.dtype)
-    sums = [shift_diagonally(xp, A, 1) + shift_diagonally(xp, A, -1) for A in (S * there, there)]
+    sums = [shift_cells(xp, A, 1, 1) + shift_cells(xp, A, -1, -1) for A in (S * there, there)]
     return sums[0] / xp.where(sums[1] > 0, sums[1], xp.ones_like(sums[1]))
 
 

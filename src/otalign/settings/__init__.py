@@ -7,7 +7,9 @@ learned. Both are frozen values that can be printed, saved and loaded again.
 from otalign.settings.file import SETTINGS, AnySettings, load_settings, read_settings, save_settings
 from otalign.settings.learned import LEARNED, Learned, LearnedSettings
 from otalign.settings.transport import (
+    COMPLETION,
     DISTORTION,
+    ORDER,
     SMOOTHING,
     WHITENING,
     Cost,
@@ -17,8 +19,10 @@ from otalign.settings.transport import (
 )
 
 __all__ = [
+    "COMPLETION",
     "DISTORTION",
     "LEARNED",
+    "ORDER",
     "SETTINGS",
     "SMOOTHING",
     "WHITENING",

@@ -17,7 +17,7 @@ Cost = Literal["cosine", "euclidean"]
 Fertility = Literal["uniform", "norm"]
 
 SOLVERS = {"entropic": Entropic, "exact": Exact}
-WHITENING, SMOOTHING, DISTORTION = 0.5, 0.15, 0.2
+WHITENING, SMOOTHING, DISTORTION, ORDER, COMPLETION = 0.5, 0.15, 0.2, 0.0, 0.0
 
 
 class SettingsOptions(TypedDict, total=False):
@@ -29,6 +29,8 @@ class SettingsOptions(TypedDict, total=False):
     cost: Cost
     smoothing: float
     distortion: float
+    order: float
+    completion: float
     fertility: Fertility
     problem: Problem | ProblemName | None
     tau: float
@@ -52,6 +54,8 @@ class Settings:
         cost: Distance of two word vectors: `cosine` or `euclidean`.
         smoothing: Weight of the similarity of neighbouring words, from 0 to 1.
         distortion: Penalty for words at different relative positions, from 0 to 1.
+        order: Reward for neighbours that are linked to neighbours, from 0 to 1; it needs a problem.
+        completion: Degree to which words without a link join the links of their neighbours, from 0 to 1.
         fertility: Mass of a word: uniform, or the norm of its vector.
         problem: Transport problem; None applies the threshold to the similarity of words.
         solver: Solver of the transport problem.
@@ -76,6 +80,8 @@ class Settings:
     cost: Cost = "cosine"
     smoothing: float = SMOOTHING
     distortion: float = DISTORTION
+    order: float = ORDER
+    completion: float = COMPLETION
     fertility: Fertility = "uniform"
     problem: Problem | None = Partial(1.0)
     solver: Solver = Entropic(tol=1e-3)  # with 1e-4, 5 links in 10,000 differ, and it takes twice as long
@@ -97,7 +103,7 @@ class Settings:
             object.__setattr__(self, "threshold", spec.threshold)
         if self.whitening is None:
             object.__setattr__(self, "whitening", WHITENING if self.centring else 0.0)
-        for name in ("threshold", "whitening", "smoothing", "distortion"):
+        for name in ("threshold", "whitening", "smoothing", "distortion", "order", "completion"):
             check_share(name, getattr(self, name))
         if self.whitening and not self.centring:
             raise ValueError(f"whitening must be 0 without centring, got {self.whitening}")
@@ -186,7 +192,7 @@ class Settings:
         """Return the fields of a signature, with the parameters of problem and solver beside their names."""
         result: dict[str, object] = {}
         for name, value in self.to_dict().items():
-            if name == "trained" and value is None:
+            if (name == "trained" and value is None) or (name in ("order", "completion") and not value):
                 continue
             if isinstance(value, dict):
                 result[name] = value.pop("name")
