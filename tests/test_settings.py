@@ -25,19 +25,22 @@ solvers = st.one_of(
     st.builds(Entropic, positive, st.floats(0, 0.5), st.integers(1, 10_000)),
     st.builds(Exact, st.floats(0, 0.5), st.integers(1, 10_000)),
 )
-drawn_settings = st.builds(
-    Settings,
-    encoder=st.text(),
-    layer=st.integers(0, 24),
-    pairing=st.sampled_from(["joint", "separate"]),
-    centring=st.booleans(),
-    cost=st.sampled_from(get_args(Cost)),
-    smoothing=shares,
-    distortion=shares,
-    fertility=st.sampled_from(get_args(Fertility)),
-    problem=problems,
-    solver=solvers,
-    threshold=st.one_of(st.none(), shares),
+common = {
+    "encoder": st.text(),
+    "layer": st.integers(0, 24),
+    "pairing": st.sampled_from(["joint", "separate"]),
+    "centring": st.booleans(),
+    "cost": st.sampled_from(get_args(Cost)),
+    "smoothing": shares,
+    "distortion": shares,
+    "completion": shares,
+    "fertility": st.sampled_from(get_args(Fertility)),
+    "problem": problems,
+    "solver": solvers,
+    "threshold": st.one_of(st.none(), shares),
+}
+drawn_settings = st.one_of(
+    st.builds(Settings, **common, order=shares), st.builds(Settings, **common, structure=shares)
 )
 learned_settings = st.builds(
     LearnedSettings,

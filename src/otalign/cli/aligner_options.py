@@ -22,6 +22,7 @@ from otalign.settings import (
     DISTORTION,
     ORDER,
     SMOOTHING,
+    STRUCTURE,
     WHITENING,
     Cost,
     Fertility,
@@ -191,6 +192,16 @@ class AlignerOptions:
             rich_help_panel=TRANSPORT,
         ),
     ] = None
+    structure: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Weight of keeping the distances between words (fused Gromov–Wasserstein), 0–1; instead of "
+            "--order.",
+            show_default=f"{STRUCTURE:g}",
+            rich_help_panel=TRANSPORT,
+        ),
+    ] = None
     completion: Annotated[
         float | None,
         typer.Option(
@@ -246,7 +257,7 @@ class AlignerOptions:
         """Load the aligner for `--method ot`."""
         settings = self.select_options("links", "threshold", "pairing", "centring", "whitening", "precision")
         settings |= self.select_options("cost", "fertility", "smoothing", "distortion")
-        settings |= self.select_options("order", "completion")
+        settings |= self.select_options("order", "structure", "completion")
         settings |= {**self.select_options("problem"), **self.parameters, **self._build_solver()}
         return Aligner.load(**self.encoder_options(), **settings)
 

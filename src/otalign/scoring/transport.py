@@ -5,10 +5,10 @@ always scores 1, and the score of a null is 1 minus the score of the word's stro
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from otalign.arrays import Array, array_namespace, get_gpu_memory, shift_cells
-from otalign.ot import Order, Problem, Quadratic, Solver, Transport, solve
+from otalign.arrays import Array, array_namespace, device, get_gpu_memory, shift_cells
+from otalign.ot import Order, Problem, Quadratic, Solver, Structure, Transport, solve
 from otalign.scoring.batches import BatchBudget, PairBatch
 from otalign.scoring.cost import compute_costs, min_max_scale
 from otalign.scoring.fertility import compute_masses
@@ -18,6 +18,7 @@ from otalign.settings import Settings
 
 # Solvers run many small operations in a loop, which only many cells make worth starting.
 BUDGET = BatchBudget(cells=1 << 17, cell_bytes=1 << 7, step=24)
+REACH = 5  # words further apart count as this far apart: a phrase that moves as a whole keeps its structure
 
 
 class TransportInputs(NamedTuple):
@@ -70,8 +71,36 @@ def compute_inputs(batch: PairBatch, settings: Settings) -> TransportInputs:
         compute_masses(X, is_word, settings.fertility, settings.problem)
         for X, is_word in ((batch.X, batch.is_source), (batch.Y, batch.is_target))
     )
-    # Words that are not alike, and padding, get no support: their similarity is 0.
-    return TransportInputs(C, a, b, Order(settings.order, support=1 - C) if settings.order else None)
+    return TransportInputs(C, a, b, build_quadratic(batch, TransportInputs(C, a, b), settings))
+
+
+def build_quadratic(batch: PairBatch, inputs: TransportInputs, settings: Settings) -> Quadratic | None:
+    """Build the quadratic term of a batch, from similarities (order) or positions (structure).
+
+    Weights apply to masses of 1 per word (order) and of 1 per sentence (structure), whatever the fertility.
+    """
+    if not (settings.order or settings.structure):
+        return None
+    C, a, b, _ = inputs
+    xp = array_namespace(C)
+    mass, words = (
+        xp.minimum(xp.sum(xp.astype(x, xp.float64), axis=-1), xp.sum(xp.astype(y, xp.float64), axis=-1))
+        for x, y in ((a, b), (batch.is_source, batch.is_target))
+    )
+    unit = xp.sqrt(xp.where(mass > 0, mass, 1.0))[:, None, None]
+    if settings.order:  # cells without words have cost 1, and so no support
+        return Order(settings.order, support=(1 - C) * xp.sqrt(words)[:, None, None] / unit)
+    return Structure(*(compute_distances(xp, side) / unit for side in (C.mT, C)), weight=settings.structure)
+
+
+def compute_distances(xp: Any, words: Array) -> Array:
+    """Compute the distances of the positions of words, for an array whose last axis is that of the words.
+
+    Returns:
+        Distances (N, N): the words between two positions as a share of `REACH`, at most 1.
+    """
+    positions = xp.arange(words.shape[-1], dtype=xp.float64, device=device(words))
+    return xp.clip(xp.abs(positions[:, None] - positions) / REACH, max=1.0)
 
 
 def score_links(inputs: TransportInputs, batch: PairBatch, settings: Settings) -> TransportOutput:
