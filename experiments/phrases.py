@@ -24,7 +24,7 @@ from otalign.encoders import Embeddings
 from otalign.encoders.chunks import EmbeddedPairs
 from otalign.encoders.whitening import Centre
 from otalign.metrics import Counts, breakdown, count, scores
-from otalign.ot import Unbalanced
+from otalign.ot import Entropic, Unbalanced
 from otalign.problems import find_spec
 from otalign.render.canvas import save
 from otalign.settings import Settings
@@ -34,16 +34,20 @@ from otalign.tuning.sweep import DevCorpus
 
 Split = Literal["dev", "test"]
 ORDER, STRUCTURE, COMPLETION = {"order": 0.06}, {"structure": 0.2}, {"completion": 0.5}
-PAPER = {"problem": Unbalanced(0.8), "whitening": 0.0, "smoothing": 0.0, "distortion": 0.3}
+BOTH = STRUCTURE | COMPLETION
 VARIANTS: dict[str, dict[str, Any]] = {
-    "UOT of the paper": PAPER,
+    "UOT of the paper": {"problem": Unbalanced(0.8), "whitening": 0.0, "smoothing": 0.0, "distortion": 0.3},
     "default": {"threshold": find_spec(Settings.problem).threshold},
     "default, its own threshold": {},
     "order": ORDER,
     "structure": STRUCTURE,
     "completion": COMPLETION,
     "order and completion": ORDER | COMPLETION,
-    "structure and completion": STRUCTURE | COMPLETION,
+    "structure and completion": BOTH,
+    "structure and completion, smoothing 0.1, ε 0.09": BOTH
+    | {"smoothing": 0.1, "solver": Entropic(0.09, 1e-3)},
+    "structure and completion, no smoothing": BOTH | {"smoothing": 0.0},
+    "structure and completion, no distortion": BOTH | {"distortion": 0.0},
 }
 LINES = {
     "UOT of the paper": PlotLine("", "UOT", "#009E73", "^"),
