@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from experiments import table_format
-from experiments.columns import COLUMNS, DEVS, Column
+from experiments.columns import COLUMNS, DEVS, Column, dev_levels
 from experiments.study_data import StudyData
 from experiments.unsupervised.figures.lines import BINS, PlotLine, draw_lines
 from otalign.aligner import Aligner
@@ -98,10 +98,8 @@ class PhraseStudy:
         """Find the threshold that is best for all dev sets together, by the mean F1 of their columns."""
         curves = []
         for dev in DEVS:
-            levels = tuple(column.level for column in self.list_columns("dev") if column.corpus == dev)
-            corpus = DevCorpus.build(
-                self.data.get_golds(dev, "dev"), self._embed(dev, "dev", settings.whitening), levels
-            )
+            golds, embeddings = self.data.get_golds(dev, "dev"), self._embed(dev, "dev", settings.whitening)
+            corpus = DevCorpus.build(golds, embeddings, dev_levels(dev))
             found = corpus.compute_curves(corpus.compute_inputs(settings), settings)
             curves += [curve.f1 for curve in found.values()]
         return THRESHOLDS[int(np.mean(curves, axis=0).argmax())]
@@ -109,8 +107,7 @@ class PhraseStudy:
     def score(self, variant: str, threshold: float | None, split: Split) -> Result:
         """Score a variant on all columns of a split; without a threshold, with its own or the best on dev."""
         settings = self.data.make_settings(self.choice).replace(**VARIANTS[variant])
-        if threshold is None:
-            threshold = VARIANTS[variant].get("threshold") or self.find_threshold(settings)
+        threshold = threshold or VARIANTS[variant].get("threshold") or self.find_threshold(settings)
         settings = settings.replace(threshold=threshold)
         counts: dict[Column, Counts] = {}
         different: dict[str, tuple[float, float]] = {}
@@ -121,7 +118,7 @@ class PhraseStudy:
             for column in self.list_columns(split):
                 if column.corpus == corpus:
                     counts[column] = count(alignments, golds, column.level)
-        return Result(variant, threshold, counts, different)
+        return Result(variant, settings.threshold, counts, different)
 
     def _align(self, corpus: str, split: Split, settings: Settings) -> Iterator[Alignment]:
         pairs = [(join_words(g.source), join_words(g.target)) for g in self.data.get_golds(corpus, split)]

@@ -122,6 +122,9 @@ class Quadratic(ABC):
     def check_length(self, problems: int) -> None:
         """Check that the matrices are lists for so many problems.
 
+        Args:
+            problems: Number of problems.
+
         Raises:
             ValueError: If one is not.
         """
@@ -131,7 +134,10 @@ class Quadratic(ABC):
                 raise ValueError(f"{name} must be a list of {problems} matrices, as C is, got {got}")
 
     def check(self, C: Array) -> None:
-        """Check that the matrices belong to problems with costs C (…, n, m).
+        """Check that the matrices belong to the problems.
+
+        Args:
+            C: Costs of the problems (…, n, m).
 
         Raises:
             ValueError: If a matrix has another shape, or an entry is not finite.
