@@ -1,4 +1,4 @@
-"""The commands of `python -m experiments`: unsupervised, supervised and train-peer."""
+"""The commands of `python -m experiments`: unsupervised, phrases, supervised and train-peer."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -93,6 +93,40 @@ def unsupervised(
     with resumable(), _show_cells() as (progress, on_result):
         study = run_unsupervised(source, output, systems, choices, progress=progress, on_result=on_result)
     print_written_files(tables.write(study, output), lambda: figures.write(study, output / "figures"))
+
+
+@app.command()
+def phrases(
+    encoder: EncoderName,
+    output: ResultsFolder,
+    layer: Annotated[int, typer.Option(min=0, help="Encoder layer.")],
+    data: DataFolder = None,
+    test: Annotated[
+        bool, typer.Option("--test", help="Score the test sets too, with the thresholds of the dev sets.")
+    ] = False,
+    limit: Limit = None,
+    device: Device = None,
+    batch_size: BatchSize = None,
+    threads: Threads = None,
+) -> None:
+    """Compare the settings for order, structure and phrases, and write tables and F1 by phrase share.
+
+    Each variant has one threshold for all corpora, the best on the dev sets.
+
+    Example: python -m experiments phrases --encoder bert-base-uncased --layer 8 --data corpora/ -o results/
+    """
+    from experiments import phrases as study
+
+    make_writable(output)
+    source = StudySource(encoder, data, limit, device, threads, batch_size)
+    with resumable(), _show_cells() as (progress, _):
+        data_of_study = StudyData(source, output / "cache", layer, progress)
+        results = study.run_phrases(data_of_study, EncoderChoice(layer), test)
+    name = data_of_study.encoder.name
+    print(study.format_results(results, name, layer), end="")
+    print_written_files(
+        study.write(results, name, layer, output), lambda: study.plot(results, name, output / "figures")
+    )
 
 
 @app.command()

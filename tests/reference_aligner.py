@@ -78,11 +78,49 @@ def solve_with_pot(C: np.ndarray, a: np.ndarray, b: np.ndarray, settings: Settin
     raise TypeError(settings.problem)
 
 
+def linearise(S, plan, a, b, settings: Settings) -> np.ndarray:
+    """Compute what order or structure adds to each cost, given a first plan."""
+    n, m = len(S), len(S[0])
+    mass = min(sum(a), sum(b))
+    slope = np.zeros((n, m))
+    for i in range(n):
+        for j in range(m):
+            if settings.order:
+                for row, column in ((i - 1, j - 1), (i + 1, j + 1)):
+                    if 0 <= row < n and 0 <= column < m:
+                        both = S[i][j] * S[row][column]
+                        slope[i, j] -= settings.order * both * plan[row][column] * min(n, m) / mass
+            if settings.structure:
+                for row in range(n):
+                    for column in range(m):
+                        apart = (min(abs(i - row), 5) - min(abs(j - column), 5)) / 5
+                        slope[i, j] += 2 * settings.structure * apart**2 * plan[row][column] / mass
+    return slope
+
+
+def complete_phrases(links, S, weight: float) -> list[list[float]]:
+    n, m = len(links), len(links[0])
+    completed = [row[:] for row in links]
+    for i in range(n):
+        for j in range(m):
+            above = [links[row][j] for row in (i - 1, i + 1) if 0 <= row < n]
+            beside = [links[i][column] for column in (j - 1, j + 1) if 0 <= column < m]
+            joined = (1 - max(links[i])) * max(above, default=0)
+            joined += (1 - max(row[j] for row in links)) * max(beside, default=0)
+            completed[i][j] = min(1, links[i][j] + weight * S[i][j] * joined)
+    return completed
+
+
 def score_links(X, Y, settings: Settings) -> np.ndarray:
     """Compute the scores (n, m) of all word pairs from centred embeddings."""
     X, Y = [[[float(value) for value in vector] for vector in side] for side in (X, Y)]
     S = compute_similarities(X, Y, settings)
     if settings.problem is None:
-        return np.array(min_max_scale(S))
-    a, b = np.array(compute_masses(X, settings)), np.array(compute_masses(Y, settings))
-    return np.array(min_max_scale(solve_with_pot(1 - np.array(S), a, b, settings).tolist()))
+        links = min_max_scale(S)
+    else:
+        a, b = np.array(compute_masses(X, settings)), np.array(compute_masses(Y, settings))
+        C = 1 - np.array(S)
+        plan = solve_with_pot(C, a, b, settings)
+        plan = solve_with_pot(C + linearise(S, plan, a, b, settings), a, b, settings)
+        links = min_max_scale(plan.tolist())
+    return np.array(complete_phrases(links, S, settings.completion))

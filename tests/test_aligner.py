@@ -98,6 +98,9 @@ def test_links_are_those_of_the_plain_implementation(bert, problem, solver, pair
             problem=PROBLEMS[problem],
             solver=SOLVERS[solver],
             smoothing=0.2 if centring else 0.0,
+            order=0.2 if cost == "cosine" and centring else 0.0,
+            structure=0.2 if cost == "euclidean" and centring else 0.0,
+            completion=0.5 if fertility == "uniform" else 0.0,
             whitening=0.0,  # which has its own tests
         )
         for k, found in enumerate(Aligner(encoder, settings).align_many(pairs)):

@@ -26,19 +26,22 @@ solvers = st.one_of(
     st.builds(Entropic, positive, st.floats(0, 0.5), st.integers(1, 10_000)),
     st.builds(Exact, st.floats(0, 0.5), st.integers(1, 10_000)),
 )
-drawn_settings = st.builds(
-    Settings,
-    encoder=st.text(),
-    layer=st.integers(0, 24),
-    pairing=st.sampled_from(["joint", "separate"]),
-    centring=st.booleans(),
-    cost=st.sampled_from(get_args(Cost)),
-    smoothing=shares,
-    distortion=shares,
-    fertility=st.sampled_from(get_args(Fertility)),
-    problem=problems,
-    solver=solvers,
-    threshold=st.one_of(st.none(), shares),
+common = {
+    "encoder": st.text(),
+    "layer": st.integers(0, 24),
+    "pairing": st.sampled_from(["joint", "separate"]),
+    "centring": st.booleans(),
+    "cost": st.sampled_from(get_args(Cost)),
+    "smoothing": shares,
+    "distortion": shares,
+    "completion": shares,
+    "fertility": st.sampled_from(get_args(Fertility)),
+    "problem": problems,
+    "solver": solvers,
+    "threshold": st.one_of(st.none(), shares),
+}
+drawn_settings = st.one_of(
+    st.builds(Settings, **common, order=shares), st.builds(Settings, **common, structure=shares)
 )
 learned_settings = st.builds(
     LearnedSettings,
@@ -147,6 +150,13 @@ def test_a_problem_of_another_kind_brings_its_own_threshold(settings, problem):
         ({"solver": "exact"}, TypeError, "solver must be Entropic or Exact, got 'exact'"),
         ({"solver": None}, TypeError, "solver must be Entropic or Exact, got None"),
         ({"threshold": 1.5}, ValueError, "threshold must be from 0 to 1, got 1.5"),
+        ({"order": -0.1}, ValueError, "order must be from 0 to 1, got -0.1"),
+        ({"completion": 2}, ValueError, "completion must be from 0 to 1, got 2"),
+        (
+            {"order": 0.1, "structure": 0.2},
+            ValueError,
+            "order and structure must not both be above 0, got 0.1 and 0.2; choose one",
+        ),
         ({"threshold": math.nan}, ValueError, "threshold must be from 0 to 1, got nan"),
         ({"distortion": -0.1}, ValueError, "distortion must be from 0 to 1, got -0.1"),
         ({"distortion": None}, TypeError, "distortion must be a number, got None"),

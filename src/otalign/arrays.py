@@ -18,6 +18,7 @@ __all__ = [
     "is_finite",
     "is_numpy_array",
     "is_torch_array",
+    "shift_cells",
     "to_device_of",
 ]
 
@@ -56,6 +57,27 @@ def is_finite(x: Array) -> bool:
     """Return whether an array holds neither infinity nor NaN."""
     xp = array_namespace(x)
     return bool(xp.all(xp.isfinite(x)))
+
+
+def shift_cells(xp: Any, A: Array, rows: int, columns: int) -> Array:
+    """Shift the cells of matrices by up to one row and one column; zeros move in.
+
+    Args:
+        xp: Array library.
+        A: Matrices (…, n, m).
+        rows: 1 if cell (i, j) is to hold what (i−1, j) held, −1 for (i+1, j), or 0.
+        columns: Likewise.
+
+    Returns:
+        The shifted matrices.
+    """
+    for axis, step in ((-2, rows), (-1, columns)):
+        if step:
+            zeros = xp.zeros_like(A[..., :1, :] if axis == -2 else A[..., :1])
+            kept = slice(None, -1) if step > 0 else slice(1, None)
+            kept = A[..., kept, :] if axis == -2 else A[..., kept]
+            A = xp.concat([zeros, kept] if step > 0 else [kept, zeros], axis=axis)
+    return A
 
 
 def get_gpu_memory(x: Array) -> int | None:

@@ -5,9 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otalign.ot import Partial, Unbalanced
-from otalign.scoring import LearnedScorer, extract_links, make_scorer
+from otalign.ot import Balanced, Entropic, Partial, Unbalanced
+from otalign.scoring import LearnedScorer, PairBatch, extract_links, make_scorer
 from otalign.scoring.learned import compute_link_probabilities, compute_null_logits
+from otalign.scoring.transport import complete_phrases
 from otalign.settings import LearnedSettings, Settings
 from tests.scoring.random_heads import make_batch, make_projection_head, make_transport_head
 
@@ -89,3 +90,49 @@ def test_torch_gives_the_same_probabilities():
     lent = LearnedScorer(head, "sure").to_device(torch.tensor(batch.X)).score(to_torch(batch))
     for one, other in zip(lent[:3], LearnedScorer(head, "sure").score(batch)[:3], strict=True):
         np.testing.assert_allclose(one.numpy(), other, atol=1e-5)
+
+
+@given(st.integers(0, 2**32), st.floats(0, 1))
+def test_completion_raises_scores_of_free_words_beside_links_and_no_others(seed, weight):
+    random = np.random.default_rng(seed)
+    links = random.random((2, 4, 5)) * (random.random((2, 4, 5)) < 0.3)
+    similarity = random.random(links.shape)
+    completed = complete_phrases(links, similarity, weight)
+    assert ((completed >= links) & (completed <= 1)).all()
+    for pair, i, j in np.argwhere(completed > links):
+        rows, columns = (slice(max(0, k - 1), k + 2) for k in (i, j))
+        assert max(links[pair, rows, j].max(), links[pair, i, columns].max()) > 0
+        assert links[pair, i].max() < 1 or links[pair, :, j].max() < 1
+    flipped = complete_phrases(links.swapaxes(1, 2), similarity.swapaxes(1, 2), weight)
+    np.testing.assert_allclose(flipped.swapaxes(1, 2), completed)
+
+
+def test_a_free_word_joins_its_neighbours_link():
+    links = np.array([[[0.9, 0.1, 0.0], [0.0, 0.3, 0.0], [0.0, 0.0, 1.0]]])
+    alike = np.zeros_like(links)
+    alike[0, 1, 0] = 0.8  # the second source word is like the first target word, which has a link
+    completed = complete_phrases(links, alike, 0.5)
+    assert completed[0, 1, 0] == pytest.approx(0.5 * 0.8 * ((1 - 0.3) * 0.9 + (1 - 0.9) * 0.3))
+    np.testing.assert_array_equal(np.delete(completed, 3), np.delete(links, 3))
+
+
+@pytest.mark.parametrize(
+    "settings", [{"order": 0.1}, {"structure": 0.2}, {"structure": 0.2, "completion": 0.5}]
+)
+@pytest.mark.parametrize("problem", [Balanced(), Partial(0.8), Unbalanced(0.5)], ids=repr)
+@pytest.mark.parametrize("fertility", ["uniform", "norm"])
+def test_scores_with_priors_depend_neither_on_padding_nor_on_the_library(settings, problem, fertility):
+    torch = pytest.importorskip("torch")
+    solver = Entropic(tol=1e-9, max_iterations=10_000)
+    scorer = make_scorer(PLAIN.replace(problem=problem, solver=solver, fertility=fertility, **settings))
+    batch = make_batch(seed=3)
+    found = scorer.score(batch).links
+    in_torch = scorer.score(PairBatch(*map(torch.from_numpy, batch))).links
+    np.testing.assert_allclose(in_torch, found, atol=1e-6)
+    for k, (n, m) in enumerate(zip(batch.is_source.sum(1), batch.is_target.sum(1), strict=True)):
+        if n and m:
+            sides = batch.X[k : k + 1, :n], batch.Y[k : k + 1, :m]
+            alone = PairBatch(*sides, batch.is_source[k : k + 1, :n], batch.is_target[k : k + 1, :m])
+            np.testing.assert_allclose(scorer.score(alone).links[0], found[k, :n, :m], atol=1e-6)
+    weak = make_scorer(PLAIN.replace(problem=problem, solver=solver, fertility=fertility)).score(batch).links
+    assert not np.allclose(weak, found, atol=1e-3)

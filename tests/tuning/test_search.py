@@ -36,11 +36,11 @@ def solves(monkeypatch):
 
     made, curves = Solves(), DevCorpus.compute_curves
 
-    def counted(field, instances, problem, *rest):
+    def counted(corpus, inputs, settings, *rest):
         if len(made) == made.stop_after:
             raise Stopped
-        made.append(problem)
-        return curves(field, instances, problem, *rest)
+        made.append(settings.problem)
+        return curves(corpus, inputs, settings, *rest)
 
     monkeypatch.setattr(DevCorpus, "compute_curves", counted)
     return made

@@ -1,6 +1,6 @@
 """F1 by a property of the pairs, a line for each system, over the test sets pooled at the level S."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean
 from typing import Any
@@ -88,12 +88,17 @@ def plot_panels(by: Grouping, panels: Sequence[Panel], pool: CountPool) -> Any |
     counts = [{line: pool(line, panel.columns) for line in panel.lines} for panel in panels]
     if not all(any(by_line.values()) for by_line in counts):
         return None
+    known = [{line: seeds for line, seeds in by_line.items() if seeds} for by_line in counts]
+    return draw_lines(by, {panel.title: lines for panel, lines in zip(panels, known, strict=True)})
+
+
+def draw_lines(by: Grouping, panels: Mapping[str, Mapping[PlotLine, list[Counts]]]) -> Any:
+    """Draw F1 by a property, given the panels by title, and in each the counts of its lines, by seed."""
     figure, axes = blank(4.4 * len(panels) + 0.4, 4.2, len(panels))
-    for ax, panel, by_line in zip(axes, panels, counts, strict=True):
-        known = {line: seeds for line, seeds in by_line.items() if seeds}
-        _draw(ax, {line: _compute_points(seeds, by) for line, seeds in known.items()})
-        pairs = len(next(iter(known.values()))[0])
-        ax.set_title(f"{panel.title}, {pairs:,} pairs", loc="left", fontsize=10)
+    for ax, (title, lines) in zip(axes, panels.items(), strict=True):
+        _draw(ax, {line: _compute_points(seeds, by) for line, seeds in lines.items()})
+        pairs = len(next(iter(lines.values()))[0])
+        ax.set_title(f"{title}, {pairs:,} pairs", loc="left", fontsize=10)
         ax.set_xlabel(LABELS[by])
     axes[0].set_ylabel("F1 (%)")
     return figure

@@ -17,7 +17,17 @@ from otalign.cli.panels import FAST_ALIGN, HARDWARE, MODEL, SIMALIGN, TRANSPORT
 from otalign.models import list_models
 from otalign.ot import Entropic, Exact
 from otalign.problems import PARAMETERS, PROBLEMS, ProblemName
-from otalign.settings import DISTORTION, SMOOTHING, WHITENING, Cost, Fertility, Settings
+from otalign.settings import (
+    COMPLETION,
+    DISTORTION,
+    ORDER,
+    SMOOTHING,
+    STRUCTURE,
+    WHITENING,
+    Cost,
+    Fertility,
+    Settings,
+)
 
 if TYPE_CHECKING:
     MatchingName = str
@@ -173,6 +183,34 @@ class AlignerOptions:
             rich_help_panel=TRANSPORT,
         ),
     ] = None
+    order: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Reward for neighbouring words that are linked to neighbouring words, 0–1.",
+            show_default=f"{ORDER:g}",
+            rich_help_panel=TRANSPORT,
+        ),
+    ] = None
+    structure: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Weight of keeping the distances between words (fused Gromov–Wasserstein), 0–1; instead of "
+            "--order.",
+            show_default=f"{STRUCTURE:g}",
+            rich_help_panel=TRANSPORT,
+        ),
+    ] = None
+    completion: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Degree to which words without a link join the links of their neighbours, 0–1.",
+            show_default=f"{COMPLETION:g}",
+            rich_help_panel=TRANSPORT,
+        ),
+    ] = None
     matching: Annotated[
         MatchingName | None,
         typer.Option(help="How links are picked.", show_default="itermax", rich_help_panel=SIMALIGN),
@@ -219,6 +257,7 @@ class AlignerOptions:
         """Load the aligner for `--method ot`."""
         settings = self.select_options("links", "threshold", "pairing", "centring", "whitening", "precision")
         settings |= self.select_options("cost", "fertility", "smoothing", "distortion")
+        settings |= self.select_options("order", "structure", "completion")
         settings |= {**self.select_options("problem"), **self.parameters, **self._build_solver()}
         return Aligner.load(**self.encoder_options(), **settings)
 

@@ -16,11 +16,12 @@ from otalign.io.lines import STDIN
 from otalign.method import Method
 from otalign.problems import PARAMETERS
 from otalign.progress import Progress
+from otalign.settings.transport import PHRASES
 
 ENCODING = ("model", "layer", "pairing", "centring", "device", "batch_size", "threads")
 TRANSPORT = ("problem", *PARAMETERS, "links", "threshold", "cost", "fertility", "epsilon", "exact")
 OPTIONS = {
-    "ot": (*ENCODING, *TRANSPORT, "precision", "whitening", "smoothing", "distortion"),
+    "ot": (*ENCODING, *TRANSPORT, "precision", "whitening", "smoothing", "distortion", *PHRASES),
     "simalign": (*ENCODING, "matching", "distortion", "null_threshold"),
     "fast-align": ("symmetrise", "train"),
 }

@@ -15,6 +15,7 @@ from otalign.ot.balanced import Balanced
 from otalign.ot.exact import Exact
 from otalign.ot.partial import Partial
 from otalign.ot.problem import Problem
+from otalign.ot.quadratic import Order, Quadratic, Structure
 from otalign.ot.scaling import Entropic
 from otalign.ot.solve import Solver, solve
 from otalign.ot.transport import Transport
@@ -24,9 +25,12 @@ __all__ = [
     "Balanced",
     "Entropic",
     "Exact",
+    "Order",
     "Partial",
     "Problem",
+    "Quadratic",
     "Solver",
+    "Structure",
     "Transport",
     "Unbalanced",
     "solve",

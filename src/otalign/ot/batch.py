@@ -137,6 +137,13 @@ def _pad_batch(
         raise
 
 
+def pad_matrices(matrices: Sequence[Array], size: tuple[int, int]) -> Array:
+    """Pad matrices with zeros to one size, (B, n, m)."""
+    lengths = np.array([matrix.shape for matrix in matrices])
+    rows, columns = (np.arange(size[side]) < lengths[:, side, None] for side in (0, 1))
+    return _pad(list(matrices), rows[:, :, None] & columns[:, None, :])
+
+
 def _pad(arrays: list[Array], present: np.ndarray) -> Array:
     """Return the entries of the arrays, in order, where `present` is true, and zeros elsewhere."""
     xp, target_device = array_namespace(arrays[0]), device(arrays[0])

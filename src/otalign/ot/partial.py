@@ -56,7 +56,7 @@ class Partial(Problem):
         # no cost. A positive cost between these two words keeps mass from passing between them.
         moved = self.fraction * min(a.sum(), b.sum())
         C = np.pad(C, (0, 1))
-        C[-1, -1] = 1 + C.max()
+        C[-1, -1] = 1 + np.abs(C).max()
         a, b = np.append(a, b.sum() - moved), np.append(b, a.sum() - moved)
         plan, converged = pot.run_network_simplex(C, a, b, max_iterations)
         return plan[:-1, :-1], converged, 0

@@ -93,7 +93,7 @@ class Entropic:
     def _split_by_arithmetic(self, batch: ProblemBatch) -> Iterator[tuple[Array, ProblemBatch, Arithmetic]]:
         """Yield the indices of problems with the dtype and arithmetic that their own costs require."""
         xp = batch.xp
-        reach = xp.max(batch.C, axis=(-2, -1)) / self.eps
+        reach = xp.max(xp.abs(batch.C), axis=(-2, -1)) / self.eps  # linearised costs may be negative
         bounds = [Linear.reach(xp, batch.C.dtype), Linear.reach(xp, xp.float64), math.inf]
         arithmetics = [(batch.C.dtype, Linear(xp)), (xp.float64, Linear(xp)), (xp.float64, Log(xp))]
         below, count = -math.inf, 0

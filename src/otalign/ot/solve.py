@@ -7,6 +7,7 @@ from otalign.arrays import Array, array_namespace, device, is_torch_array
 from otalign.ot.batch import ProblemBatch, as_batch, buckets
 from otalign.ot.exact import Exact
 from otalign.ot.problem import Problem
+from otalign.ot.quadratic import Quadratic, solve_linearised
 from otalign.ot.scaling import Entropic
 from otalign.ot.transport import Transport
 
@@ -22,10 +23,18 @@ def solve(  # pyright: ignore[reportOverlappingOverload]: an Array is Any to a t
     b: Sequence[Array],
     problem: Problem,
     solver: Solver = Entropic(),
+    quadratic: Quadratic | None = None,
 ) -> list[Transport]: ...
 @overload
-def solve(C: Array, a: Array, b: Array, problem: Problem, solver: Solver = Entropic()) -> Transport: ...
-def solve(C, a, b, problem: Problem, solver: Solver = Entropic()):
+def solve(
+    C: Array,
+    a: Array,
+    b: Array,
+    problem: Problem,
+    solver: Solver = Entropic(),
+    quadratic: Quadratic | None = None,
+) -> Transport: ...
+def solve(C, a, b, problem: Problem, solver: Solver = Entropic(), quadratic: Quadratic | None = None):
     """Find the plan that moves the masses a to the masses b at the lowest cost.
 
     Arrays are a single problem or a batch of one size; lists of arrays are problems of any sizes. Both may be
@@ -38,6 +47,7 @@ def solve(C, a, b, problem: Problem, solver: Solver = Entropic()):
         b: Masses of the target words (…, m), or a list of vectors.
         problem: Constraints on the plan.
         solver: Solver; `Entropic()` is differentiable.
+        quadratic: Quadratic term of the objective, `Order` or `Structure`.
 
     Returns:
         A `Transport`, or for lists a list of them in the same order.
@@ -45,7 +55,7 @@ def solve(C, a, b, problem: Problem, solver: Solver = Entropic()):
     Raises:
         ValueError: If arrays do not fit each other, hold negative numbers, or have unequal totals that the
             problem does not allow.
-        TypeError: If `problem` is not a transport problem.
+        TypeError: If `problem` is not a transport problem, or `quadratic` not a quadratic term.
 
     Example:
         >>> import numpy as np
@@ -54,30 +64,46 @@ def solve(C, a, b, problem: Problem, solver: Solver = Entropic()):
         >>> transport
         Transport(2×2, Partial(fraction=0.5), converged, 5 iterations)
     """
+    if not isinstance(quadratic, Quadratic | None):
+        raise TypeError(f"quadratic must be Order, Structure or None, got {quadratic!r}")
     if isinstance(C, list | tuple):
-        return _solve_list(C, a, b, problem, solver)
-    return _solve_batch(as_batch(C, a, b), problem, solver).reshape(tuple(C.shape[:-2]))
+        return _solve_list(C, a, b, problem, solver, quadratic)
+    batch = as_batch(C, a, b)
+    if quadratic:
+        quadratic.check(C)
+        quadratic = quadratic.map(lambda D: batch.xp.reshape(D, (len(batch), *D.shape[-2:])))
+    return _solve_batch(batch, problem, solver, quadratic).reshape(tuple(C.shape[:-2]))
 
 
 def _solve_list(
-    C: Sequence[Array], a: Sequence[Array], b: Sequence[Array], problem: Problem, solver: Solver
+    C: Sequence[Array],
+    a: Sequence[Array],
+    b: Sequence[Array],
+    problem: Problem,
+    solver: Solver,
+    quadratic: Quadratic | None,
 ) -> list[Transport]:
-    arrays, restore = (C, a, b), _keep
-    if C and all(map(_shares_memory_with_numpy, (*C, *a, *b))):
+    arrays, restore, given = (C, a, b), _keep, quadratic
+    if quadratic:
+        quadratic.check_length(len(C))
+    matrices = [D for listed in quadratic.matrices.values() for D in listed] if quadratic else []
+    if C and all(map(_shares_memory_with_numpy, (*C, *a, *b, *matrices))):
         # NumPy is several times faster with many small arrays, on the same memory.
         arrays = tuple([x.numpy() for x in side] for side in (C, a, b))
+        given = quadratic and quadratic.map(lambda listed: [D.numpy() for D in listed])
         restore = array_namespace(C[0]).from_numpy
     solutions: dict[int, Transport] = {}
     for indices, batch in buckets(*arrays):
         try:
-            solved = _solve_batch(batch, problem, solver)
+            solved = _solve_batch(batch, problem, solver, given and given.pad(indices, arrays[0], batch))
         except UnequalTotals as error:
             raise ValueError(f"problem {indices[error.index]} of the list: {error}") from None
         columns = (solved.plan, solved.converged.tolist(), solved.iterations.tolist())
         for k, plan, converged, iterations in zip(indices, *columns, strict=True):
             n, m = C[k].shape
             plan = restore(plan[:n, :m])
-            solutions[k] = Transport(plan, converged, iterations, C[k], a[k], b[k], problem, solved.eps)
+            term = quadratic and quadratic.select(k)
+            solutions[k] = Transport(plan, converged, iterations, C[k], a[k], b[k], problem, solved.eps, term)
     return [solutions[k] for k in range(len(solutions))]
 
 
@@ -90,7 +116,9 @@ def _shares_memory_with_numpy(x: Array) -> bool:
     return is_torch_array(x) and x.is_cpu and not x.requires_grad and x.itemsize > 2
 
 
-def _solve_batch(batch: ProblemBatch, problem: Problem, solver: Solver) -> Transport:
+def _solve_batch(
+    batch: ProblemBatch, problem: Problem, solver: Solver, quadratic: Quadratic | None
+) -> Transport:
     xp = batch.xp
     if not isinstance(problem, Problem):
         raise TypeError(f"problem must be Balanced, Partial or Unbalanced, got {problem!r}")
@@ -99,7 +127,9 @@ def _solve_batch(batch: ProblemBatch, problem: Problem, solver: Solver) -> Trans
     if 0 in batch.C.shape:  # no problems, or a side without words
         zeros = xp.zeros(len(batch), dtype=xp.int64, device=device(batch.C))
         eps = getattr(solver, "eps", 0.0)
-        return Transport(batch.C, zeros == 0, zeros, batch.C, batch.a, batch.b, problem, eps)
+        return Transport(batch.C, zeros == 0, zeros, batch.C, batch.a, batch.b, problem, eps, quadratic)
+    if quadratic:
+        return solve_linearised(batch, problem, solver, quadratic)
     return solver.solve(batch, problem)
 
 

@@ -3,12 +3,15 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from otalign.arrays import Array, array_namespace
 from otalign.ot.problem import Problem
+
+if TYPE_CHECKING:
+    from otalign.ot.quadratic import Quadratic
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -24,6 +27,7 @@ class Transport:
         b: Masses of the target words (…, m).
         problem: The transport problem.
         eps: Weight of the entropy in the objective; 0 for the exact solver.
+        quadratic: The quadratic term, if there was one.
 
     Example:
         >>> import numpy as np
@@ -41,6 +45,7 @@ class Transport:
     b: Array
     problem: Problem
     eps: float
+    quadratic: "Quadratic | None" = None
 
     @property
     def source_marginal(self) -> Array:
@@ -64,11 +69,13 @@ class Transport:
 
     @property
     def objective(self) -> Array:
-        """Objective of the solver, (…): cost, entropy and the penalty of the problem."""
+        """Objective of the solver, (…): cost, entropy, the problem's penalty and the quadratic term."""
         xp = self._xp
         value = self.cost
         if self.eps:
             value = value + self.eps * self._total(_xlogx(xp, self.plan) - self.plan)
+        if self.quadratic:
+            value = value + self.quadratic.evaluate(self.plan)
         marginals = self.source_marginal, self.target_marginal
         return value + self.problem.penalty(xp, marginals, (self.a, self.b))
 
@@ -84,7 +91,8 @@ class Transport:
             converged, iterations = bool(converged), int(iterations)
         plan, C = (xp.reshape(x, (*leading, n, m)) for x in (self.plan, self.C))
         a, b = xp.reshape(self.a, (*leading, n)), xp.reshape(self.b, (*leading, m))
-        return Transport(plan, converged, iterations, C, a, b, self.problem, self.eps)
+        quadratic = self.quadratic and self.quadratic.map(lambda D: xp.reshape(D, (*leading, *D.shape[-2:])))
+        return Transport(plan, converged, iterations, C, a, b, self.problem, self.eps, quadratic)
 
     def __repr__(self) -> str:
         *batch, n, m = self.plan.shape

@@ -9,7 +9,7 @@ each pair, and the cost is 1 − S.
 from collections.abc import Callable
 from typing import Any
 
-from otalign.arrays import Array, array_namespace, device
+from otalign.arrays import Array, array_namespace, device, shift_cells
 from otalign.scoring.batches import PairBatch
 from otalign.settings import Cost
 
@@ -93,20 +93,8 @@ def _compute_euclidean_distances(xp: Any, X: Array, Y: Array) -> Array:
 def _average_neighbours(xp: Any, S: Array, cells: Array) -> Array:
     """Compute the mean of the cells (i−1, j−1) and (i+1, j+1) that exist, for each cell; 0 if none does."""
     there = xp.astype(cells, S.dtype)
-    sums = [_shift(xp, A, 1) + _shift(xp, A, -1) for A in (S * there, there)]
+    sums = [shift_cells(xp, A, 1, 1) + shift_cells(xp, A, -1, -1) for A in (S * there, there)]
     return sums[0] / xp.where(sums[1] > 0, sums[1], xp.ones_like(sums[1]))
-
-
-def _shift(xp: Any, A: Array, step: int) -> Array:
-    """Shift the cells of A (B, N, M) along the diagonal, by one forwards (1) or backwards (−1)."""
-    B, N, M = A.shape
-    row = xp.zeros((B, 1, M), dtype=A.dtype, device=device(A))
-    column = xp.zeros((B, N, 1), dtype=A.dtype, device=device(A))
-    if step > 0:
-        A = xp.concat([row, A[:, :-1, :]], axis=1)
-        return xp.concat([column, A[:, :, :-1]], axis=2)
-    A = xp.concat([A[:, 1:, :], row], axis=1)
-    return xp.concat([A[:, :, 1:], column], axis=2)
 
 
 def compute_displacement(xp: Any, is_source: Array, is_target: Array) -> Array:

@@ -1,14 +1,14 @@
-"""Scores from optimal transport: plans scaled to [0, 1] over each pair.
+"""Scores from optimal transport: plans scaled to [0, 1] over each pair, in which phrases are then completed.
 
 A plan says how much mass two words share, not how likely their link is. So the strongest link of a pair
 always scores 1, and the score of a null is 1 minus the score of the word's strongest link.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from otalign.arrays import Array, array_namespace, get_gpu_memory
-from otalign.ot import Problem, Solver, solve
+from otalign.arrays import Array, array_namespace, device, get_gpu_memory, shift_cells
+from otalign.ot import Order, Problem, Quadratic, Solver, Structure, Transport, solve
 from otalign.scoring.batches import BatchBudget, PairBatch
 from otalign.scoring.cost import compute_costs, min_max_scale
 from otalign.scoring.fertility import compute_masses
@@ -18,20 +18,22 @@ from otalign.settings import Settings
 
 # Solvers run many small operations in a loop, which only many cells make worth starting.
 BUDGET = BatchBudget(cells=1 << 17, cell_bytes=1 << 7, step=24)
+REACH = 5  # words further apart count as this far apart: a phrase that moves as a whole keeps its structure
 
 
 class TransportInputs(NamedTuple):
-    """Costs and masses of a batch. They do not depend on the parameter of the problem."""
+    """Costs, masses and quadratic term of a batch. They do not depend on the parameter of the problem."""
 
     C: Array  # (B, N, M)
-    a: Array | None  # (B, N); None without a transport problem
-    b: Array | None  # (B, M)
+    a: Array | None = None  # (B, N); None without a transport problem
+    b: Array | None = None  # (B, M)
+    quadratic: Quadratic | None = None
 
 
 class TransportOutput(NamedTuple):
-    """Plans of a batch (B, N, M), or similarities where there is no transport problem."""
+    """Scores of the links of a batch (B, N, M), and whether each problem converged."""
 
-    plan: Array
+    links: Array
     converged: Array | None = None  # (B,); None without a transport problem
 
 
@@ -55,36 +57,104 @@ class TransportScorer:
         if self.projection:
             batch = self.projection.project(batch)
         inputs = compute_inputs(batch, self.settings)
-        output = solve_batch(inputs, self.settings.problem, self.settings.solver)
-        links = scale_plan(output.plan, batch)
+        links, converged = score_links(inputs, batch, self.settings)
         xp = array_namespace(links)
-        return LinkScores(links, 1 - xp.max(links, axis=2), 1 - xp.max(links, axis=1), output.converged)
+        return LinkScores(links, 1 - xp.max(links, axis=2), 1 - xp.max(links, axis=1), converged)
 
 
 def compute_inputs(batch: PairBatch, settings: Settings) -> TransportInputs:
     """Compute the costs and masses of a batch."""
     C = compute_costs(batch, settings.cost, settings.distortion, settings.smoothing)
     if settings.problem is None:
-        return TransportInputs(C, None, None)
+        return TransportInputs(C)
     a, b = (
         compute_masses(X, is_word, settings.fertility, settings.problem)
         for X, is_word in ((batch.X, batch.is_source), (batch.Y, batch.is_target))
     )
-    return TransportInputs(C, a, b)
+    return TransportInputs(C, a, b, build_quadratic(batch, TransportInputs(C, a, b), settings))
 
 
-def solve_batch(inputs: TransportInputs, problem: Problem | None, solver: Solver) -> TransportOutput:
-    """Solve a transport problem of the kind that the inputs were computed for."""
-    if problem is None:
-        return TransportOutput(1 - inputs.C)
-    if get_gpu_memory(inputs.C) is not None and not inputs.C.requires_grad:
+def build_quadratic(batch: PairBatch, inputs: TransportInputs, settings: Settings) -> Quadratic | None:
+    """Build the quadratic term of a batch, from similarities (order) or positions (structure).
+
+    Weights apply to masses of 1 per word (order) and of 1 per sentence (structure), whatever the fertility.
+    """
+    if not (settings.order or settings.structure):
+        return None
+    C, a, b, _ = inputs
+    xp = array_namespace(C)
+    mass, words = (
+        xp.minimum(xp.sum(xp.astype(x, xp.float64), axis=-1), xp.sum(xp.astype(y, xp.float64), axis=-1))
+        for x, y in ((a, b), (batch.is_source, batch.is_target))
+    )
+    unit = xp.sqrt(xp.where(mass > 0, mass, 1.0))[:, None, None]
+    if settings.order:  # cells without words have cost 1, and so no support
+        return Order(settings.order, support=(1 - C) * xp.sqrt(words)[:, None, None] / unit)
+    return Structure(*(compute_distances(xp, side) / unit for side in (C.mT, C)), weight=settings.structure)
+
+
+def compute_distances(xp: Any, words: Array) -> Array:
+    """Compute the distances of the positions of words, for an array whose last axis is that of the words.
+
+    Returns:
+        Distances (N, N): the words between two positions as a share of `REACH`, at most 1.
+    """
+    positions = xp.arange(words.shape[-1], dtype=xp.float64, device=device(words))
+    return xp.clip(xp.abs(positions[:, None] - positions) / REACH, max=1.0)
+
+
+def score_links(inputs: TransportInputs, batch: PairBatch, settings: Settings) -> TransportOutput:
+    """Solve the transport problem, scale its plans, and complete phrases.
+
+    Args:
+        inputs: Costs and masses that were computed for these settings; tau or fraction may be another.
+        batch: The batch.
+        settings: Problem, solver and completion.
+    """
+    if settings.problem is None:
+        plan, converged = 1 - inputs.C, None
+    else:
+        transport = _solve(inputs, settings.problem, settings.solver)
+        plan, converged = transport.plan, transport.converged
+    links = scale_plan(plan, batch)
+    if settings.completion:
+        links = complete_phrases(links, 1 - inputs.C, settings.completion)
+    return TransportOutput(links, converged)
+
+
+def _solve(inputs: TransportInputs, problem: Problem, solver: Solver) -> Transport:
+    C, a, b, quadratic = inputs
+    if get_gpu_memory(C) is not None and not C.requires_grad:
         # A GPU is twice as fast in float32, whose precision is far below the solver's tolerance.
-        inputs = TransportInputs(*(x if x is None else x.float() for x in inputs))
-    transport = solve(inputs.C, inputs.a, inputs.b, problem, solver)
-    return TransportOutput(transport.plan, transport.converged)
+        C, a, b = (x if x is None else x.float() for x in (C, a, b))
+    return solve(C, a, b, problem, solver, quadratic)
 
 
 def scale_plan(plan: Array, batch: PairBatch) -> Array:
     """Scale plans (B, N, M) to [0, 1] over each pair; 0 where there is no word."""
     xp, cells = array_namespace(plan), batch.cells
     return xp.where(cells, min_max_scale(plan, cells), xp.zeros_like(plan))
+
+
+def complete_phrases(links: Array, similarity: Array, weight: float) -> Array:
+    """Let words that are still free join the links of their neighbours, (B, N, M).
+
+    A word is free as far as its strongest link is below 1. It takes over the score of its neighbour's link
+    in proportion to this, to the weight, and to its own similarity with the linked word. Scores stay in
+    [0, 1].
+
+    Args:
+        links: Scores of links (B, N, M), 0 where there is no word.
+        similarity: Similarities (B, N, M), from 0 to 1, and 0 where there is no word.
+        weight: Weight of what is added.
+    """
+    xp = array_namespace(links)
+    added = xp.zeros_like(links)
+    for axis, rows, columns in (
+        (2, 1, 0),
+        (1, 0, 1),
+    ):  # source words join links above and below, target beside
+        free = 1 - xp.max(links, axis=axis, keepdims=True)
+        before, after = shift_cells(xp, links, rows, columns), shift_cells(xp, links, -rows, -columns)
+        added = added + free * xp.maximum(before, after)
+    return xp.clip(links + weight * xp.astype(similarity, links.dtype, copy=False) * added, max=1.0)

@@ -7,8 +7,11 @@ learned. Both are frozen values that can be printed, saved and loaded again.
 from otalign.settings.file import SETTINGS, AnySettings, load_settings, read_settings, save_settings
 from otalign.settings.learned import LEARNED, Learned, LearnedSettings
 from otalign.settings.transport import (
+    COMPLETION,
     DISTORTION,
+    ORDER,
     SMOOTHING,
+    STRUCTURE,
     WHITENING,
     Cost,
     Fertility,
@@ -17,10 +20,13 @@ from otalign.settings.transport import (
 )
 
 __all__ = [
+    "COMPLETION",
     "DISTORTION",
     "LEARNED",
+    "ORDER",
     "SETTINGS",
     "SMOOTHING",
+    "STRUCTURE",
     "WHITENING",
     "AnySettings",
     "Cost",

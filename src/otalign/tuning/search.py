@@ -183,9 +183,7 @@ class _Search:
                     if scores is None:
                         corpus = corpus or self._build_corpus(choice, settings)
                         inputs = inputs or corpus.compute_inputs(settings)
-                        curves = corpus.compute_curves(
-                            inputs, settings.problem, settings.solver, self.grid.thresholds
-                        )
+                        curves = corpus.compute_curves(inputs, settings, self.grid.thresholds)
                         scores = _find_best_scores(curves)
                         self.journal.record(key, settings, scores)
                     done += 1

@@ -18,9 +18,8 @@ from otalign.encoders.embeddings import to_numpy
 from otalign.gold import Gold
 from otalign.metrics import Tally
 from otalign.metrics.counts import compute_f1
-from otalign.ot import Problem, Solver
 from otalign.scoring.batches import PairBatch, split_into_batches
-from otalign.scoring.transport import BUDGET, TransportInputs, compute_inputs, scale_plan, solve_batch
+from otalign.scoring.transport import BUDGET, TransportInputs, compute_inputs, score_links
 from otalign.settings import Settings
 
 THRESHOLDS = tuple(k / 100 for k in range(101))
@@ -194,15 +193,14 @@ class DevCorpus:
     def compute_curves(
         self,
         inputs: Iterable[TransportInputs],
-        problem: Problem | None,
-        solver: Solver,
+        settings: Settings,
         thresholds: Sequence[float] = THRESHOLDS,
     ) -> dict[Level, Curve]:
-        """Solve a problem for all pairs, and compute the curve of each level."""
+        """Score all pairs under settings, and compute the curve of each level."""
 
         def score() -> Iterator[tuple[MarkedBatch, dict[Level, np.ndarray]]]:
             for one, given in zip(self.batches, inputs, strict=True):
-                scores = to_numpy(scale_plan(solve_batch(given, problem, solver).plan, one.batch))
+                scores = to_numpy(score_links(given, one.batch, settings).links)
                 yield one, dict.fromkeys(self.levels, scores)
 
         return compute_curves(self.pairs, self.levels, score(), thresholds)
@@ -244,7 +242,7 @@ def sweep_thresholds(
     """
     corpus = DevCorpus.build(golds, embeddings, levels)
     inputs = corpus.compute_inputs(settings)
-    return corpus.compute_curves(inputs, settings.problem, settings.solver, thresholds)
+    return corpus.compute_curves(inputs, settings, thresholds)
 
 
 def mark_batch(
