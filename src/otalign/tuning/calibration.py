@@ -110,9 +110,9 @@ def calibrate(
         level: The only level that the aligner has learned; None if it has learned both.
 
     Returns:
-        The aligner, calibrated on all dev sets together, with a hysteresis of each level that raises its mean F1, and the
-        best thresholds for them; and its curves on each dev set. A dev set counts at the levels at which its
-        links differ.
+        The aligner, calibrated on all dev sets together, with a hysteresis of each level that raises its mean
+        F1, and the best thresholds for it; and its curves on each dev set. A dev set counts at the levels at
+        which its links differ.
 
     Raises:
         TypeError: If the aligner has not learned its transport.
