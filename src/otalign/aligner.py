@@ -274,7 +274,7 @@ class Aligner:
         for indices, batch, scores in self.score_embeddings(chunk.embeddings):
             links = extract_links(scores, batch, self.settings.threshold)
             converged = [None] * len(indices) if scores.converged is None else scores.converged.tolist()
-            for k, pair_links, cells, solved in zip(indices, links, scores.links, converged, strict=True):
+            for k, pair_links, cells, solved in zip(indices, links, scores.matrices, converged, strict=True):
                 n, m = shapes[k]
                 found[k] = pair_links, cells[:n, :m], solved
         yield from found

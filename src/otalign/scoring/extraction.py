@@ -39,6 +39,10 @@ class LinkCells(NamedTuple):
 def select_cells(scores: LinkScores, threshold: float) -> LinkCells:
     """Select the cells above a threshold, so that little has to be copied from a GPU."""
     links = scores.links
+    if scores.tiles is not None:
+        chosen = links > threshold
+        i, j, order = scores.tiles.find_cells(chosen)
+        return LinkCells(np.zeros_like(i), i, j, to_numpy(links[chosen])[order])
     pair, i, j = array_namespace(links).nonzero(links > threshold)
     return LinkCells(pair, i, j, links[pair, i, j])
 
