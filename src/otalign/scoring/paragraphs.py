@@ -56,8 +56,9 @@ def group_sentences(pair: Pair, links: Sequence[Link]) -> list[Phrase]:
     sentences = Alignment(texts[0].sentences, texts[1].sentences, tuple(matches))
     if len(sentences.phrases) == 1 and not sentences.source_nulls and not sentences.target_nulls:
         return []
+    sides = [_list_words(numbers, len(text)) for numbers, text in zip((source, target), texts, strict=True)]
     return [
-        Phrase(_select_words(source, phrase.source), _select_words(target, phrase.target))
+        Phrase(*(_join_words(words, side) for words, side in zip(sides, phrase, strict=True)))
         for phrase in sentences.phrases
     ]
 
@@ -90,9 +91,17 @@ def _number_words(sentence: Sentence, starts: Sequence[int]) -> list[int]:
     return [max(bisect_right(starts, start) - 1, 0) for start, _ in sentence.spans]
 
 
-def _select_words(numbers: Sequence[int], sentences: Sequence[int]) -> tuple[int, ...]:
-    wanted = set(sentences)
-    return tuple(word for word, number in enumerate(numbers) if number in wanted)
+def _list_words(numbers: Sequence[int], sentences: int) -> list[list[int]]:
+    """Return the words of each sentence, given the number of the sentence that each word is in."""
+    words: list[list[int]] = [[] for _ in range(sentences)]
+    for word, number in enumerate(numbers):
+        words[number].append(word)
+    return words
+
+
+def _join_words(words: Sequence[Sequence[int]], sentences: Sequence[int]) -> tuple[int, ...]:
+    """Return the words of some sentences, in order."""
+    return tuple(word for number in sentences for word in words[number])
 
 
 def _make_part(sentence: Sentence, words: Sequence[int]) -> Sentence:

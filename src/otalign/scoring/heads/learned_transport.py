@@ -133,7 +133,9 @@ class TransportHead(Head):
         """
         xp = array_namespace(batch.X)
         cells = AllCells(batch) if cells is None else cells
-        S = cells.multiply(*self._map_words(xp, batch))[None, ...] * _expand_levels(xp.exp(self.log_sharpness))
+        S = cells.multiply(*self._map_words(xp, batch))[None, ...] * _expand_levels(
+            xp.exp(self.log_sharpness)
+        )
         S = S + self._read_neighbours(xp, S, batch, cells)
         likely = xp.where(cells.mask, S, PADDING)
         f, g = (
@@ -169,9 +171,7 @@ class TransportHead(Head):
     def _read_neighbours(self, xp: Any, S: Array, batch: PairBatch, cells: Cells) -> Array:
         """Compute what the neighbourhood of each cell adds to S, (levels, B, N, M)."""
         sure = xp.where(cells.mask, S[0, ...], PADDING)
-        attention = (
-            compute_softmax(xp, cells, sure, SOURCE) + compute_softmax(xp, cells, sure, TARGET)
-        ) / 2
+        attention = (compute_softmax(xp, cells, sure, SOURCE) + compute_softmax(xp, cells, sure, TARGET)) / 2
         distance = xp.astype(xp.abs(cells.compute_displacement()), S.dtype)
         spelling = self._compare_spelling(xp, batch, cells) if self.reads_spelling else ()
 
@@ -215,4 +215,3 @@ class TransportHead(Head):
 def _expand_levels(values: Array) -> Array:
     """Expand values (levels,) to broadcast with cells (levels, B, N, M)."""
     return values[:, None, None, None]
-

@@ -31,6 +31,8 @@ LEAST = 1e-30  # smallest sum that is divided by
 class TileCells:
     """The cells of some tiles of one pair, each with its halo, as if they were a batch of pairs.
 
+    The cells of other tiles do not exist, even where a halo overlaps them.
+
     Args:
         shape: Number of source and target words.
         places: Rows and columns of tiles that the tiles are in, (2, tiles); each has at least one.
@@ -40,11 +42,15 @@ class TileCells:
     def __init__(self, shape: tuple[int, int], places: np.ndarray, like: Array) -> None:
         words = places[:, :, None] * SIDE + np.arange(-HALO, SIDE + HALO)  # (2, tiles, words)
         sizes = np.array(shape)[:, None, None]
-        inside = to_device_of((words >= 0) & (words < sizes), like)
-        self.mask = inside[SOURCE, :, :, None] & inside[TARGET, :, None, :]
+        inside = (words >= 0) & (words < sizes)
+        self._words = np.clip(words, 0, sizes - 1)
+        kept = np.zeros(places.max(axis=1) + 1, dtype=bool)
+        kept[tuple(places)] = True
+        i, j = self._words // SIDE
+        mask = kept[i[:, :, None], j[:, None, :]] & inside[SOURCE, :, :, None] & inside[TARGET, :, None, :]
+        self.mask = to_device_of(mask, like)
         self.shape, self.places = shape, places
         self._xp, self._like = array_namespace(like), like
-        self._words = np.clip(words, 0, sizes - 1)
         self._indices = to_device_of(self._words, like)
         self._members = [to_device_of(_list_members(rows), like) for rows in places]
 
