@@ -11,8 +11,8 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 

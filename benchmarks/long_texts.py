@@ -3,8 +3,9 @@
 A text is different sentences of MTRef, Wiki and Edinburgh++, one after another, and their counterparts, of
 which two passages are exchanged. Without sentence ends, it is in lower case without punctuation. Each text
 has a process of its own; the memory is its peak, less that before the text was read. Its links are compared
-with those that are found when all cells of word pairs are scored, as for short pairs, and with those of the
-single sentences, aligned one by one. `--kept` scores more or fewer tiles.
+with those of the single sentences, aligned one by one (share found, precision), with those that are found when
+all cells of word pairs are scored, as for short pairs, and with those that both have. The last column is the
+share of the links of the single sentences that are found among all cells. `--kept` scores more or fewer tiles.
 """
 
 import resource
@@ -26,6 +27,7 @@ LENGTHS = (300, 1000, 3000, 5000, 20_000)
 MAX_COMPARED = 5500  # words of a text whose links are also looked for among all cells
 CORPORA = ("mtref", "wiki", "edinburgh++")
 PASSAGE = 10  # sentences that are exchanged with others
+COLUMNS = ("of single", "precision", "of all cells", "of both", "all: single")
 ROUNDS, MAX_SECONDS = 3, 5.0  # rounds, and seconds after which no further round starts
 
 
@@ -89,7 +91,9 @@ def measure_text(aligner: Aligner, text: Text) -> str:
         return row
     batches.LONG = sys.maxsize  # cells: no pair is long
     everything = aligner.align(source, target).pairs
-    return row + format_share(links & everything, everything) + format_share(everything & single, single)
+    row += format_share(links & everything, everything)
+    row += format_share(links & everything & single, everything & single)
+    return row + format_share(everything & single, single)
 
 
 def format_share(part: Pairs, whole: Pairs) -> str:
@@ -98,12 +102,11 @@ def format_share(part: Pairs, whole: Pairs) -> str:
 
 def main() -> None:
     parser = ArgumentParser(description=__doc__, formatter_class=RawDescriptionHelpFormatter)
-    parser.add_argument(
-        "--model", default="small", help="a trained aligner; the default is that of the package"
-    )
+    parser.add_argument("--model", default="small", help="a trained aligner; the default is the shipped one")
     parser.add_argument("--data", type=Path, required=True, help="folder of the corpora")
-    parser.add_argument("--split", default="train", help="of the corpora")
+    parser.add_argument("--split", default="test", help="of the corpora")
     parser.add_argument("--kept", type=int, default=tiles.KEPT, help="tiles of each row and column of tiles")
+    parser.add_argument("--words", type=int, nargs="+", default=LENGTHS, help="lengths of the texts")
     parser.add_argument("--without-ends", action="store_true", help="leave out sentence ends")
     parser.add_argument("--one", type=int, help="words: measure such a text in this process")
     options = parser.parse_args()
@@ -112,11 +115,10 @@ def main() -> None:
         text = read_text(options.one, options.data, options.split, not options.without_ends)
         print(measure_text(Aligner.load(options.model, threads=2), text))
         return
+    columns = "".join(f"{title:>14}" for title in COLUMNS)
     for title, without in (("with sentence ends", []), ("without sentence ends", ["--without-ends"])):
-        print(
-            f"{title:40}{'of single':>14}{'precision':>14}{'of all cells':>14}{'all: single':>14}", flush=True
-        )
-        for words in LENGTHS:
+        print(f"{title:40}{columns}", flush=True)
+        for words in options.words:
             subprocess.run([sys.executable, *sys.argv, *without, "--one", str(words)], check=True)
 
 

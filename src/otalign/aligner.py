@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, Unpack
 
@@ -240,16 +241,10 @@ class Aligner:
         Args:
             chunk: Pairs with their embeddings, centred if they are to be.
         """
-        shapes = chunk.embeddings.shapes.tolist()
-        found: list[tuple[BatchLinks, int] | None] = [None] * len(shapes)  # links of a batch, and a row of it
-        for indices, batch, scores in self.score_embeddings(chunk.embeddings):
-            links = extract_links(scores, batch, self.settings.threshold)
-            for row, k in enumerate(indices):
-                found[k] = links, row
-        for pair, shape, place in zip(chunk.pairs, shapes, found, strict=True):
-            links = place[0].get(place[1]) if place else PairLinks.empty(*shape)
+        for pair, links in zip(chunk.pairs, self._find_links(chunk), strict=True):
             if self.scorer.splits_paragraphs and (groups := group_sentences(pair, links.links)):
-                links = join_groups(links, groups, (part for part, *_ in self._score_groups(pair, groups)))
+                parts = chain.from_iterable(map(self._find_links, self._embed_groups(pair, groups)))
+                links = join_groups(links, groups, parts)
             yield _make_alignment(pair, links)
 
     def align_with_scores(self, chunk: EmbeddedPairs) -> Iterator[ScoredAlignment]:
@@ -260,12 +255,23 @@ class Aligner:
         """
         for pair, (links, scores, converged) in zip(chunk.pairs, self._score_pairs(chunk), strict=True):
             if self.scorer.splits_paragraphs and (groups := group_sentences(pair, links.links)):
-                parts = self._score_groups(pair, groups)
+                parts = [*chain.from_iterable(map(self._score_pairs, self._embed_groups(pair, groups)))]
                 links = join_groups(links, groups, (part for part, *_ in parts))
                 scores = np.zeros(scores.shape)
                 for group, (_, cells, _) in zip(groups, parts, strict=True):
                     scores[np.ix_(*group)] = to_numpy(cells)
             yield ScoredAlignment(_make_alignment(pair, links), scores, converged)
+
+    def _find_links(self, chunk: EmbeddedPairs) -> Iterator[PairLinks]:
+        """Yield the links of the pairs of a chunk."""
+        shapes = chunk.embeddings.shapes.tolist()
+        found: list[tuple[BatchLinks, int] | None] = [None] * len(shapes)  # links of a batch, and a row of it
+        for indices, batch, scores in self.score_embeddings(chunk.embeddings):
+            links = extract_links(scores, batch, self.settings.threshold)
+            for row, k in enumerate(indices):
+                found[k] = links, row
+        for shape, place in zip(shapes, found, strict=True):
+            yield place[0].get(place[1]) if place else PairLinks.empty(*shape)
 
     def _score_pairs(self, chunk: EmbeddedPairs) -> Iterator[_ScoredLinks]:
         """Yield the links of the pairs of a chunk, with the scores of all word pairs."""
@@ -279,9 +285,9 @@ class Aligner:
                 found[k] = pair_links, cells[:n, :m], solved
         yield from found
 
-    def _score_groups(self, pair: Pair, groups: Sequence[Phrase]) -> list[_ScoredLinks]:
-        chunks = self.embed(make_group_pair(pair, group) for group in groups)
-        return [scored for chunk in chunks for scored in self._score_pairs(chunk)]
+    def _embed_groups(self, pair: Pair, groups: Sequence[Phrase]) -> Iterator[EmbeddedPairs]:
+        """Yield the embeddings of the groups of sentences of a pair, each as a pair."""
+        return self.embed(make_group_pair(pair, group) for group in groups)
 
     def score_embeddings(self, embeddings: Embeddings) -> Iterator[tuple[list[int], PairBatch, LinkScores]]:
         """Yield batches of pairs, with their indices and scores; a pair with an empty side is in none.

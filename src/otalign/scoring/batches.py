@@ -34,10 +34,9 @@ class PairBatch(NamedTuple):
         return self.is_source[:, :, None] & self.is_target[:, None, :]
 
 
-def is_long(batch: PairBatch) -> bool:
-    """Return whether a batch is a pair of long texts."""
-    (pairs, n), (_, m) = batch.is_source.shape, batch.is_target.shape
-    return pairs == 1 and n * m > LONG
+def is_long(n: int, m: int) -> bool:
+    """Return whether a pair of so many source and target words is long."""
+    return n * m > LONG
 
 
 def split_into_batches(embeddings: Embeddings, budget: BatchBudget) -> Iterator[tuple[list[int], PairBatch]]:
@@ -58,8 +57,8 @@ def split_into_batches(embeddings: Embeddings, budget: BatchBudget) -> Iterator[
     order = order[shapes[order].all(axis=1)]
     ends = np.flatnonzero(np.diff(steps[order], axis=0).any(axis=1)) + 1
     for members in np.split(order, ends):
-        largest = int(shapes[members].max(axis=0, initial=1).prod())
-        size = 1 if largest > LONG else max(1, cells // largest)
+        n, m = map(int, shapes[members].max(axis=0, initial=1))
+        size = 1 if is_long(n, m) else max(1, cells // (n * m))
         for start in range(0, len(members), size):
             indices = members[start : start + size]
             X, is_source = embeddings.pad(2 * indices)

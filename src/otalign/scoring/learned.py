@@ -35,7 +35,7 @@ class LearnedScorer:
 
     def score(self, batch: PairBatch) -> LinkScores:
         """Compute the calibrated probabilities of all links and nulls of a batch."""
-        if is_long(batch):
+        if len(batch.X) == 1 and is_long(batch.X.shape[1], batch.Y.shape[1]):
             return self._score_tiles(batch)
         logits = self.head.compute_logits(batch)
         links = compute_link_probabilities(logits, batch.cells, self.head.calibration, self.level)

@@ -17,9 +17,9 @@ from otalign.scoring.heads.cells import SOURCE, TARGET, Layers
 from otalign.scoring.heads.convolution import map_blocks
 
 SIDE = 32  # words of a tile on each side
-# Tiles that are kept of each row and column. In texts of 150 to 4,000 words of dev sets, the best 2, 3 and 4
-# have at least 96, 99.1 and 99.3% of the links that are found among all cells. More tiles are more competitors:
-# with 1,200 words of MTRef they find 85, 80 and 75% of the links of the single sentences, all cells 40%.
+# Tiles that are kept of each row and column (benchmarks/long_texts.py --kept). More tiles have more of the
+# links that are found among all cells, but words have more competitors: of 2, 3, 4 and 6 on dev sets, 3 is the
+# least that has 99% of the former.
 KEPT = 3
 HALO = 3  # cells around a tile that its logits depend on: 2 for one convolution, 1 for the other
 INNER = slice(HALO, HALO + SIDE)
