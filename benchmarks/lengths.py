@@ -137,7 +137,8 @@ def draw_figure(by_model: dict[str, list[Cost]], path: Path) -> None:
     from otalign.render.canvas import FAINT, blank, write
 
     figure, axes = blank(7.0, 2.8, 2)
-    for axis, name, unit in zip(axes, ("seconds", "mebibytes"), ("seconds", "MiB"), strict=True):
+    names, units = ("processor_seconds", "mebibytes"), ("seconds of processors", "MiB")
+    for axis, name, unit in zip(axes, names, units, strict=True):
         ends = []
         for (model, found), look in zip(by_model.items(), ("#0072B2", "#D55E00"), strict=False):
             values = [max(getattr(one, name), 1e-3) for one in found]

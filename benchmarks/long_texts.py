@@ -3,9 +3,10 @@
 A text is different sentences of MTRef, Wiki and Edinburgh++, one after another, and their counterparts, of
 which two passages are exchanged. Without sentence ends, it is in lower case without punctuation. Each text
 has a process of its own; the memory is its peak, less that before the text was read. Its links are compared
-with those of the single sentences, aligned one by one (share found, precision), with those that are found when
-all cells of word pairs are scored, as for short pairs, and with those that both have. The last column is the
-share of the links of the single sentences that are found among all cells. `--kept` scores more or fewer tiles.
+with those of the single sentences, aligned one by one (share found, precision), with those that are found
+when all cells of word pairs are scored, as for short pairs, and with those that both have. The last column is
+the share of the links of the single sentences that are found among all cells. `--kept` scores more or fewer
+tiles.
 """
 
 import resource
