@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, Unpack
 
@@ -336,7 +337,7 @@ class Aligner:
         """
         for pair, (links, scores, converged) in zip(chunk.pairs, self._score_pairs(chunk), strict=True):
             if self.scorer.splits_paragraphs and (groups := group_sentences(pair, links.links)):
-                parts = self._score_groups(pair, groups)
+                parts = [*chain.from_iterable(map(self._score_pairs, self._embed_groups(pair, groups)))]
                 links = join_groups(links, groups, (part for part, *_ in parts))
                 scores = np.zeros(scores.shape)
                 for group, (_, cells, _) in zip(groups, parts, strict=True):
@@ -350,14 +351,14 @@ class Aligner:
         for indices, batch, scores in self.score_embeddings(chunk.embeddings):
             links = extract_links(scores, batch, self.settings.threshold, self.settings.hysteresis)
             converged = [None] * len(indices) if scores.converged is None else scores.converged.tolist()
-            for k, pair_links, cells, solved in zip(indices, links, scores.links, converged, strict=True):
+            for k, pair_links, cells, solved in zip(indices, links, scores.matrices, converged, strict=True):
                 n, m = shapes[k]
                 found[k] = pair_links, cells[:n, :m], solved
         yield from found
 
-    def _score_groups(self, pair: Pair, groups: Sequence[Phrase]) -> list[_ScoredLinks]:
-        chunks = self.embed(make_group_pair(pair, group) for group in groups)
-        return [scored for chunk in chunks for scored in self._score_pairs(chunk)]
+    def _embed_groups(self, pair: Pair, groups: Sequence[Phrase]) -> Iterator[EmbeddedPairs]:
+        """Yield the embeddings of the groups of sentences of a pair, each as a pair."""
+        return self.embed(make_group_pair(pair, group) for group in groups)
 
     def score_embeddings(self, embeddings: Embeddings) -> Iterator[tuple[list[int], PairBatch, LinkScores]]:
         """Yield batches of pairs, with their indices and scores; a pair with an empty side is in none.

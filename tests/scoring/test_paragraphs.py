@@ -7,7 +7,7 @@ import pytest
 
 from otalign import Aligner, Link
 from otalign.alignment import Phrase
-from otalign.scoring import PairLinks
+from otalign.scoring import PairLinks, batches
 from otalign.scoring.paragraphs import group_sentences, join_groups, make_group_pair
 from otalign.text.words import tokenize
 
@@ -69,6 +69,14 @@ def test_a_sentence_that_was_split_and_one_without_links_are_grouped_so():
     assert groups[0] == (tuple(range(sources[2])), tuple(range(targets[2])))
     assert len(groups) == 1 + len(OLD) - 3
     assert not any(sources[2] <= i < sources[3] for group in groups for i in group.source)
+
+
+def test_sentences_of_a_long_text_form_a_group_only_with_half_of_the_links_of_one(monkeypatch):
+    order = range(len(NEW))
+    links = [*make_links(order), *(Link(5 + i, starts(NEW)[1] + 5 + i) for i in range(2))]  # 2 of 7
+    assert len(group_sentences(make_pair(order), links)) == len(OLD) - 1
+    monkeypatch.setattr(batches, "LONG", 0)
+    assert len(group_sentences(make_pair(order), links)) == len(OLD)
 
 
 def test_short_pairs_single_sentences_and_sentences_that_all_belong_together_are_not_grouped():

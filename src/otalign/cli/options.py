@@ -126,7 +126,7 @@ Threads = Annotated[
 ]
 LIMIT_HELP = {
     "max_line_bytes": "Largest line of the input, in bytes.",
-    "max_words": "Longest sentence, in words; 4,000 on both sides take 1 GB of memory.",
+    "max_words": "Longest sentence, in words; 4,000 on both sides take up to 1 GB of memory.",
     "max_characters": "Longest sentence, in characters.",
 }
 

@@ -9,6 +9,7 @@ from otalign.arrays import Array, get_gpu_memory
 from otalign.encoders import Embeddings
 
 GPU_SHARE = 1 / 32  # of a GPU's memory, for one batch
+LONG = 1 << 16  # cells above which a pair is long, and in a batch alone, whatever the device
 
 
 class BatchBudget(NamedTuple):
@@ -33,6 +34,11 @@ class PairBatch(NamedTuple):
         return self.is_source[:, :, None] & self.is_target[:, None, :]
 
 
+def is_long(n: int, m: int) -> bool:
+    """Return whether a pair of so many source and target words is long."""
+    return n * m > LONG
+
+
 def split_into_batches(embeddings: Embeddings, budget: BatchBudget) -> Iterator[tuple[list[int], PairBatch]]:
     """Split pairs into batches of similar lengths.
 
@@ -51,7 +57,8 @@ def split_into_batches(embeddings: Embeddings, budget: BatchBudget) -> Iterator[
     order = order[shapes[order].all(axis=1)]
     ends = np.flatnonzero(np.diff(steps[order], axis=0).any(axis=1)) + 1
     for members in np.split(order, ends):
-        size = max(1, cells // int(shapes[members].max(axis=0, initial=1).prod()))
+        n, m = map(int, shapes[members].max(axis=0, initial=1))
+        size = 1 if is_long(n, m) else max(1, cells // (n * m))
         for start in range(0, len(members), size):
             indices = members[start : start + size]
             X, is_source = embeddings.pad(2 * indices)

@@ -8,6 +8,7 @@ from otalign.arrays import Array, array_namespace, is_finite
 from otalign.encoders.embeddings import to_numpy
 from otalign.link_arrays import LinkArrays, add_up, to_units
 from otalign.scoring.batches import PairBatch
+from otalign.scoring.heads.tiles import TileCells
 from otalign.scoring.scorer import LinkScores
 
 
@@ -29,8 +30,22 @@ def select_cells(scores: LinkScores, threshold: float, hysteresis: float = 0.0) 
         hysteresis: Share of the threshold that a link beside another one may lack.
     """
     links = scores.links
+    if scores.tiles is not None:
+        return _select_tile_cells(scores.tiles, links, threshold, hysteresis)
     pair, i, j = array_namespace(links).nonzero(apply_hysteresis(links, hysteresis) > threshold)
     return LinkCells(pair, i, j, links[pair, i, j])
+
+
+def _select_tile_cells(tiles: TileCells, links: Array, threshold: float, hysteresis: float) -> LinkCells:
+    """Select the cells of a long pair, as if its tiles were one matrix."""
+    chosen = links / (1 - hysteresis) > threshold
+    i, j, order = tiles.find_cells(chosen)
+    weights = to_numpy(links[chosen])[order]
+    width = int(j.max(initial=0)) + 2  # of the rows, so that the last cell of one is not beside the next
+    places, strong = i * width + j, weights > threshold
+    beside = [places[strong] + step for step in (-width, -1, 1, width)]
+    kept = strong | np.isin(places, np.concatenate(beside))
+    return LinkCells(np.zeros_like(i[kept]), i[kept], j[kept], weights[kept])
 
 
 def apply_hysteresis(links: Array, hysteresis: float) -> Array:

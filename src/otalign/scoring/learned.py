@@ -5,8 +5,9 @@ from typing import Any
 
 from otalign.alignment import LEVELS, Level
 from otalign.arrays import Array, array_namespace
-from otalign.scoring.batches import BatchBudget, PairBatch
+from otalign.scoring.batches import BatchBudget, PairBatch, is_long
 from otalign.scoring.heads import TransportHead
+from otalign.scoring.heads.cells import SOURCE, TARGET
 from otalign.scoring.scorer import LinkScores
 
 # The head computes so much for each cell that few cells fit into a cache, and padding is expensive.
@@ -34,12 +35,26 @@ class LearnedScorer:
 
     def score(self, batch: PairBatch) -> LinkScores:
         """Compute the calibrated probabilities of all links and nulls of a batch."""
-        xp = array_namespace(batch.X)
+        if len(batch.X) == 1 and is_long(batch.X.shape[1], batch.Y.shape[1]):
+            return self._score_tiles(batch)
         logits = self.head.compute_logits(batch)
         links = compute_link_probabilities(logits, batch.cells, self.head.calibration, self.level)
+        return LinkScores(links, *(self._score_nulls(compute_null_logits(links, axis)) for axis in (2, 1)))
+
+    def _score_tiles(self, batch: PairBatch) -> LinkScores:
+        """Score the links and nulls of a long pair by the tiles where links may be."""
+        tiles = self.head.select_tiles(batch)
+        logits = tiles.crop(self.head.compute_logits(batch, tiles))
+        cells = tiles.crop(tiles.mask)
+        links = compute_link_probabilities(logits, cells, self.head.calibration, self.level)
+        none = log_none(links)
+        sums = (tiles.sum_words(none, side) for side in (SOURCE, TARGET))
+        return LinkScores(links, *(self._score_nulls(to_logits(x)) for x in sums), tiles=tiles)
+
+    def _score_nulls(self, logits: Array) -> Array:
+        """Compute the calibrated probabilities of nulls."""
         calibration = self.head.null_calibration[:, LEVELS.index(self.level)]
-        nulls = (_sigmoid(xp, calibrate(compute_null_logits(links, axis), calibration)) for axis in (2, 1))
-        return LinkScores(links, *nulls)
+        return _sigmoid(array_namespace(logits), calibrate(logits, calibration))
 
 
 def compute_link_probabilities(logits: Array, cells: Array, calibration: Array, level: Level) -> Array:
@@ -65,10 +80,20 @@ def calibrate(logits: Array, calibration: Array) -> Array:
 
 def compute_null_logits(links: Array, axis: int) -> Array:
     """Compute the logits of words having no link along an axis, as if links (B, N, M) were independent."""
+    return to_logits(array_namespace(links).sum(log_none(links), axis=axis))
+
+
+def log_none(links: Array) -> Array:
+    """Compute the logarithms of the probabilities that there is no link."""
     xp = array_namespace(links)
-    none = xp.sum(xp.log1p(-xp.clip(links, 0.0, 1 - EPSILON)), axis=axis)
-    none = xp.clip(none, None, -EPSILON)
-    return none - xp.log(-xp.expm1(none))
+    return xp.log1p(-xp.clip(links, 0.0, 1 - EPSILON))
+
+
+def to_logits(logarithms: Array) -> Array:
+    """Convert logarithms of probabilities to logits."""
+    xp = array_namespace(logarithms)
+    below = xp.clip(logarithms, None, -EPSILON)
+    return below - xp.log(-xp.expm1(below))
 
 
 def _sigmoid(xp: Any, x: Array) -> Array:

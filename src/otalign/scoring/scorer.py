@@ -4,15 +4,22 @@ from typing import NamedTuple, Protocol, Self
 
 from otalign.arrays import Array
 from otalign.scoring.batches import BatchBudget, PairBatch
+from otalign.scoring.heads.tiles import TileCells
 
 
 class LinkScores(NamedTuple):
     """Scores of a batch, from 0 to 1; those of links are 0 where there is no word."""
 
-    links: Array  # (B, N, M)
+    links: Array  # (B, N, M); of a long pair those of its tiles, (tiles, N, M)
     source_nulls: Array  # (B, N)
     target_nulls: Array  # (B, M)
     converged: Array | None = None  # (B,), if transport problems were solved
+    tiles: TileCells | None = None  # of a long pair
+
+    @property
+    def matrices(self) -> Array:
+        """Scores of links (B, N, M), 0 outside of tiles."""
+        return self.links if self.tiles is None else self.tiles.scatter(self.links)
 
 
 class Scorer(Protocol):

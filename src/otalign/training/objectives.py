@@ -246,7 +246,7 @@ class LearnedObjective:
 
     def score(self, head: TransportHead, settings: LearnedSettings, words: PairBatch) -> dict[Level, Any]:
         """Compute the probabilities of links at both levels."""
-        return {level: LearnedScorer(head, level).score(words).links for level in LEVELS}
+        return {level: LearnedScorer(head, level).score(words).matrices for level in LEVELS}
 
     def fit_dev(
         self,

@@ -8,9 +8,18 @@ import numpy as np
 from otalign.alignment import LEVELS
 from otalign.arrays import Array, array_namespace
 from otalign.scoring.batches import PairBatch
-from otalign.scoring.cost import compute_displacement, normalize
-from otalign.scoring.heads.convolution import apply_layer, map_blocks
+from otalign.scoring.cost import normalize
+from otalign.scoring.heads.cells import (
+    SOURCE,
+    TARGET,
+    AllCells,
+    Cells,
+    compute_log_sum_exp,
+    compute_softmax,
+)
+from otalign.scoring.heads.convolution import apply_layer
 from otalign.scoring.heads.head import Head, draw_weights, multiply
+from otalign.scoring.heads.tiles import TileCells, select_tiles
 
 CHANNELS = 16  # of the convolutions
 FEATURES = len(LEVELS) + 3  # of a cell that the first convolution reads
@@ -112,33 +121,59 @@ class TransportHead(Head):
             **dict.fromkeys(("calibration", "null_calibration"), (3, levels)),
         }
 
-    def compute_logits(self, batch: PairBatch) -> Array:
-        """Compute the logits of all links at each level, (levels, B, N, M), before calibration."""
-        xp, cells, size = array_namespace(batch.X), batch.cells, len(self.offset)
-        words = batch.X[..., :size], batch.Y[..., :size]
-        X, Y = (normalize(xp, xp.tanh(multiply(xp, x, self.map) + self.offset)) for x in words)
-        S = (X @ xp.matrix_transpose(Y))[None, ...] * _expand_levels(xp.exp(self.log_sharpness))
-        S = S + self._read_neighbours(xp, S, batch)
-        f, g = (
-            -xp.logaddexp(self._score_nulls(xp, x), _log_sum_exp(xp, xp.where(cells, S, PADDING), axis))
-            for x, axis in zip(words, (3, 2), strict=True)
+    def compute_logits(self, batch: PairBatch, cells: Cells | None = None) -> Array:
+        """Compute the logits of links at each level, before calibration.
+
+        Args:
+            batch: Word vectors of pairs.
+            cells: The cells that are scored; None for all.
+
+        Returns:
+            Logits (levels, B, N, M), or those of the cells.
+        """
+        xp = array_namespace(batch.X)
+        cells = AllCells(batch) if cells is None else cells
+        S = cells.multiply(*self._map_words(xp, batch))[None, ...] * _expand_levels(
+            xp.exp(self.log_sharpness)
         )
-        competition = 2 * S + f[:, :, :, None] + g[:, :, None, :]
+        S = S + self._read_neighbours(xp, S, batch, cells)
+        likely = xp.where(cells.mask, S, PADDING)
+        f, g = (
+            -xp.logaddexp(
+                cells.expand(self._score_nulls(xp, x[..., : len(self.offset)]), side),
+                compute_log_sum_exp(xp, cells, likely, side),
+            )
+            for side, x in ((SOURCE, batch.X), (TARGET, batch.Y))
+        )
+        competition = 2 * S + f + g
         alpha, beta, gamma = map(_expand_levels, (self.alpha, self.beta, self.gamma))
         logits = alpha * S + beta * competition + gamma
-        return logits + self._support_links(xp, logits, batch)
+        return logits + self._support_links(xp, logits, cells)
+
+    def select_tiles(self, batch: PairBatch) -> TileCells:
+        """Select the cells of a long pair where links may be, given a batch of it alone."""
+        xp = array_namespace(batch.X)
+        return select_tiles(*self._map_words(xp, batch), xp.exp(self.log_sharpness[0]))
+
+    def _map_words(self, xp: Any, batch: PairBatch) -> tuple[Array, Array]:
+        """Return the vectors of source and target words that cosines are computed of."""
+        size = len(self.offset)
+        X, Y = (
+            normalize(xp, xp.tanh(multiply(xp, x[..., :size], self.map) + self.offset))
+            for x in (batch.X, batch.Y)
+        )
+        return X, Y
 
     def _score_nulls(self, xp: Any, X: Array) -> Array:
         """Compute the scores of words having no link, (levels, B, N)."""
         return xp.permute_dims(multiply(xp, X, self.price) + self.base_price, (2, 0, 1))
 
-    def _read_neighbours(self, xp: Any, S: Array, batch: PairBatch) -> Array:
+    def _read_neighbours(self, xp: Any, S: Array, batch: PairBatch, cells: Cells) -> Array:
         """Compute what the neighbourhood of each cell adds to S, (levels, B, N, M)."""
-        cells = batch.cells
-        sure = xp.where(cells, S[0, ...], PADDING)
-        attention = (_softmax(xp, sure, 2) + _softmax(xp, sure, 1)) / 2
-        distance = xp.astype(xp.abs(compute_displacement(xp, batch.is_source, batch.is_target)), S.dtype)
-        spelling = self._compare_spelling(xp, batch) if self.reads_spelling else ()
+        sure = xp.where(cells.mask, S[0, ...], PADDING)
+        attention = (compute_softmax(xp, cells, sure, SOURCE) + compute_softmax(xp, cells, sure, TARGET)) / 2
+        distance = xp.astype(xp.abs(cells.compute_displacement()), S.dtype)
+        spelling = self._compare_spelling(xp, batch, cells) if self.reads_spelling else ()
 
         def apply_layers(features: Array) -> Array:
             mask = features[..., -1:]
@@ -146,10 +181,10 @@ class TransportHead(Head):
             second = first + apply_layer(xp, first, self.wider, self.wider_offset, mask)
             return multiply(xp, second, self.seen)
 
-        features = (*S, attention, distance, *spelling, xp.astype(cells, S.dtype))
-        return map_blocks(xp, features, apply_layers, reach=2)
+        features = (*S, attention, distance, *spelling, xp.astype(cells.mask, S.dtype))
+        return cells.convolve(features, apply_layers, reach=2)
 
-    def _compare_spelling(self, xp: Any, batch: PairBatch) -> tuple[Array, Array, Array]:
+    def _compare_spelling(self, xp: Any, batch: PairBatch, cells: Cells) -> tuple[Array, Array, Array]:
         """Compare the spelling of all words, (B, N, M) each.
 
         Returns:
@@ -157,36 +192,26 @@ class TransportHead(Head):
             one or both, as 0 to 1) the same word stands elsewhere in the other sentence.
         """
         X, Y = (x[..., len(self.offset) :] for x in (batch.X, batch.Y))
-        alike = X @ xp.matrix_transpose(Y)
-        same = xp.astype((alike > SAME) & batch.cells, alike.dtype)
-        elsewhere = (xp.astype(xp.sum(same, axis=axis, keepdims=True) > same, alike.dtype) for axis in (1, 2))
+        alike = cells.multiply(X, Y)
+        same = xp.astype((alike > SAME) & cells.mask, alike.dtype)
+        elsewhere = (xp.astype(cells.sum(same, side) > same, alike.dtype) for side in (TARGET, SOURCE))
         return alike, same, sum(elsewhere) / 2
 
-    def _support_links(self, xp: Any, logits: Array, batch: PairBatch) -> Array:
+    def _support_links(self, xp: Any, logits: Array, cells: Cells) -> Array:
         """Compute what the links around each cell add to its logit, (levels, B, N, M)."""
-        mask = xp.astype(batch.cells, logits.dtype)
+        mask = xp.astype(cells.mask, logits.dtype)
         links = mask / (1 + xp.exp(-xp.clip(logits, -30.0, 30.0)))
         # How many links both words have together, up to a few: a word inside a phrase has several.
         sure = links[0, ...]
-        counts = xp.sum(sure, axis=1, keepdims=True) + xp.sum(sure, axis=2, keepdims=True)
+        counts = cells.sum(sure, TARGET) + cells.sum(sure, SOURCE)
 
         def apply_layers(features: Array) -> Array:
             output = apply_layer(xp, features, self.around, self.around_offset, features[..., -1:])
             return multiply(xp, output, self.support)
 
-        return map_blocks(xp, (*links, xp.clip(counts, 0.0, 4.0) / 2, mask), apply_layers, reach=1)
+        return cells.convolve((*links, xp.clip(counts, 0.0, 4.0) / 2, mask), apply_layers, reach=1)
 
 
 def _expand_levels(values: Array) -> Array:
     """Expand values (levels,) to broadcast with cells (levels, B, N, M)."""
     return values[:, None, None, None]
-
-
-def _log_sum_exp(xp: Any, x: Array, axis: int) -> Array:
-    top = xp.max(x, axis=axis, keepdims=True)
-    return xp.squeeze(top, axis=axis) + xp.log(xp.sum(xp.exp(x - top), axis=axis))
-
-
-def _softmax(xp: Any, x: Array, axis: int) -> Array:
-    raised = xp.exp(x - xp.max(x, axis=axis, keepdims=True))
-    return raised / xp.sum(raised, axis=axis, keepdims=True)
