@@ -8,6 +8,7 @@ import pytest
 from otalign import Aligner, Link
 from otalign.alignment import Phrase
 from otalign.scoring import PairLinks, batches
+from otalign.scoring.extraction import apply_hysteresis
 from otalign.scoring.paragraphs import group_sentences, join_groups, make_group_pair
 from otalign.text.words import tokenize
 
@@ -121,7 +122,8 @@ def test_a_paragraph_has_the_same_links_alone_in_a_batch_and_with_all_scores(ali
     (chunk,) = aligner.embed([pair])
     (scored,) = aligner.align_with_scores(chunk)
     assert scored.alignment == alone
-    assert {*zip(*(scored.scores > aligner.settings.threshold).nonzero(), strict=True)} == alone.pairs
+    scores = apply_hysteresis(scored.scores[None], aligner.settings.hysteresis)[0]
+    assert {*zip(*(scores > aligner.settings.threshold).nonzero(), strict=True)} == alone.pairs
     assert scored.scores.shape == alone.shape
 
 
