@@ -1,12 +1,13 @@
 """Compare the speed of the server, with many clients at once, with that of the aligner alone.
 
 python benchmarks/serve.py MODEL                 ratio of the served to the offline speed, and latencies
-python benchmarks/serve.py MODEL --clients 1     one client that waits for each answer
+python benchmarks/serve.py MODEL --clients 1 --words 15     one client that waits for each answer
 
-The pairs are those of MTRef dev, as text; each is requested once by one client. Offline and served rounds
-alternate in one run, each served round between two offline rounds, so that the median is right on a busy
-machine. The clients run on the same cores. Between the pairs, every client sends requests that must be
-refused; they must not change the links.
+The pairs are those of MTRef dev, as text, or those of them with about so many words a side; each is requested
+once by one client. Offline and served rounds alternate in one run, each served round between two offline
+rounds, so that the median is right on a busy machine. The clients run on the same cores; processor time is
+that of the server and the clients, and does not count other work. Between the pairs, every client sends
+requests that must be refused; they must not change the links.
 """
 
 import argparse
@@ -19,12 +20,14 @@ import subprocess
 import sys
 import time
 from itertools import cycle
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from otalign import Aligner
 from otalign.io import load
+from otalign.server.work import CACHED_PAIRS
 
 BAD = (  # invalid requests, and the status of the answer
     (b"{", 400),
@@ -40,6 +43,8 @@ class Round(NamedTuple):
     waits: list[float]  # seconds until each answer
     links: list[list]  # links of each pair
     errors: list[str]
+    clients: float = 0.0  # seconds of processors that the clients took
+    server: float = 0.0  # the same of the server
 
 
 class Client:
@@ -87,11 +92,11 @@ async def measure_server(port: int, bodies: list[bytes], clients: int, bad_every
                 else:
                     errors.append(f"{status}: {text[:200]}")
 
-    start = time.perf_counter()
+    start, used = time.perf_counter(), time.process_time()
     await asyncio.gather(*(work() for _ in range(clients)))
-    seconds = time.perf_counter() - start
+    seconds, used = time.perf_counter() - start, time.process_time() - used
     links = [json.loads(answers[k])["links"] if k in answers else [] for k in range(len(bodies))]
-    return Round(seconds, waits, links, errors)
+    return Round(seconds, waits, links, errors, used)
 
 
 def _run(connection, port: int, bodies: list[bytes], clients: int, bad_every: int) -> None:
@@ -107,10 +112,18 @@ def run_in_process(*args) -> Round:
     return found
 
 
-def align_offline(aligner: Aligner, pairs: list) -> tuple[float, list[list]]:
-    start = time.perf_counter()
+def read_processor_time(process: subprocess.Popen) -> float:
+    """Return the seconds that a running process took of the processors (on Linux)."""
+    fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
+def align_offline(aligner: Aligner, pairs: list) -> tuple[np.ndarray, list[list]]:
+    """Return the seconds by the clock and of processors, and the links."""
+    start, used = time.perf_counter(), time.process_time()
     alignments = list(aligner.align_many(pairs))
-    return time.perf_counter() - start, [[[*link] for link in one.links] for one in alignments]
+    seconds = np.array([time.perf_counter() - start, time.process_time() - used])
+    return seconds, [[[*link] for link in one.links] for one in alignments]
 
 
 def compute_difference(some: list[list], others: list[list]) -> float:
@@ -122,9 +135,44 @@ def compute_difference(some: list[list], others: list[list]) -> float:
     return sum(apart) / max(1, sum(map(len, some)) + sum(map(len, others)))
 
 
+def print_round(name: str, one: Round, alone: np.ndarray, found: list[list]) -> None:
+    pairs = len(found)
+    p50, p95, p99 = 1000 * np.quantile(one.waits, (0.5, 0.95, 0.99))
+    server, clients, offline = (1000 * seconds / pairs for seconds in (one.server, one.clients, alone[1]))
+    print(
+        f"{name:>18}: {pairs / one.seconds:.0f} pairs a second, offline {pairs / alone[0]:.0f}, "
+        f"ratio {alone[0] / one.seconds:.2f}; ms p50 {p50:.1f}, p95 {p95:.1f}, p99 {p99:.1f}; "
+        f"processor ms a pair {server:.2f} + {clients:.2f}, offline {offline:.2f}; errors {len(one.errors)}; "
+        f"links unlike offline {100 * compute_difference(found, one.links):.2f}%",
+        flush=True,
+    )
+    print("".join(f"{error}\n" for error in one.errors[:3]), end="")
+
+
+def print_summary(name: str, rounds: list[tuple[Round, np.ndarray]]) -> None:
+    low, middle, high = np.quantile([alone[0] / one.seconds for one, alone in rounds], (0.25, 0.5, 0.75))
+    used = np.median([alone[1] / (one.server + one.clients) for one, alone in rounds])
+    waits = [wait for one, _ in rounds for wait in one.waits]
+    p50, p95, p99 = 1000 * np.quantile(waits, (0.5, 0.95, 0.99))
+    print(
+        f"{name:>18}: ratio {middle:.2f}, half of the rounds from {low:.2f} to {high:.2f}, "
+        f"of processor time {used:.2f}; ms p50 {p50:.1f}, p95 {p95:.1f}, p99 {p99:.1f}; "
+        f"errors {sum(len(one.errors) for one, _ in rounds)}"
+    )
+
+
 def main(options: argparse.Namespace) -> None:
-    golds = load("mtref", "dev")[: options.pairs]
-    pairs = [(" ".join(gold.source), " ".join(gold.target)) for gold in golds]
+    if os.environ.get("OPENBLAS_NUM_THREADS") != "1":  # as the command line sets it, also for offline rounds
+        os.environ["OPENBLAS_NUM_THREADS"] = "1"
+        os.execv(sys.executable, [sys.executable, *sys.argv])
+    golds = [
+        gold
+        for gold in load("mtref", "dev")
+        if not options.words or all(abs(len(side) - options.words) < 5 for side in (gold.source, gold.target))
+    ]
+    pairs = [(" ".join(gold.source), " ".join(gold.target)) for gold in golds[: options.pairs]]
+    if len(pairs) <= CACHED_PAIRS:
+        raise SystemExit(f"the server caches {CACHED_PAIRS} pairs; choose more than these, got {len(pairs)}")
     bodies = [json.dumps({"source": source, "target": target}).encode() for source, target in pairs]
     command = [sys.executable, "-m", "otalign", "serve", "--model", options.model, "--port", "0"]
     server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
@@ -137,27 +185,21 @@ def main(options: argparse.Namespace) -> None:
         align_offline(aligner, pairs[:64])  # warm-up
         # The last pairs, since the server caches some embeddings, which must not be requested soon.
         run_in_process(port, bodies[-64:], options.clients, 0)
-        ratios = []
+        rounds: dict[str, list[tuple[Round, np.ndarray]]] = {"served": [], "with bad requests": []}
         before, found = align_offline(aligner, pairs)
         for _ in range(options.rounds):
-            plain = run_in_process(port, bodies, options.clients, 0)
-            mixed = run_in_process(port, bodies, options.clients, options.bad_every)
+            served = []
+            for bad_every in (0, options.bad_every):
+                used = read_processor_time(server)
+                one = run_in_process(port, bodies, options.clients, bad_every)
+                served.append(one._replace(server=read_processor_time(server) - used))
             after, _ = align_offline(aligner, pairs)
             alone, before = (before + after) / 2, after
-            ratios.append((alone / plain.seconds, alone / mixed.seconds))
-            for name, one in (("served", plain), ("with bad requests", mixed)):
-                p50, p95, p99 = 1000 * np.quantile(one.waits, (0.5, 0.95, 0.99))
-                print(
-                    f"{name:>18}: {len(pairs) / one.seconds:.0f} pairs a second, "
-                    f"offline {len(pairs) / alone:.0f}, ratio {alone / one.seconds:.2f}; "
-                    f"ms p50 {p50:.0f}, p95 {p95:.0f}, p99 {p99:.0f}; errors {len(one.errors)}; "
-                    f"links unlike offline {100 * compute_difference(found, one.links):.2f}%",
-                    flush=True,
-                )
-                print("".join(f"{error}\n" for error in one.errors[:3]), end="")
-        for name, some in zip(("served", "with bad requests"), np.transpose(ratios), strict=True):
-            low, middle, high = np.quantile(some, (0.25, 0.5, 0.75))
-            print(f"{name:>18}: ratio {middle:.2f}, half of the rounds from {low:.2f} to {high:.2f}")
+            for name, one in zip(rounds, served, strict=True):
+                rounds[name].append((one, alone))
+                print_round(name, one, alone, found)
+        for name, some in rounds.items():
+            print_summary(name, some)
     finally:
         server.send_signal(signal.SIGINT)
         print(f"the server ended with {server.wait(30)}")
@@ -171,6 +213,7 @@ if __name__ == "__main__":
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--pairs", type=int, help="maximum number of pairs")
+    parser.add_argument("--words", type=int, help="only pairs with about so many words a side")
     parser.add_argument(
         "--bad-every", type=int, default=7, help="number of valid requests for each invalid one"
     )

@@ -88,6 +88,15 @@ def test_the_command_line_takes_no_web_framework_along():
     assert not modules_loaded_by("import otalign.cli") & {"fastapi", "uvicorn", "pydantic", "starlette"}
 
 
+def test_aligning_two_sentences_takes_only_what_runs_the_model_along(monkeypatch, tmp_path):
+    monkeypatch.setenv("OTALIGN_DATA", str(tmp_path))  # a path, which Typer would convert by Pydantic
+    align = (
+        "import sys; sys.exit = print; sys.argv = ['otalign', 'align', 'It rains.', 'It is raining.']; "
+        "from otalign.__main__ import main; main()"
+    )
+    assert modules_loaded_by(align) & HEAVY == {"onnxruntime", "safetensors", "tokenizers"}
+
+
 def our_imports(file: Path, inside_functions: bool = True) -> set[str]:
     """The parts of otalign that a file imports, by the names right below the package."""
     names, tree = [], ast.parse(file.read_text(encoding="utf-8"))

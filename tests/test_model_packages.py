@@ -34,7 +34,7 @@ def no_packages(monkeypatch, tmp_path) -> Path:
     site = tmp_path / "site"
     site.mkdir()
     monkeypatch.syspath_prepend(site)
-    found = "otalign.models.installed.distributions"
+    found = "otalign.models.installed.list_distributions"
     monkeypatch.setattr(found, lambda: distributions(path=[str(site)]))
     return site
 
@@ -109,7 +109,7 @@ def test_a_package_that_is_on_the_path_twice_is_found_once(install, no_packages,
 
     fill(install("otalign-legal", "legal = otalign_legal"))
     path = [str(no_packages)] * 2
-    monkeypatch.setattr("otalign.models.installed.distributions", lambda: distributions(path=path))
+    monkeypatch.setattr("otalign.models.installed.list_distributions", lambda: distributions(path=path))
     assert [model.name for model in list_models()] == ["small", "legal"]
 
 

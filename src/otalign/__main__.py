@@ -1,13 +1,19 @@
 """The program `otalign`, also run as `python -m otalign`."""
 
+import gc
 import os
 import signal
 import sys
+
+COLLECT_AFTER = 100_000  # new objects: Python's 700 are a hundred collections while a command is imported
 
 
 def main() -> None:
     """Run the command line; from the first import on, an interrupt ends it without a traceback."""
     _open_standard_streams()
+    gc.set_threshold(COLLECT_AFTER)
+    # Matrices of words are small: NumPy's threads would wait for each other, at the cost of the encoder's.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     interruptible = signal.getsignal(signal.SIGINT) is signal.default_int_handler
     if interruptible:  # nothing has been done yet, and an exception could end inside any library's import
         signal.signal(signal.SIGINT, lambda number, frame: os._exit(128 + number))
@@ -19,6 +25,8 @@ def main() -> None:
         run()
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
+    finally:
+        gc.freeze()  # else all objects are traversed once more at the exit
 
 
 def _open_standard_streams() -> None:

@@ -2,7 +2,6 @@
 
 import errno
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -49,7 +48,7 @@ def open_atomic(path: Path) -> Iterator[BinaryIO]:
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
     # Two processes may write the same file at once: Ray repeats a task that seems lost.
     name = os.fsdecode(os.fsencode(target.name)[:NAME_BYTES])
-    temporary = target.with_name(f"{TEMPORARY}{name}-{secrets.token_hex(4)}")
+    temporary = target.with_name(f"{TEMPORARY}{name}-{os.urandom(4).hex()}")
     try:
         with _name_file_in_errors(path, temporary), temporary.open("xb") as file:
             if before:

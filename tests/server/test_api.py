@@ -383,7 +383,7 @@ def test_what_a_client_that_hangs_up_asked_for_is_dropped(trained, monkeypatch):
                 content = json.dumps(body).encode()
                 head = "POST /v1/align HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
                 connection.sendall(f"{head}Content-Length: {len(content)}\r\n\r\n".encode() + content)
-                wait_until(lambda: queued(server) > 0)
+                wait_until(lambda: begun and queued(server) > 0)
             wait_until(lambda: queued(server) == 0)
         may.set()
         assert server.align({"source": "small", "target": "t"}).status == 200
@@ -425,7 +425,7 @@ def test_it_is_ready_when_it_is_warm_and_its_queue_has_room(trained, monkeypatch
             wait_until(lambda: queued(server) == 1)
             full = server.get("/readyz")
             is_problem(full, 503)
-            assert full.json["detail"] == "1 pairs are waiting already"
+            assert full.json["detail"] == "1 pairs are waiting already; try again later"
             may.set()
             assert [one.result().status for one in asked] == [200, 200]
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from dataclasses import replace
 
 import pytest
@@ -24,7 +25,8 @@ def ask(text: str) -> PairRequest:
 class Echo:
     """A worker that returns its requests once it is released, and records the batches."""
 
-    def __init__(self):
+    def __init__(self, answer=None):
+        self.answer = answer
         self.batches: list[list[str]] = []
         self.may = threading.Event()
         self.may.set()
@@ -33,14 +35,16 @@ class Echo:
         assert self.may.wait(10)
         texts = [ask.source for ask in asks]
         self.batches.append(texts)
+        if self.answer:
+            return self.answer(asks)
         if "fail" in texts:
             raise RuntimeError("broken")
         return [RequestError(422, "no") if text == "refuse" else text for text in texts]
 
 
-def run(work, scenario, waiting: int = 100):
+def run(work, scenario, waiting: int = 100, **options):
     async def main():
-        batches = RequestQueue(work, waiting)
+        batches = RequestQueue(work, waiting, **options)
         batches.start()
         try:
             return await asyncio.wait_for(scenario(batches), 20)
@@ -152,8 +156,10 @@ def test_a_large_request_that_is_given_up_ends_with_its_batch_and_frees_the_queu
         large = batches.submit([ask(f"L{k}") for k in range(20)])
         await asyncio.sleep(0.05)
         assert batches.waiting == 18
-        assert batches.full
+        with pytest.raises(RequestError, match="18 pairs are waiting"):
+            batches.check()
         large.cancel()
+        await asyncio.sleep(0)
         assert batches.waiting == 0
         small = batches.submit([ask("s")] * 3)
         echo.may.set()
@@ -162,6 +168,89 @@ def test_a_large_request_that_is_given_up_ends_with_its_batch_and_frees_the_queu
     run(echo, scenario, waiting=18)
     assert echo.batches[0] == ["L0", "L1"]
     assert {text for batch in echo.batches[1:] for text in batch} == {"s"}
+
+
+def test_a_request_that_comes_alone_is_begun_at_once():
+    async def scenario(batches):
+        await batches.submit([ask("warm")])
+        start = time.perf_counter()
+        for _ in range(100):
+            await batches.submit([ask("alone")])
+        return (time.perf_counter() - start) / 100
+
+    assert run(Echo(), scenario) < 0.002  # waiting for others to come would take longer
+
+
+def test_a_batch_that_cannot_take_all_takes_the_first_and_those_most_like_it(monkeypatch):
+    """The encoder reads inputs of one length together. Who was passed over is first in the next batch."""
+    monkeypatch.setattr(batching, "BATCH", 12)
+    echo = Echo()
+    echo.may.clear()
+
+    async def scenario(batches):
+        held = batches.submit([ask("x" * 12)])
+        await asyncio.sleep(0.05)
+        texts = ["aaa", "b" * 9, "cccc", "ddd", "e" * 8, "ff"]
+        waiting = [batches.submit([ask(text)]) for text in texts]
+        echo.may.set()
+        await asyncio.gather(held, *waiting)
+
+    run(echo, scenario)
+    assert echo.batches[1:] == [["aaa", "ddd", "cccc", "ff"], ["b" * 9, "e" * 8]]
+
+
+def test_a_request_that_would_wait_too_long_is_refused_at_once_and_told_when_to_come_back(monkeypatch):
+    monkeypatch.setattr(batching, "BATCH", 10)
+    pace = 0.05  # seconds for each pair
+
+    def work(asks):
+        time.sleep(pace * len(asks))
+        return [ask.source for ask in asks]
+
+    async def scenario(batches):
+        await asyncio.gather(*(batches.submit([ask("y" * 10)]) for _ in range(3)))  # the rate gets known
+        started, waits, refused = time.perf_counter(), [], []
+
+        async def client():
+            begin = time.perf_counter()
+            try:
+                await batches.submit([ask("z" * 10)])
+                waits.append(time.perf_counter() - begin)
+            except RequestError as error:
+                refused.append((time.perf_counter() - begin, error))
+
+        await asyncio.gather(*(client() for _ in range(100)))
+        assert 0.5 < time.perf_counter() - started < 5
+        assert waits
+        assert max(waits) < 2  # the bound of 0.5 seconds, and time for a slow machine
+        for delay, error in refused:
+            assert delay < 0.2
+            assert error.status_code == 503
+            assert int(error.headers["Retry-After"]) >= 1
+        assert len(waits) + len(refused) == 100
+        assert 5 <= len(waits) <= 20
+        assert await batches.submit([ask("again")]) == ["again"]
+
+    run(Echo(work), scenario, seconds=0.5)
+
+
+def test_a_small_request_is_not_refused_because_of_a_large_one(monkeypatch):
+    monkeypatch.setattr(batching, "BATCH", 10)
+
+    def work(asks):
+        time.sleep(0.05 * len(asks))
+        return [ask.source for ask in asks]
+
+    async def scenario(batches):
+        await asyncio.gather(*(batches.submit([ask("y" * 10)]) for _ in range(3)))
+        large = batches.submit([ask("L" * 10)] * 20)  # a second of work
+        await asyncio.sleep(0.05)
+        with pytest.raises(RequestError, match="would wait"):
+            await batches.submit([ask("M" * 10)] * 20)
+        assert await batches.submit([ask("s" * 10)]) == ["s" * 10]
+        assert not large.done()
+
+    run(Echo(work), scenario, seconds=0.5)
 
 
 def test_pairs_with_many_cells_or_a_small_epsilon_make_small_batches():

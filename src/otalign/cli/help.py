@@ -13,7 +13,9 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cache, partial
 from importlib import import_module
-from typing import Any, Literal, get_origin
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -40,7 +42,7 @@ class PanelCommand(TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters in the order of their panels."""
-        return sorted(_prepare_params(super().get_params(ctx)), key=_panel_order)
+        return sorted(_prepare_params(super().get_params(ctx), self.callback), key=_panel_order)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, in colours if standard output is a terminal."""
@@ -85,7 +87,7 @@ class PanelGroup(TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:
         """Return the parameters."""
-        return _prepare_params(super().get_params(ctx))
+        return _prepare_params(super().get_params(ctx), self.callback)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, in colours if standard output is a terminal."""
@@ -230,29 +232,41 @@ def _write_plain_help(command: Any, ctx: Any, formatter: Any) -> None:
     command.format_epilog(ctx, formatter)
 
 
-def _prepare_params(params: list[Any]) -> list[Any]:
+def _prepare_params(params: list[Any], command: Callable[..., Any] | None) -> list[Any]:
     """Let the help show no types of arguments and flags, and let values be converted only where needed."""
+    kinds = {} if command is None else _read_types(command)
     for param in params:
-        param.process_value = partial(_process_value, param)
+        param.process_value = partial(_process_value, param, kinds.get(param.name))
         if param.param_type_name == "argument" or param.is_flag:
             param.display_type_rich = lambda ctx: None
     return params
 
 
-def _process_value(param: Any, ctx: Any, value: Any) -> Any:
+def _read_types(command: Callable[..., Any]) -> dict[str, Any]:
+    """Return the type of each parameter of a command, without its declaration and None."""
+    types = {}
+    for name, parameter in inspect.signature(command).parameters.items():
+        kind = parameter.annotation
+        if get_origin(kind) is Annotated:
+            kind = get_args(kind)[0]
+        if get_origin(kind) in (Union, UnionType):
+            kind = next(one for one in get_args(kind) if one is not type(None))
+        types[name] = kind
+    return types
+
+
+def _process_value(param: Any, kind: Any, ctx: Any, value: Any) -> Any:
     """Let Typer convert only a value that needs it, since its first conversion imports Pydantic."""
-    kind = getattr(getattr(param, "type_descriptor", None), "annotation", None)
     several = param.multiple or param.nargs == -1
-    literal = get_origin(kind) is Literal and value == param.default
-    if value is None and kind is not None and not param.required:
+    if value is None and not param.required:
         value = () if several else None
     elif kind == list[str] and several and value:
         value = list(value)
-    elif not (
-        literal
-        or (kind in (str, int, float, bool) and type(value) is kind and value == param.default)
-        or (kind is str and type(value) is str)
-    ):
+    elif kind is Path and type(value) is str:
+        value = Path(value)
+    elif kind is type(value) is str or (type(value) is type(param.default) and value == param.default):
+        pass
+    else:
         return type(param).process_value(param, ctx, value)
     return value if param.callback is None else param.callback(ctx, param, value)
 

@@ -27,6 +27,10 @@ LIMITS = {  # option → field of `Limits` and help
     "max_pairs": ("pairs", "Maximum number of pairs in a request."),
     "max_body": ("body", "Largest request, in bytes."),
     "max_waiting": ("waiting", "Maximum number of pairs that wait, of all requests."),
+    "max_wait": (
+        "queue_seconds",
+        "Longest expected wait of a request for others, in seconds; a longer one is refused at once.",
+    ),
     "max_connections": ("connections", "Maximum number of open connections of a process."),
     "timeout": ("seconds", "Time until a request must be answered, in seconds."),
 }
@@ -47,8 +51,10 @@ def with_server_limits(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _build_limits(**given: Any) -> Limits:
-    if not 0 < given["timeout"] < math.inf:
-        raise ValueError(f"--timeout must be a positive number of seconds, got {given['timeout']:g}")
+    for name in ("timeout", "max_wait"):
+        if not 0 < given[name] < math.inf:
+            option = "--" + name.replace("_", "-")
+            raise ValueError(f"{option} must be a positive number of seconds, got {given[name]:g}")
     return Limits(**{LIMITS[name][0]: value for name, value in given.items()})
 
 

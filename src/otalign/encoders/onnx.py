@@ -3,6 +3,7 @@
 The folder holds `encoder.onnx`, whose metadata has name, layer, limit and padding, and `tokenizer.json`.
 """
 
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -53,6 +54,9 @@ class Onnx(Encoder):
         # A thread per batch is faster than all threads on one batch.
         options.intra_op_num_threads = 1
         self.at_once = threads or count_processors()
+        thread = ThreadPoolExecutor(1)  # both take long, and neither holds Python's lock
+        reading = thread.submit(Tokenizer.from_file, str(self.folder / TOKENIZER))
+        thread.shutdown(wait=False)
         try:
             _check_one_file(self.folder / MODEL)
             self.session = onnxruntime.InferenceSession(
@@ -67,7 +71,7 @@ class Onnx(Encoder):
                 f"{self.folder / MODEL} is not a valid otalign encoder: {describe(error, brief=True)}"
             ) from error
         try:
-            tokenizer = Tokenizer.from_file(str(self.folder / TOKENIZER))
+            tokenizer = reading.result()
         except Exception as error:  # tokenizers raises Exception itself
             raise ValueError(f"{self.folder / TOKENIZER} cannot be read: {error}") from error
         super().__init__(

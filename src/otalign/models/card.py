@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from hashlib import file_digest
 from pathlib import Path
-from statistics import mean
 from typing import Any, Self
 
 from otalign.alignment import LEVELS, Level
@@ -58,6 +57,8 @@ class Measured:
     @property
     def mean(self) -> float | None:
         """Mean F1 over all columns; None without any."""
+        from statistics import mean
+
         return mean(self.f1.values()) if self.f1 else None
 
     @property

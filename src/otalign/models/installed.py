@@ -1,16 +1,19 @@
 """The models that are installed, in this package and in those that register an entry point."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib.metadata import distributions
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import otalign
 from otalign.failures import describe
 from otalign.models.card import check_digests
 from otalign.settings import SETTINGS
 from otalign.suggestions import find_similar, suggest
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
 
 GROUP = "otalign.models"  # of entry points
 HOME = Path(__file__).parent
@@ -121,10 +124,17 @@ def _list_shipped() -> dict[str, InstalledModel]:
     }
 
 
+def list_distributions() -> "Iterable[Distribution]":
+    """Return all installed packages."""
+    from importlib.metadata import distributions  # it takes long, and the shipped models do without
+
+    return distributions()
+
+
 def _find_registered() -> Iterator[InstalledModel]:
     """Yield the models of other packages. What is installed may be damaged in any way."""
     packages: set[str] = set()
-    for distribution in distributions():
+    for distribution in list_distributions():
         try:
             if GROUP not in (distribution.read_text("entry_points.txt") or ""):
                 continue

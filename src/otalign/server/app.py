@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import asdict
 from typing import Annotated, TypeVar
 
-from fastapi import Body, Depends, FastAPI, Request, Response
+from fastapi import APIRouter, Body, FastAPI, Request, Response
 from fastapi.middleware.cors import CORSMiddleware
 from fastapi.responses import PlainTextResponse
 
@@ -15,6 +15,7 @@ import otalign
 from otalign.aligner import Aligner
 from otalign.server import errors, messages, page, reference
 from otalign.server.batching import RequestQueue
+from otalign.server.bodies import make_body_route
 from otalign.server.choices import Choices
 from otalign.server.guards import Guard
 from otalign.server.limits import Limits
@@ -81,7 +82,8 @@ class ServedAligner:
 
     def __init__(self, aligner: Aligner, limits: Limits) -> None:
         self.aligner, self.choices = aligner, Choices(aligner)
-        self.batches = RequestQueue(AlignmentWorker(aligner, limits.words), limits.waiting)
+        worker = AlignmentWorker(aligner, limits.words)
+        self.batches = RequestQueue(worker, limits.waiting, limits.queue_seconds)
 
     def describe(self, limits: Limits, other: str | None) -> messages.About:
         """Return what clients may know and choose."""
@@ -127,11 +129,12 @@ def _add_aligner_routes(
     in_schema = not prefix  # the API of a second aligner is the same, with its own settings
     RequestBody = messages.make_request_type(choices, limits)
 
-    @app.post(
+    router = APIRouter(route_class=make_body_route(RequestBody))
+
+    @router.post(
         f"{prefix}/v1/align",
         include_in_schema=in_schema,
         response_model=messages.OneAnswer | messages.ManyAnswers,
-        dependencies=[Depends(_check_content_type)],
     )
     async def align(
         request: Request,
@@ -151,6 +154,8 @@ def _add_aligner_routes(
             return Response(status_code=499)  # nobody receives it, but it is counted
         metrics.count_alignment(len(pairs), time.perf_counter() - start)
         return Response(messages.write_answer(body, choice, answers), media_type="application/json")
+
+    app.include_router(router)
 
     @app.get(f"{prefix}/v1/aligner", include_in_schema=in_schema, response_model_exclude_none=True)
     async def aligner_() -> messages.About:
@@ -218,15 +223,8 @@ class State:
             raise errors.RequestError(
                 503, "the aligner failed to align its first pair; the log has the reason"
             )
-        if any(one.batches.full for one in self.served):
-            raise errors.make_busy_problem(f"{self.waiting:,} pairs are waiting already", after=1)
-
-
-async def _check_content_type(request: Request) -> None:
-    content_type = request.headers.get("content-type", "")
-    if content_type.partition(";")[0].strip().lower() != "application/json":
-        got = f"got {content_type[:100]!r}" if content_type else "but there is none"
-        raise errors.RequestError(415, f"the content type must be application/json, {got}")
+        for one in self.served:
+            one.batches.check()
 
 
 async def _wait_for_answer(request: Request, answer: asyncio.Future[T]) -> T | None:

@@ -6,6 +6,7 @@ problem on the embeddings of its encoder, with the default settings.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from otalign.aligner import Aligner
@@ -29,6 +30,11 @@ class ServedChoice:
     problem: str
     settings: AnySettings
     aligner: Aligner
+
+    @cached_property
+    def header(self) -> dict[str, Any]:
+        """The fields of an answer that say how it was computed."""
+        return {"settings": self.settings.get_options(), "signature": self.aligner.signature}
 
     @property
     def slow(self) -> bool:

@@ -103,11 +103,6 @@ def add_handlers(app: FastAPI) -> None:
 
 def _make_validation_problem(error: RequestValidationError) -> RequestError:
     errors = error.errors()
-    if any(item["type"] == "json_invalid" for item in errors):
-        (item,) = errors
-        return RequestError(
-            400, f"The body is not JSON: {item['ctx']['error']} at character {item['loc'][-1]}."
-        )
     faults = [
         (item["msg"][:MAX_CHARACTERS], _make_pointer(item["loc"])[:MAX_CHARACTERS])
         for item in errors[:MOST_ERRORS]

@@ -15,6 +15,7 @@ class Limits:
         body: Bytes of a request.
         seconds: Seconds to answer a request, and for the client to read the answer.
         waiting: Pairs in the queue.
+        queue_seconds: Expected seconds to wait for others from which on a request is refused at once.
         connections: Open connections of one process.
         headers: Number of headers of a request.
         header_bytes: Bytes of the headers of a request, with its address.
@@ -28,6 +29,7 @@ class Limits:
     body: int = 1 << 20
     seconds: float = 30.0
     waiting: int = 1_024
+    queue_seconds: float = 5.0
     connections: int = 512
     headers: int = 100
     header_bytes: int = 1 << 14

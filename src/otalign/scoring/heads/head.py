@@ -48,7 +48,7 @@ class Head:
             file.write(save(arrays, {"head": self.name}))
 
 
-def draw_weights(random: np.random.Generator, rows: int, columns: int) -> np.ndarray:
+def draw_weights(random: "np.random.Generator", rows: int, columns: int) -> np.ndarray:
     """Draw the initial weights of a linear layer."""
     return random.normal(scale=(3 * rows) ** -0.5, size=(rows, columns)).astype(np.float32)
 

@@ -71,7 +71,7 @@ class TransportHead(Head):
     null_calibration: Array  # (3, levels)
 
     @classmethod
-    def initialize(cls, size: int, random: np.random.Generator, *, spelling: bool = True) -> Self:
+    def initialize(cls, size: int, random: "np.random.Generator", *, spelling: bool = True) -> Self:
         """Return a head with random weights."""
         levels = len(LEVELS)
 

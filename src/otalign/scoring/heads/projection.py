@@ -19,7 +19,7 @@ class ProjectionHead(Head):
     offset: Array  # (D,)
 
     @classmethod
-    def initialize(cls, size: int, random: np.random.Generator) -> Self:
+    def initialize(cls, size: int, random: "np.random.Generator") -> Self:
         """Return a head with random weights."""
         return cls(draw_weights(random, size, size), np.zeros(size, dtype=np.float32))
 
