@@ -1,17 +1,19 @@
 """Measure the aligner of the package: F1 on the test sets, speed and memory.
 
 python benchmarks/shipped.py quality --data corpora/ [--model FOLDER] [--write]
+python benchmarks/shipped.py levels --data corpora/ [--model FOLDER]
 python benchmarks/shipped.py calibration --data corpora/ [--model FOLDER]
 python benchmarks/shipped.py speed --data corpora/ [--model FOLDER]
 python benchmarks/shipped.py files --data corpora/ [--model FOLDER] [--pairs 800] [--rounds 6] [--threads 2]
 
 Quality is F1 of the sure links at the level S and of the possible links at S+P, with the aligner's own
 thresholds; `--write` writes it into the folder: into `measured.json`, with the digests of its files, and into
-its card. Calibration is the expected calibration error of the probabilities of links that are at least 0.01,
-and of nulls. Speed is the time of the command line for two sentences with warm caches, pairs a second on
-MTRef's dev set, and peak memory. Files are the pairs a second from a file of JSON lines to a shard of a
-folder, beside those of the encoder alone on the same batches, in turns, and the share of one in the other, by
-the clock and by the time of processors; as in the processes of `otalign align`, NumPy has one thread.
+its card. Levels are F1 of the sure and of the possible links at each level of the dev sets. Calibration is the
+expected calibration error of the probabilities of links that are at least 0.01, and of nulls. Speed is the time
+of the command line for two sentences with warm caches, pairs a second on MTRef's dev set, and peak memory.
+Files are the pairs a second from a file of JSON lines to a shard of a folder, beside those of the encoder alone
+on the same batches, in turns, and the share of one in the other, by the clock and by the time of processors; as
+in the processes of `otalign align`, NumPy has one thread.
 """
 
 import json
@@ -32,6 +34,7 @@ from benchmarks.vs_peers import make_encoder
 from experiments.columns import COLUMNS
 from experiments.supervised.reliability import measure_reliability
 from otalign import Aligner, models
+from otalign.alignment import LEVELS
 from otalign.engines import Folder, OutputFormat, Shard, ShardWork
 from otalign.io import load, read
 from otalign.metrics import count, scores
@@ -50,6 +53,20 @@ def measure_quality(folder: Path, data: Path | None, write: bool) -> None:
     print(f"{'mean':14} {100 * mean(f1.values()):.2f}")
     if write:
         models.write_measured(folder, f1)
+
+
+def measure_levels(folder: Path, data: Path | None) -> None:
+    aligner = Aligner.load(folder)
+    for corpus in ("msr-rte", "edinburgh++", "mtref", "wiki"):
+        golds = load(corpus, "dev", data)
+        found = {}
+        for links in LEVELS:
+            settings = aligner.settings.replace(links=links)
+            pairs = ((gold.source, gold.target) for gold in golds)
+            found[links] = list(replace(aligner, settings=settings).align_many(pairs))
+        for level in LEVELS if any(gold.possible for gold in golds) else LEVELS[:1]:
+            f1 = {links: 100 * scores(count(found[links], golds, level), ["f1"])["f1"] for links in LEVELS}
+            print(f"{corpus:12} {level:9} sure {f1['sure']:.2f}   possible {f1['possible']:.2f}", flush=True)
 
 
 def measure_calibration(folder: Path, data: Path | None) -> None:
@@ -124,7 +141,7 @@ def measure_files(folder: Path, data: Path | None, pairs: int, rounds: int, thre
 
 if __name__ == "__main__":
     parser = ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("quality", "calibration", "speed", "files"))
+    parser.add_argument("what", choices=("quality", "levels", "calibration", "speed", "files"))
     parser.add_argument("--model", type=Path, default=models.find_model(models.DEFAULT).folder)
     parser.add_argument("--data", type=Path)
     parser.add_argument("--write", action="store_true")
@@ -134,6 +151,8 @@ if __name__ == "__main__":
     options = parser.parse_args()
     if options.what == "quality":
         measure_quality(options.model, options.data, options.write)
+    elif options.what == "levels":
+        measure_levels(options.model, options.data)
     elif options.what == "calibration":
         measure_calibration(options.model, options.data)
     elif options.what == "files":
