@@ -89,7 +89,7 @@ function link(figures, keepPlaces = false) {
   }));
   moved.forEach(([figure, width], k) => place(figure, width, boxes[k]));
   for (const figure of figures) {
-    figure.querySelector(".links").replaceChildren(...strokesOf(figure.pair.links, figure.placed));
+    figure.querySelector(".links").replaceChildren(...strokesOf(figure.pair, figure.placed));
     if (figure.classList.contains("lit")) light(figure);
   }
 }
@@ -102,13 +102,14 @@ function place(figure, width, boxes) {
   const gutter = gutterOf(width);
   const widths = { source: boxes.source.map((one) => one.width), target: boxes.target.map((one) => one.width) };
   const linked = pair.basis ?? pair.links;
+  const least = NEAR + (hasLinkedNull(pair) ? SIGN : 0);
   const labels = [];
   figure.placed = { width, source: [], target: [] };
   let top = 0;
   breakLines(widths.source, widths.target, linked, GAP, width - gutter).forEach((line, number) => {
     const xs = placeLine(line, widths, pair, linked, width - gutter);
     const heights = SIDES.map((side) => Math.max(0, ...line[side].map((word) => boxes[side][word].height)));
-    const rowGap = line.source.length && line.target.length ? rowGapOf(line, xs, linked) : 0;
+    const rowGap = line.source.length && line.target.length ? Math.max(least, rowGapOf(line, xs, linked)) : 0;
     const tops = { source: top, target: top + heights[0] + rowGap };
     for (const [k, side] of SIDES.entries()) {
       line[side].forEach((word, at) => {
@@ -142,7 +143,13 @@ function rowGapOf(line, xs, linked) {
   const slants = linked
     .map(([i, j]) => Math.abs(xs.source[line.source.indexOf(i)] - xs.target[line.target.indexOf(j)]))
     .filter(Number.isFinite);
-  return Math.min(Math.max(NEAR, Math.max(0, ...slants) / 3), FAR);
+  return Math.min(Math.max(0, ...slants) / 3, FAR);
+}
+
+// Whether a word has a link beside the sign of a null, as in a comparison with gold.
+function hasLinkedNull({ links, sourceNulls, targetNulls }) {
+  const ends = [new Set(links.map(([i]) => i)), new Set(links.map(([, j]) => j))];
+  return [sourceNulls, targetNulls].some((nulls, k) => nulls.some(([place]) => ends[k].has(place)));
 }
 
 function labelOf(side, width, top, height) {

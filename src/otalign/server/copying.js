@@ -37,7 +37,7 @@ function pythonFor(address, body, token) {
   return [
     "import json, urllib.request",
     "",
-    `body = json.loads(${JSON.stringify(JSON.stringify(body))})`,
+    `body = ${JSON.stringify(body, null, 4)}`, // texts and numbers are written in Python as in JSON
     "request = urllib.request.Request(",
     `    ${JSON.stringify(address)},`,
     "    data=json.dumps(body).encode(),",
