@@ -41,6 +41,9 @@ function nameOf({ source, target, links, sourceNulls, targetNulls }) {
   );
 }
 
+// A sign alone would be taken for the punctuation around it.
+const quoted = (word) => (/\p{L}|\p{N}/u.test(word) ? word : `“${word}”`);
+
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 function sideOf(name, words, pair) {
@@ -68,7 +71,7 @@ function tell(word, pair) {
   for (const one of Object.keys(MARKS)) word.classList.toggle(one, verdict === one);
   word.querySelector(".sign")?.remove();
   if (nulls.has(word.place)) word.append(made("span", "sign", `∅${MARKS[verdict] ?? ""}`));
-  word.ariaLabel = `${pair[word.side][word.place]} ${told(pair, word.side, word.place).replaceAll("∅", "null")}`;
+  word.ariaLabel = `${quoted(pair[word.side][word.place])} ${told(pair, word.side, word.place).replaceAll("∅", "null")}`;
 }
 
 function update(figure, pair) {

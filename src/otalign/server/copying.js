@@ -26,10 +26,10 @@ function showSnippets(path, body) {
 }
 
 function curlFor(address, body, token) {
-  const quoted = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  const inShell = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
   const headers = ["content-type: application/json", ...(token ? [`authorization: Bearer ${token}`] : [])];
-  const options = headers.map((header) => `-H ${quoted(header)}`).join(" ");
-  return `curl -s ${quoted(address)} ${options} \\\n  -d ${quoted(JSON.stringify(body))}`;
+  const options = headers.map((header) => `-H ${inShell(header)}`).join(" ");
+  return `curl -s ${inShell(address)} ${options} \\\n  -d ${inShell(JSON.stringify(body))}`;
 }
 
 function pythonFor(address, body, token) {
