@@ -16,6 +16,7 @@ from otalign.alignment import Alignment
 from otalign.diff.matching import SentenceMatch
 from otalign.diff.vectors import cosines, sentence_vectors
 from otalign.encoders import Encoder
+from otalign.progress import Progress, no_progress
 from otalign.text.sentences import Document
 
 MAX_SENTENCES = 4  # in a gap, on either side
@@ -44,7 +45,11 @@ class _Letters(NamedTuple):
 
 
 def match_gaps(
-    old: Document, new: Document, matched: Sequence[SentenceMatch], aligner: Aligner
+    old: Document,
+    new: Document,
+    matched: Sequence[SentenceMatch],
+    aligner: Aligner,
+    progress: Progress = no_progress,
 ) -> list[SentenceMatch]:
     """Return matches of sentences that have none: 1-1, 1-2 or 2-1.
 
@@ -53,15 +58,15 @@ def match_gaps(
         new: The new text.
         matched: Matches so far.
         aligner: Aligner for their words.
+        progress: Function that is called with a description, the amount done, and the total.
     """
     gaps = list(_find_gaps(matched, len(old), len(new)))
     texts = [(_join(old, gap.old), _join(new, gap.new)) for gap in gaps]
     alignments = aligner.align_many(texts) if texts else ()
-    linked = [
-        match
-        for gap, alignment in zip(gaps, alignments, strict=True)
-        for match in _match_linked(gap, alignment, old, new)
-    ]
+    linked: list[SentenceMatch] = []
+    for number, (gap, alignment) in enumerate(zip(gaps, alignments, strict=True)):
+        progress("matching sentences", number, len(gaps))
+        linked += _match_linked(gap, alignment, old, new)
     return [
         match
         for match, near in zip(linked, _are_near(linked, old, new, aligner.encoder), strict=True)
