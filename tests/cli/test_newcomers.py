@@ -188,7 +188,9 @@ def test_one_pair_is_not_called_pairs(run, tmp_path):
 def test_an_interval_is_called_one(run, tmp_path):
     write([Alignment(("a",), ("b",), (Link(0, 0),))], tmp_path / "gold.tsv", "columns")
     (tmp_path / "a.txt").write_text("0-0\n")
-    assert b"95% confidence interval of F1: 100.0 to 100.0\n" in run("evaluate", "a.txt", "gold.tsv").stdout
+    said = run("evaluate", "a.txt", "gold.tsv", "--by", "length").stdout
+    assert b"95% confidence interval of F1: 100.0 to 100.0\n" in said
+    assert b"length 2: F1 100.0, 1 pair\n" in said
 
 
 @pytest.mark.parametrize(

@@ -90,6 +90,16 @@ def test_long_output_of_every_command_goes_to_the_pager(
         assert (shown.upper() if not more else shown) in text
 
 
+def test_a_line_of_prose_breaks_between_words_on_a_terminal_alone(monkeypatch):
+    text = 9 * "word-with-hyphens " + "end"
+    assert terminal.wrap(text) == text
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = terminal.wrap(text, "  ").splitlines()
+    assert all(len(line) <= 40 for line in lines)
+    assert all(line.startswith("  word-with-hyphens ") for line in lines[1:-1])
+
+
 def test_a_difference_reports_its_progress():
     reports = []
     old, new = ("He sings. It rains. We walk home.", "It snows a lot. He danced. They ride.")

@@ -228,6 +228,15 @@ def test_short_sentences_at_the_same_place_are_matched_by_their_words(old, new, 
     assert [passage.kind for passage in difference(old, new, SHIPPED)] == kinds
 
 
+def test_a_number_that_changed_is_seen_beside_a_negation():
+    found = difference("He did not pay 40 euros.", "He paid 45 euros.", SHIPPED)
+    pieces = [
+        (found.text(piece, "old"), piece.flag) for passage in found for piece in passage.pieces if piece.flag
+    ]
+    assert pieces == [("did not pay", "negation"), ("40", "number")]
+    assert (found.counts["number"], found.counts["negation"]) == (1, 1)
+
+
 def test_a_sentence_without_words_matches_nothing_by_them():
     found = difference("We met.\n\n* * *\n\nWe left.", "We met.\n\nLunch.\n\nWe left.", SHIPPED)
     assert found.counts["same"] == 2
