@@ -7,13 +7,13 @@ python benchmarks/shipped.py speed --data corpora/ [--model FOLDER]
 python benchmarks/shipped.py files --data corpora/ [--model FOLDER] [--pairs 800] [--rounds 6] [--threads 2]
 
 Quality is F1 of the sure links at the level S and of the possible links at S+P, with the aligner's own
-thresholds; `--write` writes it into the folder: into `measured.json`, with the digests of its files, and into
-its card. Levels are F1 of the sure and of the possible links at each level of the dev sets. Calibration is the
-expected calibration error of the probabilities of links that are at least 0.01, and of nulls. Speed is the time
-of the command line for two sentences with warm caches, pairs a second on MTRef's dev set, and peak memory.
-Files are the pairs a second from a file of JSON lines to a shard of a folder, beside those of the encoder alone
-on the same batches, in turns, and the share of one in the other, by the clock and by the time of processors; as
-in the processes of `otalign align`, NumPy has one thread.
+thresholds; `--write` writes it into the folder: into `measured.json`, with the digests of its files, and
+into its card. Levels are F1 of the sure and of the possible links at each level of the dev sets.
+Calibration is the expected calibration error of the probabilities of links that are at least 0.01, and of
+nulls. Speed is the time of the command line for two sentences with warm caches, pairs a second on MTRef's
+dev set, and peak memory. Files are the pairs a second from a file of JSON lines to a shard of a folder,
+beside those of the encoder alone on the same batches, in turns, and the share of one in the other, by the
+clock and by the time of processors; as in the processes of `otalign align`, NumPy has one thread.
 """
 
 import json

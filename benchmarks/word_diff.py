@@ -20,7 +20,7 @@ from otalign.diff import Difference, difference
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = [
     ("81ec118", "6be4f02", "SECURITY.md"),
-    ("6be4f02", "debc366", "CONTRIBUTING.md"),
+    ("6be4f02", "341d529", "CONTRIBUTING.md"),
     ("aa36b13", "7ad379a", "docs/score.md"),
 ]
 

@@ -126,7 +126,10 @@ def exported(tiny_model, shared_folder) -> Callable[..., Path]:
             with pytest.MonkeyPatch.context() as patch:
                 if int8:
                     use_graph(folder(kind, layer), patch)
-                assert "words compared with the original: " in export(original, path, int8=int8)
+                result = export(original, path, int8=int8)
+                bound = "(at least 0.9 is needed)" if int8 else "(at most 0.0001 is allowed)"
+                assert "words compared with the original, " in result
+                assert result.endswith(bound), result
 
         return shared_folder(f"exported-{kind}-{layer}{'-int8' if int8 else ''}", fill)
 

@@ -26,6 +26,7 @@ SENTENCES = {
     "source": "A woman in a red coat is selling fresh bread at the market.",
     "target": "At the market, a woman sells bread.",
 }
+BOTTOM = "document.querySelector('article:last-of-type').getBoundingClientRect().bottom"
 HOVERED = 'article:last-of-type .word[aria-label*=" – "]'  # the first linked word of the last pair
 
 
@@ -50,7 +51,7 @@ def take_report(browser: Browser, aligner: Aligner, folder: Path) -> None:
         with browser.page(960, 420) as dark:
             _open(dark, page, "dark")
             dark.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
-            dark.wait_for(f"document.querySelector('{HOVERED}')")
+            dark.wait_for(f"Math.abs({BOTTOM} - innerHeight) < 99 && document.querySelector('{HOVERED}')")
             dark.hover(HOVERED)
             dark.wait_for("document.querySelector('figure.lit')")
             dark.evaluate(REST)

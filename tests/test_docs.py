@@ -53,6 +53,21 @@ def test_links_to_files_lead_somewhere(page):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 
+def test_code_in_the_readme_fits_80_columns():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```.*?^```", text, flags=re.M | re.S)
+    assert [line for block in blocks for line in block.splitlines() if len(line) > 80] == []
+
+
+def test_commands_that_set_a_transport_problem_name_an_encoder():
+    own = re.compile(r"--(layer|tau|fraction|problem|epsilon|distortion) ")
+    for page in PAGES:
+        commands = page.read_text(encoding="utf-8").replace("\\\n", " ").splitlines()
+        for command in commands:
+            if re.match(r"(\$ )?otalign (align|evaluate|show) ", command) and own.search(command):
+                assert "--model " in command, f"{page.name}: {command}"
+
+
 def test_every_command_has_its_page_in_the_guide():
     navigation = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
     for command in ("align", "models", "show", "diff", "project", "serve", "evaluate", "tune", "train"):

@@ -1,13 +1,17 @@
 """Suggestions for names that were probably misspelled."""
 
 from collections.abc import Iterable
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
+from pathlib import PurePath
 
 CUTOFF = 0.7  # similarity of two names, as difflib computes it
+MOST = 5  # names that are compared closely
 
 
 def find_similar(name: str, names: Iterable[str]) -> str | None:
     """Return the most similar of some names, or None if none is similar enough.
+
+    Names must be similar without the dashes of an option and the suffix of a file, too.
 
     Args:
         name: The name that was given.
@@ -17,7 +21,13 @@ def find_similar(name: str, names: Iterable[str]) -> str | None:
         >>> find_similar("mtrf", ["msr-rte", "mtref"])
         'mtref'
     """
-    return next(iter(get_close_matches(name, list(names), 1, CUTOFF)), None)
+    close = get_close_matches(name, list(names), MOST, CUTOFF)
+    core = _strip(name)
+    return next((one for one in close if SequenceMatcher(None, core, _strip(one)).ratio() >= CUTOFF), None)
+
+
+def _strip(name: str) -> str:
+    return PurePath(name).stem.lstrip("-")
 
 
 def suggest(name: str, names: Iterable[str]) -> str:

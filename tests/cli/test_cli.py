@@ -69,7 +69,7 @@ def test_a_bad_line_stops_the_conversion_and_leaves_no_file(run, tmp_path):
         ),
         (
             ("convert", "gold.tsv", "--from", "multimwa", "--to", "jsonl"),
-            "give a file to read and 1 to write",
+            "give a file to read and one to write",
         ),
         (
             ("convert", "none.tsv", "--from", "multimwa", "x", "--to", "jsonl"),

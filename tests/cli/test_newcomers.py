@@ -145,6 +145,11 @@ def test_links_with_weights_are_read(tmp_path):
         (("algin", "a", "b"), "there is no command algin; did you mean align?"),
         (("align", "a", "b", "--format", "jsnl"), "got 'jsnl'; did you mean jsonl?"),
         (("show", "x.parquet"), "there is no file or corpus x.parquet"),
+        (("align", "nofile.txt"), "there is no file or corpus nofile.txt; the corpora are"),
+        (("align", "--bogus", "a", "b"), "there is no option --bogus; see otalign align --help"),
+        (("serve", "--port", "abc"), "--port must be an integer, got abc"),
+        (("serve", "--port", "99999"), "--port must be 65535 or less, got 99999"),
+        (("align", "a", "b", "--threshold", "x"), "--threshold must be a number, got x"),
         (("convert", "none.txt", "--from", "pharaoh", "x", "--to", "talp"), "there is no file none.txt"),
         (
             ("align", "a b", "c d", "-o", "x.jsonl", "--format", "talp"),
@@ -163,13 +168,16 @@ def test_links_with_weights_are_read(tmp_path):
 )
 def test_mistakes_are_met_with_what_to_do(run, tmp_path, arguments, message):
     (tmp_path / "links.txt").write_text("0-0\n")
+    (tmp_path / "final.txt").write_text("a text\n")
     (tmp_path / "gold.tsv").write_text("a b\tc d\t0-0\n")
     (tmp_path / "no-target.jsonl").write_text('{"source": "a"}\n')
     (tmp_path / "beyond.jsonl").write_text('{"source": "Ann", "target": "Ann", "spans": [[0, 9, "PER"]]}\n')
-    said = run(*arguments, rc=2).stderr.decode()
+    done = run(*arguments, rc=2)
+    said = done.stderr.decode()
     assert message in said
     assert "Errno" not in said
     assert said.count("\n") == 1
+    assert done.stdout == b""
 
 
 def test_one_pair_is_not_called_pairs(run, tmp_path):
@@ -180,7 +188,9 @@ def test_one_pair_is_not_called_pairs(run, tmp_path):
 def test_an_interval_is_called_one(run, tmp_path):
     write([Alignment(("a",), ("b",), (Link(0, 0),))], tmp_path / "gold.tsv", "columns")
     (tmp_path / "a.txt").write_text("0-0\n")
-    assert b"95% confidence interval of F1: 100.0 to 100.0\n" in run("evaluate", "a.txt", "gold.tsv").stdout
+    said = run("evaluate", "a.txt", "gold.tsv", "--by", "length").stdout
+    assert b"95% confidence interval of F1: 100.0 to 100.0\n" in said
+    assert b"length 2: F1 100.0, 1 pair\n" in said
 
 
 @pytest.mark.parametrize(

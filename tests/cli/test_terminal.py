@@ -11,6 +11,8 @@ import pytest
 from otalign.cli import terminal
 from otalign.cli.terminal import show_activity, with_progress
 from otalign.diff import difference
+from otalign.gold import Gold
+from otalign.io import CORPORA, write
 from tests.diff.toy_aligner import make_toy_aligner
 
 
@@ -66,6 +68,7 @@ def test_short_work_shows_no_bar(show):
         (("evaluate", "links.txt", "gold.tsv"), 0, "recall"),
         (("models",), 0, "layer"),
         (("models", "small"), 0, "licence"),
+        (("corpus", "stats", "newsela", "--data", "."), 0, "phrase share"),
     ],
 )
 def test_long_output_of_every_command_goes_to_the_pager(
@@ -73,6 +76,9 @@ def test_long_output_of_every_command_goes_to_the_pager(
 ):
     (tmp_path / "links.txt").write_text("0-0\n")
     (tmp_path / "gold.tsv").write_text("a b\tc d\t0-0\n")
+    newsela = tmp_path / CORPORA["newsela"].files["test"][0]
+    newsela.parent.mkdir(parents=True)
+    write([Gold(("a", "b"), ("c", "d"), frozenset({(0, 0)}))], newsela, "multimwa")
     for more in ((), ("--no-pager",)):
         screen, device = pty.openpty()
         asked = command(*arguments, *more)
@@ -82,6 +88,16 @@ def test_long_output_of_every_command_goes_to_the_pager(
         text = os.read(screen, 1 << 16).decode(errors="replace")
         os.close(screen)
         assert (shown.upper() if not more else shown) in text
+
+
+def test_a_line_of_prose_breaks_between_words_on_a_terminal_alone(monkeypatch):
+    text = 9 * "word-with-hyphens " + "end"
+    assert terminal.wrap(text) == text
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    lines = terminal.wrap(text, "  ").splitlines()
+    assert all(len(line) <= 40 for line in lines)
+    assert all(line.startswith("  word-with-hyphens ") for line in lines[1:-1])
 
 
 def test_a_difference_reports_its_progress():

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from otalign import Aligner
 from otalign.diff import Difference, Passage, Piece, difference
 from otalign.diff.difference import KINDS
 from otalign.text.sentences import Document, document, split_lines
@@ -13,6 +14,7 @@ from otalign.text.words import tokenize
 from tests.diff.toy_aligner import NEW, OLD, make_toy_aligner
 
 ALIGNER = make_toy_aligner()
+SHIPPED = Aligner.load(threads=1)
 FOUND = difference(OLD, NEW, ALIGNER)
 
 SENTENCES = (
@@ -189,9 +191,55 @@ def test_a_sentence_a_line_is_compared_by_lines():
     ]
 
 
-def test_strangers_are_gone_and_new_however_few_they_are():
-    found = difference("Two boats sank.", "My aunt bakes bread.", ALIGNER)
-    assert [passage.kind for passage in found] == ["gone", "new"]
+STRANGERS = [
+    ("Two boats sank.", "My aunt bakes bread."),
+    ("It rained. We left.", "The president signed the law."),
+]
+
+
+@pytest.mark.parametrize(("old", "new"), STRANGERS)
+def test_strangers_are_gone_and_new_however_few_they_are(old, new):
+    for aligner in (ALIGNER, SHIPPED):
+        assert {passage.kind for passage in difference(old, new, aligner)} == {"gone", "new"}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "kinds"),
+    [
+        (
+            "He did not pay 40 euros. The shop closed.",
+            "He paid 45 euros; the store closed.",
+            ["joined"],
+        ),
+        ("She was tired. She went home early.", "As she was exhausted, she left early.", ["joined"]),
+        (
+            "Tickets are sold at the desk, and the ferry leaves from the pier.",
+            "Buy tickets at the counter. The boat departs from the jetty.",
+            ["split"],
+        ),
+        (
+            "We met. The plan failed. Nobody was surprised. We left.",
+            "We met. The plan did not work, which surprised no one. We left.",
+            ["same", "joined", "same"],
+        ),
+    ],
+)
+def test_short_sentences_at_the_same_place_are_matched_by_their_words(old, new, kinds):
+    assert [passage.kind for passage in difference(old, new, SHIPPED)] == kinds
+
+
+def test_a_number_that_changed_is_seen_beside_a_negation():
+    found = difference("He did not pay 40 euros.", "He paid 45 euros.", SHIPPED)
+    pieces = [
+        (found.text(piece, "old"), piece.flag) for passage in found for piece in passage.pieces if piece.flag
+    ]
+    assert pieces == [("did not pay", "negation"), ("40", "number")]
+    assert (found.counts["number"], found.counts["negation"]) == (1, 1)
+
+
+def test_a_sentence_without_words_matches_nothing_by_them():
+    found = difference("We met.\n\n* * *\n\nWe left.", "We met.\n\nLunch.\n\nWe left.", SHIPPED)
+    assert found.counts["same"] == 2
 
 
 def test_repeated_sentences_stay_in_their_order():

@@ -1,5 +1,7 @@
 """The page of a difference in a real browser: steps, keys, filter, both views, sizes and printing."""
 
+import re
+
 import pytest
 
 from otalign.diff import difference
@@ -95,8 +97,10 @@ def test_both_versions_are_read_side_by_side(opened):
         read = opened.evaluate(
             f"{cells}.map(cell => {{ cell = cell.cloneNode(true);"
             " cell.querySelectorAll('small').forEach(note => note.remove());"
-            " return cell.textContent.replace(/\\s+/g, ''); })"
+            " return cell.textContent; })"
         )
+        assert not any(re.search(r"\s[.,;]", one) for one in read)
+        read = ["".join(one.split()) for one in read]
         last = text.split("\n\n")[-1].split(". ")[0]
         assert any(sentence.startswith("".join(last.split())) for sentence in read)
     ids = opened.evaluate("[...document.querySelectorAll('[id]')].map(element => element.id)")

@@ -35,6 +35,20 @@ OVERLAPS = """(() => {
   return boxes.filter((one, k) => boxes.some((two, l) => k < l &&
     one.left < two.right - 0.5 && two.left < one.right - 0.5 &&
     one.top < two.bottom - 0.5 && two.top < one.bottom - 0.5)).length })()"""
+JUDGED = {
+    "source": [f"source{k}" for k in range(40)],
+    "target": [f"target{k}" for k in range(40)],
+    "links": [[k, (k + 20) % 40] for k in range(40)] + [[k, k] for k in range(0, 40, 3)],
+    "sourceNulls": [[k, "missed"] for k in range(0, 40, 2)],
+    "targetNulls": [[k, "wrong"] for k in range(0, 40, 2)],
+}
+HIDDEN_LABELS = """(() => {
+  const labels = [...document.querySelectorAll('.sign, .number')]
+    .map(label => [label, label.getBoundingClientRect()]);
+  return labels.flatMap(([label, one], k) => labels.slice(k + 1)
+    .filter(([other, two]) => one.left < two.right - 2 && two.left < one.right - 2 &&
+      one.top < two.bottom - 4 && two.top < one.bottom - 4)
+    .map(([other]) => `${label.textContent} over ${other.textContent}`)) })()"""
 PLACES = "document.querySelector('figure').words.{}.map(word => word.getBoundingClientRect().x)"
 
 
@@ -99,6 +113,18 @@ def test_seventy_words_a_side_are_legible(draw, width):
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert page.evaluate(OVERLAPS) == 0
     assert page.evaluate("parseFloat(getComputedStyle(document.querySelector('.word')).fontSize)") >= 14
+
+
+def test_numbers_do_not_hide_each_other_nor_the_signs_of_nulls(draw):
+    page = draw(JUDGED, 1280)
+    assert page.evaluate("document.querySelectorAll('.number').length") > 40
+    assert page.evaluate(HIDDEN_LABELS) == []
+
+
+def test_a_sign_reads_from_left_to_right_in_every_script(draw):
+    page = draw(ARABIC | {"links": [], "sourceNulls": [[0, "wrong"]], "targetNulls": [[0, "wrong"]]}, 800)
+    directions = "[...document.querySelectorAll('.sign')].map(one => getComputedStyle(one).direction)"
+    assert page.evaluate(directions) == ["ltr", "ltr"]
 
 
 def test_each_side_has_its_own_direction(draw):

@@ -109,6 +109,41 @@ def test_each_letter_is_taken_from_a_font_that_has_it():
     assert {tuple(text.get_fontfamily()) for text in ax.texts if text.get_text() == "old"} == {tuple(fonts)}
 
 
+def make_font(family: str, letters: str, path: Path) -> None:
+    """Write a font in which each of some letters is a square."""
+    from fontTools.fontBuilder import FontBuilder
+    from fontTools.pens.ttGlyphPen import TTGlyphPen
+
+    pen = TTGlyphPen(None)
+    pen.moveTo((100, 0))
+    for corner in ((100, 800), (900, 800), (900, 0)):
+        pen.lineTo(corner)
+    pen.closePath()
+    square, names = pen.glyph(), [".notdef", *(f"letter{k}" for k in range(len(letters)))]
+    font = FontBuilder(1000)
+    font.setupGlyphOrder(names)
+    font.setupCharacterMap({ord(letter): name for letter, name in zip(letters, names[1:], strict=True)})
+    font.setupGlyf(dict.fromkeys(names, square))
+    font.setupHorizontalMetrics(dict.fromkeys(names, (1000, 100)))
+    font.setupHorizontalHeader(ascent=800, descent=-200)
+    font.setupNameTable({"familyName": family, "styleName": "Regular"})
+    font.setupOS2()
+    font.setupPost()
+    font.save(path)
+
+
+@pytest.mark.parametrize("kind", ["arcs", "matrix"])
+@pytest.mark.parametrize("family", ["Noto Sans CJK JP", "Hiragino Sans", "Microsoft YaHei"])
+def test_letters_of_east_asia_come_from_an_installed_font(family, kind, tmp_path, monkeypatch):
+    from matplotlib.font_manager import fontManager
+
+    make_font(family, "彼は眠", tmp_path / "font.ttf")
+    monkeypatch.setattr(fontManager, "ttflist", list(fontManager.ttflist))
+    fontManager.addfont(tmp_path / "font.ttf")
+    mixed = Alignment(("He", "slept"), ("彼は", "眠"), (Link(0, 0), Link(1, 1)))
+    write_picture(mixed, tmp_path / "picture.png", kind)  # a letter without a font would be a warning
+
+
 def test_east_asian_words_stand_upright_below_a_matrix():
     mixed = Alignment(("He", "slept"), ("彼は", "slept", "眠"), (Link(0, 0), Link(1, 1)))
     (ax,) = figure(mixed, "matrix").axes

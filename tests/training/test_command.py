@@ -179,6 +179,14 @@ def test_an_aligner_that_was_exported_in_int8_is_trained_further(run, tmp_path, 
     assert (further.pairing, further.layer) == (first.pairing, 3)
 
 
+def test_installed_models_are_encoders_and_teachers_by_name(run, monkeypatch):
+    commands = []
+    monkeypatch.setattr("otalign.cli.train._Command.run", lambda command: commands.append(command))
+    run(*FILES, *QUICK, "--encoder", "small", "--teacher", "small", "-o", "mine")
+    (command,) = commands
+    assert [teacher.signature for teacher in command.teachers] == [Aligner.load("small").signature]
+
+
 def test_a_trained_aligner_can_be_suited_to_another_dev_set(run, tmp_path, monkeypatch, capsys):
     run(*FILES, *QUICK, "-o", "mine")
     tune = ["otalign", "tune", "dev.jsonl", "--from", "jsonl", "--model", "mine", "-o", "calibrate"]

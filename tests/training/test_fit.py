@@ -382,7 +382,7 @@ def test_an_exported_aligner_in_int8_is_smaller_and_close(out, folder, light, tm
     # The graph in float32, which takes seconds to make, is there already.
     monkeypatch.setattr("otalign.encoders.export.make_graph", lambda _: onnx.load(light / "encoder.onnx"))
     export(str(folder), tmp_path / "lighter", int8=True)
-    assert "words compared with the original: " in capsys.readouterr().out
+    assert "words compared with the original, " in capsys.readouterr().out
     sizes = [(place / "encoder.onnx").stat().st_size for place in (light, tmp_path / "lighter")]
     assert sizes[1] < sizes[0]
     lighter = Aligner.load(tmp_path / "lighter")

@@ -71,7 +71,7 @@ def convert(
         otalign convert source.txt target.txt --from parallel pairs.tsv --to tsv
     """
     if len(files) < 2:
-        raise ValueError(f"give a file to read and 1 to write, got {files[0]}")
+        raise ValueError(f"give a file to read and one to write, got {files[0]}")
     target_format = _choose_target(files[-1], target_format)
     written = len(FORMATS[target_format].write) if target_format in FORMATS else 1
     sources, targets = files[:-written], files[-written:]

@@ -10,10 +10,12 @@ from rich.table import Table
 from otalign.alignment import Level
 from otalign.cli.help import add_command, make_app
 from otalign.cli.options import AsJson, CorpusName, DataFolder, NoPager
-from otalign.cli.terminal import open_pager, show_activity
+from otalign.cli.terminal import open_pager, show_activity, wrap
 from otalign.gold import Gold
 from otalign.io import CORPORA, load
 from otalign.metrics import count
+
+INDENT = 13 * " "
 
 
 def list_corpora(as_json: AsJson = False) -> None:
@@ -30,7 +32,8 @@ def list_corpora(as_json: AsJson = False) -> None:
         print(json.dumps(fields, indent=2, ensure_ascii=False, allow_nan=False))
         return
     for name, corpus in CORPORA.items():
-        print(f"{name:13}{corpus.title}: {', '.join(corpus.files)}\n{'':13}{corpus.origin}")
+        print(f"{name:13}{corpus.title}: {', '.join(corpus.files)}")
+        print(wrap(INDENT + corpus.origin, INDENT))
 
 
 def stats(

@@ -29,7 +29,7 @@ from otalign.cli.options import (
 )
 from otalign.cli.panels import INPUT, OUTPUT, SCORING
 from otalign.cli.predictions import read_predictions
-from otalign.cli.terminal import open_pager, show_activity
+from otalign.cli.terminal import open_pager, show_activity, wrap
 from otalign.io import CORPORA, ReaderLimits
 from otalign.metrics import (
     MEASURES,
@@ -202,17 +202,19 @@ def _show(report: dict[str, Any], by: str | None, screen: Console) -> None:
         screen.print(f"95% confidence interval of F1: {interval}")
         screen.print(rest)
         for part in found.get("bins", ()):
-            span = f"{by} {part['low']:.3g} to {part['high']:.3g}"
+            edges = dict.fromkeys(f"{part[end]:.3g}" for end in ("low", "high"))  # one, if they are equal
+            span = f"{by} {' to '.join(edges)}"
             pairs = "1 pair" if part["pairs"] == 1 else f"{part['pairs']:,} pairs"
             screen.print(f"  {span}: F1 {_format_percent(part['f1'])}, {pairs}")
         screen.print()
     for result in report["comparisons"]:
         low, high = (100 * end for end in result["interval"].values())
-        screen.print(
+        comparison = (
             f"{result['system']} − {result['baseline']}: F1 {100 * result['difference']:+.1f} "
             f"({low:+.1f} to {high:+.1f}), p {result['p_bootstrap']:.4f} (bootstrap), "
             f"{result['p_randomisation']:.4f} (randomisation)"
         )
+        screen.print(wrap(comparison, "  "))
     screen.print(report["signature"])
 
 

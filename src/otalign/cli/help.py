@@ -32,6 +32,11 @@ FORMER = {  # values that options once had, and what to give today
 NO_OPTION = re.compile(r"no such option:? '?(?P<value>-[^ ']*)'?", re.IGNORECASE)
 NO_COMMAND = re.compile(r"no such command '(?P<value>[^']*)'", re.IGNORECASE)
 NO_CHOICE = re.compile(r"'(?P<value>[^:]*)' is not one of (?P<choices>.*)")
+# What a value must be, by the type of Pydantic's error.
+EXPECTED = {
+    **{"int_parsing": "an integer", "int_from_float": "an integer", "float_parsing": "a number"},
+    **{"greater_than_equal": "{ge} or more", "less_than_equal": "{le} or less"},
+}
 EXAMPLES = re.compile(r"^Examples?:", re.MULTILINE)
 # For all commands; the width is that of the help in a pipe, at most.
 CONTEXT = {"help_option_names": ["--help", "-h"], "max_content_width": 110}
@@ -206,6 +211,8 @@ def describe_usage_error(error: Any) -> str:
     param, context = getattr(error, "param", None), getattr(error, "ctx", None)
     message = " ".join(error.format_message().split()).rstrip(".")
     hint = f"see {context.command_path} --help" if context else ""
+    if param and (expected := _find_expected(error.__cause__)):
+        return f"{max(param.opts, key=len)} must be {expected}"
     if param and (choice := NO_CHOICE.search(message)):
         option = max(param.opts, key=len) if param.param_type_name == "option" else param.metavar
         hint = FORMER.get((option, choice["value"]), hint)
@@ -223,6 +230,14 @@ def describe_usage_error(error: Any) -> str:
     else:
         message = message[:1].lower() + message[1:].replace("Value error, ", "")
     return f"{message}; {hint}" if hint else message
+
+
+def _find_expected(cause: Any) -> str | None:
+    """Return what Pydantic expected of a value and what it got, if it has told so in a known way."""
+    for error in cause.errors(include_url=False) if hasattr(cause, "errors") else ():
+        if error["type"] in EXPECTED:
+            return f"{EXPECTED[error['type']].format(**error.get('ctx', {}))}, got {error['input']}"
+    return None
 
 
 def _write_plain_help(command: Any, ctx: Any, formatter: Any) -> None:

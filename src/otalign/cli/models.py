@@ -11,7 +11,7 @@ from rich.table import Table
 from otalign import models as installed
 from otalign.alignment import LEVELS
 from otalign.cli.options import AsJson, NoPager
-from otalign.cli.terminal import open_pager, show_activity
+from otalign.cli.terminal import open_pager, show_activity, wrap
 from otalign.failures import describe
 from otalign.models import InstalledModel, Measured, ModelCard
 
@@ -100,9 +100,9 @@ def _show(report: ModelReport, console: Console) -> None:
         console.print(f"{model.name}: from {model.origin}, cannot be used: {error}", markup=False)
         return
     facts = (f"{card.bytes / 1e6:.1f} MB", *card.languages, card.licence, f"from {model.origin}")
-    console.print(f"{model.name}: {', '.join(fact for fact in facts if fact)}", markup=False)
+    console.print(wrap(f"{model.name}: {', '.join(fact for fact in facts if fact)}"), markup=False)
     training = f", trained on {card.trained}" if card.trained else ""
-    console.print(f"{card.encoder} up to layer {card.layer}{training}", markup=False)
+    console.print(wrap(f"{card.encoder} up to layer {card.layer}{training}"), markup=False)
     if card.measured.mean is not None:
         console.print(f"test F1 as it is, mean {100 * card.measured.mean:.1f}")
         console.print(_make_table(card.measured))

@@ -198,8 +198,11 @@ def draw_alignments(
     from otalign.render.matrix import matrix as grid
     from otalign.render.terminal import LEGEND, draw, draw_legend, draw_rule
 
-    console.print(draw_legend(console.width, MATRIX_LEGEND if matrix else LEGEND), soft_wrap=True)
+    legend = draw_legend(console.width, MATRIX_LEGEND if matrix else LEGEND)
     for number, alignment, note, below in alignments:
+        if legend:  # not before the first can be read
+            console.print(legend, soft_wrap=True)
+            legend = None
         console.print("" if number is None else draw_rule(number, note, console.width))
         console.print((grid if matrix else draw)(alignment))
         if below:

@@ -117,8 +117,11 @@ def _load_method(options: AlignerOptions) -> Method:
 def _parse_record(line: Line, limits: ReaderLimits) -> ProjectionRecord:
     data = parse_json(line, EXPECTED)
     try:
-        if not isinstance(data, dict) or ("labels" in data) == ("spans" in data):
-            raise ValueError("not one of labels and spans")
+        if not isinstance(data, dict):
+            raise ValueError("no object")
+        if ("labels" in data) == ("spans" in data):
+            found = "both labels and spans" if "labels" in data else "neither labels nor spans"
+            raise ValueError(found)
         if "links" in data:
             made = ProjectionRecord(line, data, Alignment.from_dict(data), None)
         else:

@@ -5,6 +5,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import textwrap
 import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -76,6 +77,16 @@ def _make_console(tables: bool, **options: Any) -> "Console":
     if tables:
         console.width = max(console.width, WIDEST)
     return console
+
+
+def wrap(text: str, indent: str = "") -> str:
+    """Return a line, on a terminal wrapped between words, with an indent for the lines after the first."""
+    if not sys.stdout.isatty():
+        return text
+    width = shutil.get_terminal_size().columns
+    return textwrap.fill(
+        text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _find_pager() -> str:

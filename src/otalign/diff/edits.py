@@ -10,7 +10,7 @@ from itertools import groupby, pairwise
 from typing import Literal, NamedTuple
 
 from otalign.diff.difference import Fate
-from otalign.diff.wording import SpannedWord, differ_in_form, is_punctuation
+from otalign.diff.wording import SpannedWord, differ_in_form, find_flag, is_punctuation
 
 MAX_KEPT = 3  # kept words between edits that are merged
 MAX_SURPLUS = 4  # words that one side of a merged edit may have more than the other
@@ -191,7 +191,7 @@ def _absorb_punctuation(edits: Sequence[Edit]) -> list[Edit]:
 
 def _merge_regions(edits: Sequence[Edit]) -> list[Edit]:
     """Merge regions of edits that have few kept words between them."""
-    regions = [list(group) for _, group in groupby(edits, lambda edit: REGIONS[edit.fate])]
+    regions = [list(group) for _, group in groupby(edits, _get_region)]
     while True:
         gaps = [(_count_gap(regions, k), k) for k in range(1, len(regions) - 1) if _can_merge(regions, k)]
         if not gaps:
@@ -199,6 +199,12 @@ def _merge_regions(edits: Sequence[Edit]) -> list[Edit]:
         _, k = min(gaps)
         regions[k - 1 : k + 2] = [[_join([edit for region in regions[k - 1 : k + 2] for edit in region])]]
     return [edit for region in regions for edit in _simplify_region(region)]
+
+
+def _get_region(edit: Edit) -> str:
+    """Return the kind of region that an edit is in; a number for a number is one of its own, to be seen."""
+    in_place = edit.fate == "reworded" and len(edit.old) == len(edit.new) == 1
+    return "number" if in_place and find_flag(edit.old, edit.new) == "number" else REGIONS[edit.fate]
 
 
 def _count_gap(regions: Sequence[Sequence[Edit]], k: int) -> int:
@@ -210,7 +216,7 @@ def _can_merge(regions: Sequence[Sequence[Edit]], k: int) -> bool:
     before, kept, after = regions[k - 1 : k + 2]
     if any(edit.fate not in ("kept", "minor") for edit in kept):
         return False
-    if any(edit.fate not in EDITED for edit in (before[0], after[0])):
+    if any(_get_region(edit) != "edited" for edit in (before[0], after[0])):
         return False
     first, second, gap = _join(before), _join(after), _count_gap(regions, k)
     if {edit.unit for edit in before} & {edit.unit for edit in after}:

@@ -182,13 +182,14 @@ def _compare(original: Encoder, exported: Encoder, int8: bool) -> str:
     worst = float(abs(x - y).max())
     lengths = np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1)
     cosine = float((np.sum(x * y, axis=1) / lengths).mean())
-    figure = f"mean cosine {cosine:.4f}" if int8 else f"largest difference {worst:.1e}"  # what is checked
-    result = f"{len(x):,} words compared with the original: {figure}"
+    checked = (
+        f"mean cosine {cosine:.4f} (at least {ALIKE} is needed)"
+        if int8
+        else f"largest difference {worst:.1e} (at most {TOLERANCE:g} is allowed)"
+    )
+    result = f"{len(x):,} words compared with the original, {checked}"
     if not (cosine >= ALIKE if int8 else worst <= TOLERANCE):
-        needed = f"at least {ALIKE}" if int8 else f"at most {TOLERANCE:g}"
-        raise ValueError(
-            f"the exported encoder is too different ({result}, {needed} needed); nothing was written"
-        )
+        raise ValueError(f"the exported encoder is too different: {result}; nothing was written")
     return result
 
 

@@ -29,8 +29,9 @@ DPI = 200  # of PNG files
 # DejaVu Sans comes with matplotlib.
 FONTS = (
     *("DejaVu Sans", "Noto Sans", "Arial Unicode MS", "Segoe UI", "Arial"),
-    *("Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans JP", "Noto Sans SC", "Hiragino Sans", "PingFang SC"),
-    *("Yu Gothic", "Microsoft YaHei", "Malgun Gothic", "WenQuanYi Zen Hei", "Droid Sans Fallback"),
+    *("Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans JP", "Noto Sans SC", "Noto Sans KR", "IPAGothic"),
+    *("Hiragino Sans", "PingFang SC", "Heiti TC", "Apple SD Gothic Neo", "Yu Gothic", "MS Gothic", "SimHei"),
+    *("Microsoft YaHei", "Malgun Gothic", "WenQuanYi Zen Hei", "WenQuanYi Micro Hei", "Droid Sans Fallback"),
     *("Noto Sans Arabic", "Noto Sans Hebrew", "Noto Sans Devanagari", "Noto Sans Thai", "Noto Sans Symbols2"),
 )
 

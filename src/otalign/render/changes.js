@@ -88,7 +88,11 @@ function makeCell(passage, otherSide) {
   cell.dir = "auto";
   if (passage.matches(otherSide)) return cell;
   cell.append(passage.cloneNode(true));
-  for (const part of cell.querySelectorAll(otherSide)) part.remove();
+  for (const part of cell.querySelectorAll(otherSide)) {
+    const before = part.previousSibling; // a blank before a part belongs to it
+    if (before?.nodeType === Node.TEXT_NODE) before.data = before.data.replace(/ $/, "");
+    part.remove();
+  }
   return cell;
 }
 

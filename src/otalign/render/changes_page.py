@@ -46,12 +46,12 @@ COLOURS = {
     "flag": ("#8a1573", "#ff9be6"),
 }
 LEGEND = (
-    '<del title="removed">removed</del><ins title="added">added</ins>'
-    '<span><del class="reworded" title="now: new words">reworded</del>'
-    '<ins class="reworded" title="was: reworded">new words</ins></span>'
-    '<span><del class="minor" title="now: Minor">minor</del> '
-    '<ins class="minor" title="was: minor">Minor</ins></span>'
-    '<mark class="moved" title="moved">moved</mark>'
+    '<del title="removed">removed</del> <ins title="added">added</ins> '
+    '<span><del class="reworded" title="now: new words">reworded</del> '
+    '<ins class="reworded" title="was: reworded">new words</ins></span> '
+    '<span><del class="minor" title="now: Case">case</del> '
+    '<ins class="minor" title="was: case">Case, punctuation</ins></span> '
+    '<mark class="moved" title="moved">moved</mark> '
     '<span class="flag" title="the meaning changed">number, negation</span>'
 )
 
@@ -133,7 +133,7 @@ def _write_pointers(difference: Difference, numbered: Sequence[int]) -> Iterator
     for run in side_by_side([difference.passages[k] for k in numbered]):
         anchors = "".join(f'<span id="left-{numbered[k]}"></span>' for k in run.places)
         link = f'<a href="#change-{numbered[run.places[0]]}">{numbers(run.new)}</a>'
-        note = f"{anchors}{numbers(run.old)} moved to {link}"
+        note = f"{anchors}sentence{'s' * (len(run.old) > 1)} {numbers(run.old)} moved to {link}"
         yield f'<small class="note moved only-old" lang="en" data-kinds="moved">{note}</small>'
 
 

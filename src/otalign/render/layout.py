@@ -8,9 +8,9 @@ All lengths are in pixels. The width of a word depends on the reader's fonts, wh
 estimated from the kinds of letters, rather too wide than too narrow.
 """
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Literal
 from unicodedata import bidirectional, category, east_asian_width
 
@@ -35,8 +35,8 @@ NEAR, FAR = 52, 130  # between the rows of a line: the nearer, the steeper the l
 BETWEEN = 34  # between two lines
 BRACKET = 6  # height of a bracket
 LEAST_BEND = 20  # a link leaves its words in their direction for at least this length
-NUMBER = 13  # between two numbers of links
-BESIDE = 9  # between a number and a curve of the same links
+DIGIT = 8  # width of a digit of a number
+APART = 5  # between a number and another one, or a curve, at the same word
 
 NARROW = frozenset("ijlItfr.,:;'`|!()[]{}/\\-·’‘ ")
 BROAD = frozenset("mwMWGOQ@%&—…∅")
@@ -177,8 +177,10 @@ def _draw_links(
     pairs: Sequence[tuple[int, int]], lines: Sequence[LineRanges], words: dict[Side, list[PlacedWord]]
 ) -> tuple[Stroke, ...]:
     line_of = {side: [k for k, line in enumerate(lines) for _ in getattr(line, side)] for side in SIDES}
+    near = [(i, j) for i, j in pairs if line_of["source"][i] == line_of["target"][j]]
+    with_curve = {("source", i) for i, _ in near} | {("target", j) for _, j in near}
     strokes: list[Stroke] = []
-    labelled: Counter[tuple[Side, int]] = Counter()  # numbers at a run, by its first word
+    labelled: dict[tuple[Side, int], float] = {}  # where the numbers at a run end, by its first word
     count = 0
     for group in group_links(pairs):
         runs = {side: split_runs(getattr(group, side), line_of[side]) for side in SIDES}
@@ -187,15 +189,19 @@ def _draw_links(
         curves: list[Curve] = []
         hidden: list[Curve] = []
         for run, other in join_runs(runs["source"], runs["target"]):
-            start, end = _find_anchor(words["source"], run), _find_anchor(words["target"], other)
-            near = line_of["source"][run[0]] == line_of["target"][other[0]]
-            (curves if near else hidden).append(draw_curve(start, end))
+            curve = draw_curve(_find_anchor(words["source"], run), _find_anchor(words["target"], other))
+            together = line_of["source"][run[0]] == line_of["target"][other[0]]
+            (curves if together else hidden).append(curve)
+        count += far
+        half = DIGIT * len(str(count)) / 2
         labels: list[Point] = []
         for side, run in ends if far else ():
             x, y = _place_label(_find_anchor(words[side], run), side)
-            labels.append((x + NUMBER * labelled[side, run[0]] + BESIDE * bool(curves), y))
-            labelled[side, run[0]] += 1
-        count += far
+            is_beside = any((side, word) in with_curve for word in run)
+            end = labelled.get((side, run[0]), x if is_beside else -inf)
+            x = max(x, end + APART + half)
+            labels.append((x, y))
+            labelled[side, run[0]] = x + half
         brackets = tuple(_draw_bracket(words[side], run) for side, run in ends if len(run) > 1)
         number = count if far else None
         strokes.append(Stroke(group, tuple(curves), brackets, tuple(hidden), tuple(labels), number))

@@ -10,7 +10,7 @@ function partners(pair, side, place) {
 function told(pair, side, place) {
   const said = partners(pair, side, place).map(({ place, weight, verdict }) => {
     const notes = [weight === null ? null : weight.toFixed(2), verdict].filter(Boolean);
-    return `${pair[other[side]][place]} (${notes.join(", ")})`;
+    return `${quoted(pair[other[side]][place])} (${notes.join(", ")})`;
   });
   const verdict = new Map(pair[`${side}Nulls`]).get(place);
   if (verdict !== undefined) said.push(verdict ? `∅ (${verdict})` : "∅");
@@ -40,7 +40,7 @@ function lightWord(figure, word) {
   const strokes = figure.querySelectorAll(`.stroke[data-${word.side}~="${word.place}"]`);
   turnOff(figure);
   turnOn(figure, ...(word.side === "source" ? [[word.place], found] : [found, [word.place]]), strokes);
-  const text = `${pair[word.side][word.place]} ${told(pair, word.side, word.place)}`;
+  const text = `${quoted(pair[word.side][word.place])} ${told(pair, word.side, word.place)}`;
   showDetail(figure, words[word.side][word.place], text);
 }
 

@@ -41,6 +41,9 @@ function nameOf({ source, target, links, sourceNulls, targetNulls }) {
   );
 }
 
+// A sign alone would be taken for the punctuation around it.
+const quoted = (word) => (/\p{L}|\p{N}/u.test(word) ? word : `“${word}”`);
+
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 function sideOf(name, words, pair) {
@@ -68,7 +71,7 @@ function tell(word, pair) {
   for (const one of Object.keys(MARKS)) word.classList.toggle(one, verdict === one);
   word.querySelector(".sign")?.remove();
   if (nulls.has(word.place)) word.append(made("span", "sign", `∅${MARKS[verdict] ?? ""}`));
-  word.ariaLabel = `${pair[word.side][word.place]} ${told(pair, word.side, word.place).replaceAll("∅", "null")}`;
+  word.ariaLabel = `${quoted(pair[word.side][word.place])} ${told(pair, word.side, word.place).replaceAll("∅", "null")}`;
 }
 
 function update(figure, pair) {
@@ -89,7 +92,7 @@ function link(figures, keepPlaces = false) {
   }));
   moved.forEach(([figure, width], k) => place(figure, width, boxes[k]));
   for (const figure of figures) {
-    figure.querySelector(".links").replaceChildren(...strokesOf(figure.pair.links, figure.placed));
+    figure.querySelector(".links").replaceChildren(...strokesOf(figure.pair, figure.placed));
     if (figure.classList.contains("lit")) light(figure);
   }
 }
@@ -102,13 +105,14 @@ function place(figure, width, boxes) {
   const gutter = gutterOf(width);
   const widths = { source: boxes.source.map((one) => one.width), target: boxes.target.map((one) => one.width) };
   const linked = pair.basis ?? pair.links;
+  const least = NEAR + (hasLinkedNull(pair) ? SIGN : 0);
   const labels = [];
   figure.placed = { width, source: [], target: [] };
   let top = 0;
   breakLines(widths.source, widths.target, linked, GAP, width - gutter).forEach((line, number) => {
     const xs = placeLine(line, widths, pair, linked, width - gutter);
     const heights = SIDES.map((side) => Math.max(0, ...line[side].map((word) => boxes[side][word].height)));
-    const rowGap = line.source.length && line.target.length ? rowGapOf(line, xs, linked) : 0;
+    const rowGap = line.source.length && line.target.length ? Math.max(least, rowGapOf(line, xs, linked)) : 0;
     const tops = { source: top, target: top + heights[0] + rowGap };
     for (const [k, side] of SIDES.entries()) {
       line[side].forEach((word, at) => {
@@ -142,7 +146,13 @@ function rowGapOf(line, xs, linked) {
   const slants = linked
     .map(([i, j]) => Math.abs(xs.source[line.source.indexOf(i)] - xs.target[line.target.indexOf(j)]))
     .filter(Number.isFinite);
-  return Math.min(Math.max(NEAR, Math.max(0, ...slants) / 3), FAR);
+  return Math.min(Math.max(0, ...slants) / 3, FAR);
+}
+
+// Whether a word has a link beside the sign of a null, as in a comparison with gold.
+function hasLinkedNull({ links, sourceNulls, targetNulls }) {
+  const ends = [new Set(links.map(([i]) => i)), new Set(links.map(([, j]) => j))];
+  return [sourceNulls, targetNulls].some((nulls, k) => nulls.some(([place]) => ends[k].has(place)));
 }
 
 function labelOf(side, width, top, height) {

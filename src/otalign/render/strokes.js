@@ -6,8 +6,9 @@ const FAINTEST = 0.66; // the opacity of a link of weight 0, with which its cont
 const [THINNEST, THICKEST] = [1.2, 2.6]; // the widths of links of weight 0 and 1
 const BRACKET = 6; // pixels; the height of a bracket
 const LEAST_BEND = 20;
-const NUMBER = 13; // between two numbers at a word
-const BESIDE = 9; // between a number and a curve of the same links
+const SIGN = 16; // pixels; the height of a sign at a null, beyond which its links begin
+const LETTER = 8; // pixels; the width of a letter of a number
+const APART = 5; // between a number and another one, or a curve, at the same word
 
 function drawn(tag, attributes, ...children) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -16,13 +17,17 @@ function drawn(tag, attributes, ...children) {
   return element;
 }
 
-function strokesOf(links, places) {
+function strokesOf({ links, sourceNulls, targetNulls }, places) {
+  const nulls = { source: sourceNulls, target: targetNulls };
+  const signs = Object.fromEntries(SIDES.map((side) => [side, new Set(nulls[side].map(([place]) => place))]));
   const lineOf = { source: places.source.map(({ line }) => line), target: places.target.map(({ line }) => line) };
-  const labels = new Map(); // how many numbers are at a run, by its first word
+  const near = links.filter(([i, j]) => lineOf.source[i] === lineOf.target[j]);
+  const withCurve = { source: new Set(near.map(([i]) => i)), target: new Set(near.map(([, j]) => j)) };
+  const labels = new Map(); // where the numbers at a run end, by its first word
   let count = 0;
   return groupLinks(links).map((group) => {
     const runs = { source: splitRuns(group.source, lineOf.source), target: splitRuns(group.target, lineOf.target) };
-    const ends = ["source", "target"].flatMap((side) => runs[side].map((run) => endOf(side, run, places[side])));
+    const ends = SIDES.flatMap((side) => runs[side].map((run) => endOf(side, run, places[side], signs[side])));
     const far = new Set(ends.map(({ line }) => line)).size > 1;
     if (far) count += 1;
     const anchor = (side, run) => ends.find((end) => end.side === side && end.run === run);
@@ -30,8 +35,8 @@ function strokesOf(links, places) {
       curveBetween(anchor("source", run), anchor("target", other), group),
     );
     const brackets = ends.filter(({ run }) => run.length > 1).map((end) => bracketAt(end, group));
-    const shift = curves.some((curve) => !curve.classList.contains("far")) ? BESIDE : 0;
-    const numbers = far ? ends.map((end) => numberAt(end, shift, count, group, labels)) : [];
+    const isBeside = ({ side, run }) => run.some((word) => withCurve[side].has(word));
+    const numbers = far ? ends.map((end) => numberAt(end, isBeside(end), count, group, labels)) : [];
     const marks = group.verdict in MARKS && !far ? [markOn(curves[0], group.verdict)] : [];
     const stroke = drawn("g", { class: "stroke", ...named(group) }, ...curves, ...brackets, ...numbers, ...marks);
     return Object.assign(stroke, { group });
@@ -40,11 +45,12 @@ function strokesOf(links, places) {
 
 const named = ({ source, target }) => ({ "data-source": source.join(" "), "data-target": target.join(" ") });
 
-function endOf(side, run, places) {
+function endOf(side, run, places, signs) {
   const boxes = run.map((word) => places[word]);
   const [left, right] = [Math.min(...boxes.map((box) => box.left)), Math.max(...boxes.map((box) => box.right))];
   const lowest = Math.max(...boxes.map((box) => box.bottom));
-  const [edge, outwards] = side === "source" ? [lowest, 1] : [boxes[0].top, -1];
+  const [border, outwards] = side === "source" ? [lowest, 1] : [boxes[0].top, -1];
+  const edge = border + outwards * (run.some((word) => signs.has(word)) ? SIGN : 0);
   const y = run.length > 1 ? edge + outwards * BRACKET : edge;
   return { side, run, line: boxes[0].line, left, right, edge, outwards, x: (left + right) / 2, y };
 }
@@ -70,11 +76,15 @@ function bracketAt({ left, right, edge, y }, group) {
   return drawn("path", { class: `bracket ${group.verdict ?? ""}`, d, ...lookOf(group) });
 }
 
-function numberAt({ side, run, x, y, outwards }, shift, count, group, labels) {
+function numberAt({ side, run, x, y, outwards }, isBeside, count, group, labels) {
   const key = `${side} ${run[0]}`;
-  labels.set(key, (labels.get(key) ?? -1) + 1);
-  const place = { x: x + shift + NUMBER * labels.get(key), y: outwards > 0 ? y + 13 : y - 4 };
-  return drawn("text", { class: `number ${group.verdict ?? ""}`, ...place }, `${count}${MARKS[group.verdict] ?? ""}`);
+  const text = `${count}${MARKS[group.verdict] ?? ""}`;
+  const half = (LETTER * text.length) / 2;
+  const end = labels.get(key) ?? (isBeside ? x : -Infinity);
+  const middle = Math.max(x, end + APART + half);
+  labels.set(key, middle + half);
+  const place = { x: middle, y: outwards > 0 ? y + 13 : y - 4 };
+  return drawn("text", { class: `number ${group.verdict ?? ""}`, ...place }, text);
 }
 
 function markOn({ middle: [x, y] }, verdict) {

@@ -27,7 +27,7 @@ const MOST_NAMED = 12; // null words of a sentence that are named; the drawing s
 
 function listNulls(words, places, side) {
   if (!places.length) return [];
-  const shown = places.slice(0, MOST_NAMED).map((k) => (/\p{L}|\p{N}/u.test(words[k]) ? words[k] : `“${words[k]}”`));
+  const shown = places.slice(0, MOST_NAMED).map((k) => quoted(words[k]));
   const rest = places.length - shown.length;
   return [`${shown.join(", ")}${rest > 0 ? ` and ${rest} more` : ""} (${side})`];
 }

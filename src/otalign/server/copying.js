@@ -26,10 +26,10 @@ function showSnippets(path, body) {
 }
 
 function curlFor(address, body, token) {
-  const quoted = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
+  const inShell = (text) => `'${text.replaceAll("'", String.raw`'\''`)}'`;
   const headers = ["content-type: application/json", ...(token ? [`authorization: Bearer ${token}`] : [])];
-  const options = headers.map((header) => `-H ${quoted(header)}`).join(" ");
-  return `curl -s ${quoted(address)} ${options} \\\n  -d ${quoted(JSON.stringify(body))}`;
+  const options = headers.map((header) => `-H ${inShell(header)}`).join(" ");
+  return `curl -s ${inShell(address)} ${options} \\\n  -d ${inShell(JSON.stringify(body))}`;
 }
 
 function pythonFor(address, body, token) {
@@ -37,7 +37,7 @@ function pythonFor(address, body, token) {
   return [
     "import json, urllib.request",
     "",
-    `body = json.loads(${JSON.stringify(JSON.stringify(body))})`,
+    `body = ${JSON.stringify(body, null, 4)}`, // texts and numbers are written in Python as in JSON
     "request = urllib.request.Request(",
     `    ${JSON.stringify(address)},`,
     "    data=json.dumps(body).encode(),",

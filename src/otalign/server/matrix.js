@@ -59,7 +59,7 @@ function lightCells(region, figureOf) {
     if (!pair) return;
     const [i, j] = pair;
     const { source, target: words, matrix } = region.answer;
-    lightPair(figure, i, j, `${source[i]} – ${words[j]}: ${matrix[i][j].toFixed(2)}`);
+    lightPair(figure, i, j, `${quoted(source[i])} – ${quoted(words[j])}: ${matrix[i][j].toFixed(2)}`);
   });
   region.addEventListener("pointerleave", () => figureOf() && turnOff(figureOf()));
 }

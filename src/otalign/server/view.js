@@ -87,7 +87,7 @@ function newView(prefix, page) {
     showFigure(said, keepPlaces);
     showMatrix(part("matrix"), said);
     say(part("summary"), summaryOf(said));
-    say(part("notice"), said.language_warning ? `Note: ${said.language_warning}` : "");
+    say(part("notice"), said.language_warning ? `Note: ${said.language_warning}.` : "");
     say(part("state"), lost ? "The server answers again." : "");
     [wait, lost] = [1000, false];
     root.classList.remove("failed");

@@ -13,6 +13,7 @@ const ORDERS = {
   nulls: RANGES.nulls,
   length: RANGES.length,
 };
+const ASCENDING = ["number", "f1"]; // orders that are of more use from the least
 
 // What the controls say.
 function readControls(form) {

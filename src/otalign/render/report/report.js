@@ -64,7 +64,10 @@ function change(control) {
   arrange();
 }
 
-controls.addEventListener("input", ({ target }) => change(target));
+controls.addEventListener("input", ({ target }) => {
+  if (target.name === "sort") controls.elements.descending.checked = !ASCENDING.includes(target.value);
+  change(target);
+});
 controls.addEventListener("reset", () => setTimeout(() => change(null)));
 controls.addEventListener("submit", (event) => event.preventDefault());
 controls.addEventListener("click", ({ target }) => {

@@ -4,9 +4,10 @@ const BINS = 10;
 const MEASURES = ["f1", "precision", "recall"];
 
 function makeSummary() {
-  const heads = judged ? ["F1", "precision", "recall"] : ["links", "null words"];
-  if (judged) heads.push("pairs by F1");
-  const row = made("tr", "", ...["system", ...heads].map((text) => headed("col", text)));
+  const amounts = judged ? ["F1", "precision", "recall"] : ["links", "null words"];
+  const heads = [headed("col", "system"), ...amounts.map((text) => headed("col", text, "amount"))];
+  if (judged) heads.push(headed("col", "pairs by F1"));
+  const row = made("tr", "", ...heads);
   const table = made("table", "", made("thead", "", row), made("tbody", "", ...systems.map(summaryRow)));
   return made("div", "", table, made("p", "", noteOf()));
 }
@@ -17,14 +18,14 @@ function noteOf() {
   return scored + (systems.length > 1 ? "Filters and errors are those of the chosen system." : "");
 }
 
-function headed(scope, content) {
-  const head = made("th", "", content);
+function headed(scope, content, classes = "") {
+  const head = made("th", classes, content);
   head.scope = scope;
   return head;
 }
 
 function summaryRow(system, index) {
-  const cell = (text) => made("td", "number", text);
+  const cell = (text) => made("td", "amount", text);
   const cells = judged
     ? [...MEASURES.map((name) => cell(percent(system[name]))), made("td", "bars", histogram(index))]
     : [cell(system.links.toLocaleString("en")), cell(`${percent(system.nullRate)}%`)];
