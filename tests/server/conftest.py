@@ -15,7 +15,7 @@ from tests.server.page_driver import settled
 
 @pytest.fixture(scope="session")
 def untrained(exported) -> Aligner:
-    return Aligner.load(exported("bert", 2), threads=1)
+    return Aligner.load(exported("bert", 3), threads=1)
 
 
 @pytest.fixture(scope="session")
