@@ -179,6 +179,5 @@ def browser() -> "Iterator[Browser]":
 
 
 @pytest.fixture
-def page(browser: "Browser") -> "Iterator[Page]":
-    with browser.page() as page:
-        yield page
+def page(browser: "Browser") -> "Page":
+    return browser.shared_page()

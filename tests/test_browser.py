@@ -78,3 +78,21 @@ def test_pages_are_separate_and_pictures_are_taken(browser, tmp_path):
             page.screenshot(tmp_path / f"{name}.png", whole=name == "two")
     one, two = ((tmp_path / f"{name}.png").read_bytes() for name in ("one", "two"))
     assert [int.from_bytes(png[20:24]) for png in (one, two)] == [100, 3016]
+
+
+def test_the_shared_page_keeps_nothing_of_the_test_before(browser, tmp_path):
+    (tmp_path / "page.html").write_text(HTML)
+    kept = (
+        "[innerWidth, sessionStorage.kept ?? null, matchMedia('(prefers-color-scheme: dark)').matches,"
+        " document.querySelector('#a').matches(':hover'), history.length]"
+    )
+    for number, width in enumerate((360, 640)):
+        page = browser.shared_page(width, 300)
+        assert page.errors == page.requests == []
+        page.open(tmp_path / "page.html")
+        assert page.evaluate(kept) == [width, None, False, False, 2]  # the empty page and this one
+        page.emulate(prefers_color_scheme="dark")
+        page.hover("#a")
+        page.evaluate(f"sessionStorage.kept = 1; location.hash = 'next'; console.error({number})")
+        assert page.evaluate(kept) == [width, "1", True, True, 3]
+        assert page.errors == [str(number)]

@@ -12,7 +12,7 @@ from tests.cli.samples import SOURCE, TARGET
 def model(exported, tmp_path_factory):
     """The folder of an aligner with a fixed mean, so that links do not depend on the other pairs."""
     folder = tmp_path_factory.mktemp("aligner")
-    Aligner.load(exported("bert", 2)).fit_centre(zip(SOURCE, TARGET, strict=True)).save(folder)
+    Aligner.load(exported("bert", 3)).fit_centre(zip(SOURCE, TARGET, strict=True)).save(folder)
     return folder
 
 

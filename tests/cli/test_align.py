@@ -188,7 +188,7 @@ def test_every_option_of_the_aligner_is_taken(main, model, texts):
         (("a", "b", "--tau", "-1"), "--tau must be positive"),
         (("a", "b", "--cost", "xyz"), f"--cost must be one of {', '.join(get_args(Cost))}, got 'xyz'"),
         (("a", "b", "--threshold", "2"), "--threshold must be from 0 to 1, got 2"),
-        (("a", "b", "--layer", "3"), "--layer must be 2, at which"),
+        (("a", "b", "--layer", "2"), "--layer must be 3, at which"),
         (("a", "b", "--device", "cuda"), "--device must be 'cpu' for the exported encoder"),
         (("a", "b", "--colour"), "there is no option --colour; see otalign align --help"),
     ],
@@ -273,8 +273,8 @@ def test_short_work_shows_no_bar_and_links_are_drawn_on_a_terminal(command, comm
 
 
 def test_an_exported_aligner_is_an_aligner(main, texts, tmp_path, tiny_model, exported, monkeypatch):
-    Aligner.load(tiny_model("bert"), layer=2, threshold=0.3).save(tmp_path / "original")
-    use_graph(exported("bert", 2), monkeypatch)
+    Aligner.load(tiny_model("bert"), layer=3, threshold=0.3).save(tmp_path / "original")
+    use_graph(exported("bert", 3), monkeypatch)
     status, output, _ = main("export", "original", "-o", "light")
     assert (status, output.startswith(b"light: ")) == (0, True)
     (tmp_path / "new").mkdir()

@@ -22,10 +22,10 @@ from tests.encoders import tiny
 from tests.encoders.test_transformers import PAIRS
 
 KINDS = {
-    "bert": 2,
-    "mpnet": 3,
+    "bert": 3,
+    "mpnet": 2,
     "roberta": 0,
-}  # each at another layer: in the middle, the last, the embeddings
+}  # each at another layer: the last, in the middle, the embeddings
 each_kind = pytest.mark.parametrize("kind", KINDS)
 each_pairing = pytest.mark.parametrize("pairing", ["joint", "separate"])
 
@@ -65,7 +65,7 @@ def test_an_exported_encoder_says_what_it_is_and_takes_inputs_up_to_its_limit(ti
 
 def test_int8_is_smaller_and_close(tiny_model, exported):
     original = Transformers(str(tiny_model("bert")), KINDS["bert"], device="cpu")
-    made = load(exported("bert", 2, int8=True))
+    made = load(exported("bert", 3, int8=True))
     expected, found = (encoder.embed(PAIRS, "joint").vectors for encoder in (original, made))
     cosine = (expected * found).sum(1) / np.linalg.norm(expected, axis=1) / np.linalg.norm(found, axis=1)
     assert cosine.mean() > 0.99
@@ -74,7 +74,7 @@ def test_int8_is_smaller_and_close(tiny_model, exported):
 @each_pairing
 @pytest.mark.parametrize("int8", [False, True])
 def test_embeddings_do_not_depend_on_the_batch(exported, int8, pairing):
-    made, pairs = load(exported("bert", 2, int8)), [*PAIRS, *long_pairs(60), *PAIRS]
+    made, pairs = load(exported("bert", 3, int8)), [*PAIRS, *long_pairs(60), *PAIRS]
     together = made.embed(pairs, pairing)
     alone = np.concatenate(
         [made.embed([pair], pairing).vectors for pair in pairs if any(pair[0].words + pair[1].words)]
@@ -84,7 +84,7 @@ def test_embeddings_do_not_depend_on_the_batch(exported, int8, pairing):
 
 @pytest.mark.parametrize("int8", [False, True])
 def test_an_exported_encoder_holds_no_path_of_the_machine_that_made_it(exported, int8):
-    made = (exported("bert", 2, int8) / "encoder.onnx").read_bytes()
+    made = (exported("bert", 3, int8) / "encoder.onnx").read_bytes()
     assert b"stack_trace" not in made
     assert str(Path(otalign.__file__).parent).encode() not in made
 
@@ -96,7 +96,7 @@ def test_ranges_of_activations_are_constants_that_hold_what_was_observed(tiny_mo
     from otalign.encoders.quantization import find_activations, fix_ranges, observe_ranges, quantize_weights
 
     original = Transformers(str(tiny_model("bert")), KINDS["bert"], device="cpu")
-    graph = onnx.load(exported("bert", 2) / "encoder.onnx")
+    graph = onnx.load(exported("bert", 3) / "encoder.onnx")
     dynamic = quantize_weights(graph)
     activations = find_activations(dynamic)
     ranges = observe_ranges(graph, activations, calibration_feeds(original))
@@ -111,7 +111,7 @@ def test_ranges_of_activations_are_constants_that_hold_what_was_observed(tiny_mo
 def test_aligning_with_an_exported_encoder_takes_no_torch_along(exported):
     code = (
         "import sys; from otalign.aligner import Aligner; "
-        f"aligner = Aligner.load({str(exported('bert', 2))!r}, threads=1); "
+        f"aligner = Aligner.load({str(exported('bert', 3))!r}, threads=1); "
         "assert aligner.align('He bought a used car.', 'He purchased a car.').links; print(*sys.modules)"
     )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -123,7 +123,7 @@ def test_aligning_with_an_exported_encoder_takes_no_torch_along(exported):
 def test_what_is_no_exported_encoder_is_refused(exported, tmp_path):
     with pytest.raises(ValueError, match=r"no encoder\.onnx in .*otalign export"):
         Onnx(tmp_path)
-    torn = Path(shutil.copytree(exported("bert", 2), tmp_path / "torn"))
+    torn = Path(shutil.copytree(exported("bert", 3), tmp_path / "torn"))
     whole = (torn / "encoder.onnx").read_bytes()
     (torn / "encoder.onnx").write_bytes(whole[: len(whole) // 2])
     with pytest.raises(ValueError, match=r"encoder\.onnx is not a valid otalign encoder"):
@@ -140,7 +140,7 @@ def test_what_is_no_exported_encoder_is_refused(exported, tmp_path):
 def test_a_graph_without_what_export_says_of_it_is_refused(exported, tmp_path):
     import onnx
 
-    other = Path(shutil.copytree(exported("bert", 2), tmp_path / "other"))
+    other = Path(shutil.copytree(exported("bert", 3), tmp_path / "other"))
     graph = onnx.load(other / "encoder.onnx")
     del graph.metadata_props[:]
     onnx.save(graph, other / "encoder.onnx")
@@ -149,11 +149,11 @@ def test_a_graph_without_what_export_says_of_it_is_refused(exported, tmp_path):
 
 
 def test_another_layer_or_device_than_was_exported_is_refused(exported):
-    assert load(exported("bert", 2), 2, device="cpu").layer == 2
-    with pytest.raises(ValueError, match=r"layer must be 2, at which .* was exported, got 1"):
-        load(exported("bert", 2), 1)
+    assert load(exported("bert", 3), 3, device="cpu").layer == 3
+    with pytest.raises(ValueError, match=r"layer must be 3, at which .* was exported, got 1"):
+        load(exported("bert", 3), 1)
     with pytest.raises(ValueError, match=r"device must be 'cpu' for the exported encoder .*, got 'cuda'"):
-        load(exported("bert", 2), device="cuda")
+        load(exported("bert", 3), device="cuda")
 
 
 def test_a_folder_that_is_in_use_is_not_written_to(tiny_model, tmp_path):
@@ -169,7 +169,7 @@ def test_a_folder_that_is_in_use_is_not_written_to(tiny_model, tmp_path):
 
 def test_what_is_not_the_original_is_not_written(tiny_model, exported, tmp_path, monkeypatch):
     def another(original, folder, int8, calibration):
-        shutil.copytree(exported("bert", 2), folder, dirs_exist_ok=True)
+        shutil.copytree(exported("bert", 3), folder, dirs_exist_ok=True)
 
     monkeypatch.setattr("otalign.encoders.export._write", another)
     original = Transformers(str(tiny_model("bert")), KINDS["bert"] - 1, device="cpu")
@@ -197,7 +197,7 @@ def test_a_model_with_tensors_in_other_files_is_refused(exported, tmp_path):
         tensor.data_location = 1
         tensor.external_data.add(key="location", value="data")
 
-    made = with_tensor(exported("bert", 2), outside, tmp_path / "made")
+    made = with_tensor(exported("bert", 3), outside, tmp_path / "made")
     shutil.move(tmp_path / "data", made / "data")
     with pytest.raises(
         ValueError, match=r"encoder\.onnx is not a valid otalign encoder: it has external data"
@@ -216,16 +216,16 @@ def test_a_location_that_is_a_mere_word_is_no_other_file(exported, tmp_path):
     def add_value(graph, _):
         graph.doc_string = "made in /home/allocation/location, a location"
 
-    assert load(with_tensor(exported("bert", 2), add_value, tmp_path / "made")).layer == 2
+    assert load(with_tensor(exported("bert", 3), add_value, tmp_path / "made")).layer == 3
 
 
 def test_numbers_that_are_not_finite_are_an_error(exported, tmp_path):
     def spoil(_, tensor):
         tensor.raw_data = np.full(len(tensor.raw_data) // 4, np.nan, np.float32).tobytes()
 
-    made = load(with_tensor(exported("bert", 2), spoil, tmp_path / "made"))
+    made = load(with_tensor(exported("bert", 3), spoil, tmp_path / "made"))
     with pytest.raises(
-        ValueError, match=r"the encoder bert.* returns numbers that are not finite at layer 2"
+        ValueError, match=r"the encoder bert.* returns numbers that are not finite at layer 3"
     ):
         made.embed(PAIRS, "joint")
 
@@ -235,11 +235,11 @@ def test_a_graph_with_other_inputs_is_refused(exported, tmp_path):
         graph.graph.input[0].name = "images"
 
     with pytest.raises(ValueError, match=r"encoder\.onnx is not a valid otalign encoder: "):
-        load(with_tensor(exported("bert", 2), rename, tmp_path / "made"))
+        load(with_tensor(exported("bert", 3), rename, tmp_path / "made"))
 
 
 def test_a_graph_that_cannot_be_run_is_an_error_of_ours(exported):
-    made = load(exported("bert", 2))
+    made = load(exported("bert", 3))
     ids = np.full((1, 4), 10**6)
     with pytest.raises(ValueError, match=r"encoder\.onnx cannot be run: .*") as raised:
         made.hidden(ids, np.ones_like(ids), np.zeros_like(ids))
@@ -247,7 +247,7 @@ def test_a_graph_that_cannot_be_run_is_an_error_of_ours(exported):
 
 
 def test_a_tokenizer_that_panics_is_an_error_of_ours(exported, tmp_path):
-    made = Path(shutil.copytree(exported("bert", 2), tmp_path / "made"))
+    made = Path(shutil.copytree(exported("bert", 3), tmp_path / "made"))
     data = json.loads((made / "tokenizer.json").read_text())
     data["post_processor"]["special_tokens"].pop("[SEP]")
     (made / "tokenizer.json").write_text(json.dumps(data))
@@ -273,7 +273,7 @@ def test_an_exported_encoder_can_be_restored_with_its_weights(tiny_model, export
 
 def test_an_encoder_exported_without_its_configuration_cannot_be_restored(exported, tmp_path):
     folder = tmp_path / "old"
-    shutil.copytree(exported("bert", 2), folder)
+    shutil.copytree(exported("bert", 3), folder)
     graph = onnx.load(folder / "encoder.onnx")
     onnx.helper.set_model_props(graph, {"name": "old"})
     onnx.save(graph, folder / "encoder.onnx")

@@ -93,7 +93,7 @@ class Loading:
 
 @pytest.fixture(scope="module")
 def int8(exported) -> Path:
-    return exported("bert", 2, int8=True)
+    return exported("bert", 3, int8=True)
 
 
 def write_inputs(folder: Path) -> dict[str, Iterable[TextPair]]:
@@ -132,7 +132,7 @@ def test_two_actors_one_of_them_and_the_reader_killed_lose_and_double_nothing(cl
 
 @pytest.mark.parametrize("centring", [True, None])
 def test_a_pair_has_the_same_links_through_ray_as_alone(cluster, exported, centring, tmp_path):
-    model, items = exported("bert", 2), ITEMS[: 2 * SIZE]
+    model, items = exported("bert", 3), ITEMS[: 2 * SIZE]
     form = OutputFormat("jsonl", phrases=True)
     work = ShardWork(Folder(tmp_path / "out", form), partial(load, model, centring=centring))
     align(items, work, {}, size=SIZE, ray=RayOptions())

@@ -23,7 +23,7 @@ SIZE = 16
 
 @pytest.fixture(scope="module")
 def model(exported) -> Path:
-    return exported("bert", 2)
+    return exported("bert", 3)
 
 
 def read_shards(folder: Path) -> list[Alignment]:

@@ -53,7 +53,7 @@ def drawn_pairs() -> list[dict]:
 @pytest.fixture(scope="session")
 def int8(exported) -> Path:
     """An encoder whose numbers depend on what is batched together; the aligner over it centres."""
-    return exported("bert", 2, int8=True)
+    return exported("bert", 3, int8=True)
 
 
 @pytest.fixture(scope="session")

@@ -293,31 +293,32 @@ def test_without_gold_nothing_is_said_of_it(page, tmp_path):
     assert page.errors == []
 
 
-def test_far_pairs_are_not_drawn_and_nothing_moves_by_itself(page, tmp_path):
+def test_far_pairs_are_not_drawn_and_nothing_moves_by_itself(browser, tmp_path):
     (tmp_path / "report.html").write_text(report([PAIRS[k % 6][0] for k in range(1_000)]), encoding="utf-8")
     observe = (
         "window.shift = 0; new PerformanceObserver(list => list.getEntries().forEach("
         "entry => { window.shift += entry.value })).observe({type: 'layout-shift', buffered: true})"
     )
-    page.send("Page.addScriptToEvaluateOnNewDocument", source=observe)
-    page.open(tmp_path / "report.html")
-    page.wait_for("document.querySelector('article .link')")
-    # Down and up by steps, then to places where nothing has been drawn yet, and up from there.
-    jumps = (300, 900, 1800, 900, 90_000, 89_500, 88_500, 140_000, 139_400)
-    for y in (*jumps, "document.documentElement.scrollHeight"):
-        page.evaluate(f"scrollTo(0, {y})")
-        frame(page)
-        boxes, (start, end) = page.evaluate(
-            "[[...document.querySelectorAll('article')], [document.querySelector('#pairs')]].map(some => some"
-            ".map(one => one.getBoundingClientRect()).map(({top, bottom}) => [top, bottom]))"
-            ".map((some, k) => k ? some[0] : some)"
-        )
-        assert len(boxes) < 40
-        assert all(abs(above[1] - below[0]) < 1 for above, below in pairwise(boxes))
-        assert boxes[0][0] <= max(start, 0)
-        assert boxes[-1][1] >= min(end, 800) - 1
-    assert max(page.evaluate(NUMBERS)) == 1_000
-    assert page.evaluate("window.shift") < 0.1
+    with browser.page() as page:
+        page.send("Page.addScriptToEvaluateOnNewDocument", source=observe)
+        page.open(tmp_path / "report.html")
+        page.wait_for("document.querySelector('article .link')")
+        # Down and up by steps, then to places where nothing has been drawn yet, and up from there.
+        jumps = (300, 900, 1800, 900, 90_000, 89_500, 88_500, 140_000, 139_400)
+        for y in (*jumps, "document.documentElement.scrollHeight"):
+            page.evaluate(f"scrollTo(0, {y})")
+            frame(page)
+            boxes, (start, end) = page.evaluate(
+                "[[...document.querySelectorAll('article')], [document.querySelector('#pairs')]].map(some =>"
+                " some.map(one => one.getBoundingClientRect()).map(({top, bottom}) => [top, bottom]))"
+                ".map((some, k) => k ? some[0] : some)"
+            )
+            assert len(boxes) < 40
+            assert all(abs(above[1] - below[0]) < 1 for above, below in pairwise(boxes))
+            assert boxes[0][0] <= max(start, 0)
+            assert boxes[-1][1] >= min(end, 800) - 1
+        assert max(page.evaluate(NUMBERS)) == 1_000
+        assert page.evaluate("window.shift") < 0.1
 
 
 def test_screenshots_for_the_documents_can_be_taken(browser, tmp_path):

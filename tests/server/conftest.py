@@ -15,7 +15,7 @@ from tests.server.page_driver import settled
 
 @pytest.fixture(scope="session")
 def untrained(exported) -> Aligner:
-    return Aligner.load(exported("bert", 2), threads=1)
+    return Aligner.load(exported("bert", 3), threads=1)
 
 
 @pytest.fixture(scope="session")
@@ -23,7 +23,7 @@ def trained(untrained) -> Aligner:
     """Return an aligner with a random head for learned transport."""
     ((_, embeddings),) = untrained.embed([("one", "two")])
     size = embeddings.vectors.shape[1]
-    options = {"encoder": "tiny", "layer": 2, "trained": "on nothing"}
+    options = {"encoder": "tiny", "layer": 3, "trained": "on nothing"}
     return Aligner(
         untrained.encoder,
         LearnedSettings(problem=Learned(0.4, 0.3), **options),

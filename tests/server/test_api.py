@@ -38,7 +38,7 @@ TOLERANCE = 2e-3  # between a pair alone and in a batch: sums in another order
 
 def plain(aligner: Aligner, **settings) -> Aligner:
     """An aligner without a head over the same encoder, as the server has it."""
-    options = {"encoder": aligner.settings.encoder, "layer": 2, "centring": False}
+    options = {"encoder": aligner.settings.encoder, "layer": aligner.settings.layer, "centring": False}
     return Aligner(aligner.encoder, Settings(**(options | settings)))
 
 

@@ -207,7 +207,7 @@ def test_screenshots_for_the_documents_can_be_taken(browser, trained, tmp_path):
     take_page(browser, trained, tmp_path)
     sizes = {path.name: path.stat().st_size for path in tmp_path.iterdir()}
     assert sorted(sizes) == ["serve-phone.png", "serve.png"]
-    assert all(10_000 < size < 150_000 for size in sizes.values())
+    assert all(10_000 < size < 250_000 for size in sizes.values())  # links of random weights, so many
 
 
 def test_the_page_asks_for_the_token_that_the_server_needs(page, trained):

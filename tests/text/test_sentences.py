@@ -62,6 +62,6 @@ def test_sentences_are_slices_in_order_and_nothing_but_blanks_is_left_out(text):
 
 @pytest.mark.parametrize("unit", [".", ". ", "A. ", "\n", " ", "x Dr. ", '."', "。", "a.[1] ", "- \n"])
 def test_the_time_grows_with_the_length(unit):
-    start = time.perf_counter()
+    start = time.process_time()
     document(unit * (100_000 // len(unit)))
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5

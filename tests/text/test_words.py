@@ -143,10 +143,10 @@ HOSTILE = (
 def test_time_grows_with_the_length_and_no_faster(bit):
     # Linear time is well below a second here; quadratic time would be minutes.
     text = bit * (100_000 // len(bit))
-    began = time.perf_counter()
+    began = time.process_time()
     for hostile in (text, f"etc.{text}x"):
         tokenize(hostile)
-    assert time.perf_counter() - began < 10
+    assert time.process_time() - began < 10
 
 
 EXAMPLES = {

@@ -348,8 +348,8 @@ def test_an_exported_aligner_gives_the_same_links(out, light, tmp_path):
 @pytest.mark.parametrize("problem_name", ["uot"])
 def test_another_head_is_kept_with_an_exported_encoder(out, exported, tmp_path):
     """An encoder that another test exports, since that takes seconds."""
-    settings = out.aligner.settings.replace(layer=2)
-    light = replace(out.aligner, encoder=Onnx(exported("bert", 2)), settings=settings)
+    settings = out.aligner.settings.replace(layer=3)
+    light = replace(out.aligner, encoder=Onnx(exported("bert", 3)), settings=settings)
     light.save(tmp_path)
     assert {part.name for part in tmp_path.iterdir()} == EXPORTED_PARTS
     again = Aligner.load(tmp_path)
