@@ -19,11 +19,17 @@ import pytest
 
 from tests.commands import Command
 
+# A busy machine may not be able to replace three workers within the minute in which more must not die.
+SERVE_PATIENTLY = (
+    "from otalign.__main__ import main; from otalign.server import workers; workers.WITHIN = 3600.0; main()"
+)
+
 
 @pytest.fixture
 def server(command, command_server, request) -> Iterator[tuple[Command, str]]:
     """The process and its address; a test may give further options."""
     given = command("serve", "--port", "0", "--threads", "1", *getattr(request, "param", ()))
+    given["args"][1:3] = ["-c", SERVE_PATIENTLY]  # for -m otalign
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with command_server.start(**given, **pipes, preload=("otalign.server.app",)) as process:
         try:
@@ -108,8 +114,8 @@ def test_a_worker_that_dies_is_replaced_but_not_for_ever(server):
         assert line == f"otalign: worker process {workers[0]} died with exit code -9 and is replaced\n"
         assert align(address, pair)["source"] == ["It", "rains"]  # whichever worker it waits for
     os.kill(children(process)[0], signal.SIGKILL)
-    assert process.wait(30) == 2
-    assert "the last of 4 within 60 seconds" in process.stderr.read()
+    assert process.wait(120) == 2
+    assert "the last of 4 within 3600 seconds" in process.stderr.read()
     assert children(process) == []
 
 
