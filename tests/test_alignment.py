@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from otalign.alignment import Alignment, Link, Phrase
 from otalign.gold import Gold, WordlessLinks
+from otalign.link_arrays import DIGITS as LINK_DIGITS
 from otalign.phrases import DIGITS
-from otalign.scoring.extraction import DIGITS as LINK_DIGITS
 from tests.alignment_strategies import alignments, golds
 
 SOURCE = ("He", "bought", "a", "used", "car")

@@ -31,7 +31,7 @@ MEANING = {word: synonyms[0] for synonyms in SYNONYMS for word in synonyms}
 class ToyEncoder:
     """An encoder with a random vector for each meaning."""
 
-    words_at_once = None
+    at_once, words_at_once = 1, None
 
     def subworder(self, sentences: Sequence) -> list[Subwords]:
         """Return each word as one subword, which is known."""

@@ -113,7 +113,7 @@ class AlignerOptions:
         float | None,
         typer.Option(
             metavar="SCORE",
-            help="Minimum score of a link, 0–1; a lower one gives more links.",
+            help="Minimum score of a link, 0–1; a link beside another one may need less.",
             show_default="the best for the model",
             rich_help_panel=MODEL,
         ),

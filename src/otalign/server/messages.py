@@ -58,7 +58,9 @@ def _make_optional(type_: Any, description: str) -> Any:
 
 LEARNED_FIELDS: dict[str, Any] = {
     "links": _make_optional(Level, "Links to return: the sure ones, or all possible ones."),
-    "threshold": _make_optional(Share, "Minimum probability of a link."),
+    "threshold": _make_optional(
+        Share, "Minimum probability of a link; one beside another link may need less."
+    ),
 }
 TRANSPORT_FIELDS: dict[str, Any] = {
     "threshold": _make_optional(Share, "Minimum score of a link."),
