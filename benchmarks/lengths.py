@@ -151,7 +151,7 @@ def draw_figure(by_model: dict[str, list[Cost]], path: Path) -> None:
         line = [top * (n / words) ** 2 for n in LENGTHS[2:]]
         axis.plot(LENGTHS[2:], line, color=FAINT, linestyle=":", label="as n · m grows")
         axis.set(xscale="log", yscale="log", xlabel="Words a side", ylabel=unit, xticks=LENGTHS)
-        axis.set_xticklabels([f"{n:,}" for n in LENGTHS])
+        axis.set_xticklabels([f"{n // 1000}k" if n >= 1000 else n for n in LENGTHS])
         axis.minorticks_off()
     axes[0].legend(frameon=False, fontsize=8)
     write(figure, path)
