@@ -81,6 +81,20 @@ def test_every_example_is_a_command_that_can_be_run(path):
     assert any(line.startswith(" ".join(("otalign", *path))) for line in lines)
 
 
+REQUIRED = [path for path, command in COMMANDS.items() if any(param.required for param in command.params)]
+
+
+@pytest.mark.parametrize("path", REQUIRED, ids="-".join)
+def test_a_missing_argument_is_named_in_one_line(path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["otalign", *path])
+    with pytest.raises(SystemExit) as stop:
+        cli.main()
+    assert stop.value.code == 2
+    message = capsys.readouterr().err
+    assert message.startswith("otalign: missing argument")
+    assert message.count("\n") == 1
+
+
 def test_help_is_plain_in_a_pipe_and_has_a_section_for_each_panel():
     shown = print_help("align", capture_output=True, text=True).stdout
     titles = [line.rstrip(":") for line in shown.splitlines() if re.fullmatch(r"\S.*:", line)]

@@ -270,6 +270,11 @@ def _read_types(command: Callable[..., Any]) -> dict[str, Any]:
     return types
 
 
+def _is_default(param: Any, value: Any) -> bool:
+    """Say whether a value is the default; None is none, or a missing argument would pass for one."""
+    return value is not None and type(value) is type(param.default) and value == param.default
+
+
 def _process_value(param: Any, kind: Any, ctx: Any, value: Any) -> Any:
     """Let Typer convert only a value that needs it, since its first conversion imports Pydantic."""
     several = param.multiple or param.nargs == -1
@@ -279,7 +284,7 @@ def _process_value(param: Any, kind: Any, ctx: Any, value: Any) -> Any:
         value = list(value)
     elif kind is Path and type(value) is str:
         value = Path(value)
-    elif kind is type(value) is str or (type(value) is type(param.default) and value == param.default):
+    elif kind is type(value) is str or _is_default(param, value):
         pass
     else:
         return type(param).process_value(param, ctx, value)
