@@ -97,6 +97,7 @@ def test_a_missing_argument_is_named_in_one_line(path, capsys, monkeypatch):
 
 def test_help_is_plain_in_a_pipe_and_has_a_section_for_each_panel():
     shown = print_help("align", capture_output=True, text=True).stdout
+    assert shown.startswith("Usage: otalign align [OPTIONS] [SOURCE TARGET | FILE]\n")
     titles = [line.rstrip(":") for line in shown.splitlines() if re.fullmatch(r"\S.*:", line)]
     expected = [panel for panel in PANELS if panel not in ("Search", "Scoring", "Server", "Server limits")]
     assert titles == ["Arguments", *expected, "Options", "Examples"]

@@ -68,7 +68,7 @@ def test_short_work_shows_no_bar(show):
         (("evaluate", "links.txt", "gold.tsv"), 0, "recall"),
         (("models",), 0, "layer"),
         (("models", "small"), 0, "licence"),
-        (("corpus", "stats", "newsela", "--data", "."), 0, "phrase share"),
+        (("corpus", "stats", "newsela", "--data", "."), 0, "longest"),
     ],
 )
 def test_long_output_of_every_command_goes_to_the_pager(

@@ -16,6 +16,18 @@ from otalign.io import CORPORA, load
 from otalign.metrics import count
 
 INDENT = 13 * " "
+HEADINGS = {  # of the table, by the names of the JSON output
+    "level": "level",
+    "pairs": "pairs",
+    "words": "words",
+    "links": "links",
+    "null rate %": "null %",
+    "micro %": "micro %",
+    "phrase share %": "phrase %",
+    "mean length": "mean length",
+    "longest": "longest",
+    "in train": "in train",
+}
 
 
 def list_corpora(as_json: AsJson = False) -> None:
@@ -95,22 +107,29 @@ def _row(name: str, split: str, level: Level, golds: tuple[Gold, ...], trained: 
 
 
 def _make_table(rows: list[dict[str, Any]]) -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False)
-    for column, value in rows[0].items():
-        table.add_column(column, justify="right" if isinstance(value, int | float) else "left", no_wrap=True)
+    table = Table(box=None, header_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
+    for heading in ("corpus", *HEADINGS.values()):
+        # Headings have a line for each word, so that the table fits 80 columns.
+        table.add_column(
+            heading.replace(" ", "\n"), justify="left" if heading in ("corpus", "level") else "right"
+        )
+    above = None
     for row in rows:
-        table.add_row(*map(_cell, row.values()))
+        if row["name"] != above:
+            table.add_row(row["name"])
+        above = row["name"]
+        table.add_row(f"  {row['split']}", *(_format_cell(row[key]) for key in HEADINGS))
     return table
 
 
-def _cell(value: Any) -> str:
+def _format_cell(value: Any) -> str:
     match value:
         case None:
             return "–"
         case int():
             return f"{value:,}"
         case float():
-            return f"{value:.2f}"
+            return f"{value:.1f}"
     return str(value)
 
 

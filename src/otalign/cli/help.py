@@ -49,6 +49,12 @@ class PanelCommand(TyperCommand):
         """Return the parameters in the order of their panels."""
         return sorted(_prepare_params(super().get_params(ctx), self.callback), key=_panel_order)
 
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the words of the usage line; metavars tell themselves what can be repeated."""
+        arguments = (param for param in self.get_params(ctx) if param.param_type_name == "argument")
+        names = (param.metavar if param.required else f"[{param.metavar}]" for param in arguments)
+        return [*filter(None, [self.options_metavar]), *names]
+
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, in colours if standard output is a terminal."""
         if sys.stdout.isatty():

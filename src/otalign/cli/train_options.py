@@ -35,7 +35,7 @@ class TrainOptions:
     corpora: Annotated[
         list[str],
         typer.Argument(
-            metavar="CORPUS…",
+            metavar="CORPUS...",
             rich_help_panel="Input",
             help=f"Corpora ({', '.join(CORPORA)}), or files to learn from.",
         ),

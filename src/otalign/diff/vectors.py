@@ -73,7 +73,7 @@ def sentence_vectors(
 
     def encode_chunks() -> Iterator[Embeddings]:
         for start in range(0, len(tokenized), CHUNK):
-            progress("matching sentences", start, len(tokenized))
+            progress("matching sentences", min(start, len(sentences)), len(sentences))
             chunk = tokenized[start : start + CHUNK]
             embeddings = _encode_separately(chunk, encoder)
             for k, sentence in enumerate(chunk):
