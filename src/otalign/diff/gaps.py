@@ -65,7 +65,7 @@ def match_gaps(
     alignments = aligner.align_many(texts) if texts else ()
     linked: list[SentenceMatch] = []
     for number, (gap, alignment) in enumerate(zip(gaps, alignments, strict=True)):
-        progress("matching sentences", number, len(gaps))
+        progress("matching split sentences", number, len(gaps))
         linked += _match_linked(gap, alignment, old, new)
     return [
         match
