@@ -13,8 +13,8 @@ import typer
 
 from otalign import cli
 from otalign.cli import app
-from otalign.cli.help import name_options
 from otalign.cli.panels import PANELS
+from otalign.cli.usage_errors import name_options
 from otalign.problems import PARAMETERS, PROBLEMS, ProblemName
 
 GROUP = typer.main.get_command(app)

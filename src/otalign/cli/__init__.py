@@ -13,8 +13,9 @@ from typer.main import get_command
 
 from otalign import __version__
 from otalign.atomic import DISK_FULL
-from otalign.cli.help import describe_usage_error, make_app, make_lazy_group
+from otalign.cli.help import make_app, make_lazy_group
 from otalign.cli.terminal import show_language_warnings
+from otalign.cli.usage_errors import describe_usage_error
 from otalign.failures import ERRNO, explain_os_error
 
 TRAINING = ("torch", "transformers", "accelerate")  # libraries that only training cannot do without
