@@ -109,6 +109,14 @@ def test_masses_from_a_millionth_to_a_million(problem, low, high):
 
 
 @each_problem
+def test_thousands_of_problems_all_stop_at_their_solution(problem):
+    # One in a few thousand stopped elsewhere when the threads of a program rounded the same sum differently.
+    C = np.random.default_rng(6).random((100 * COUNT if DEVICE == "cuda" else COUNT, 32, 32))
+    masses = np.full(C.shape[:2], 1 / 32 if problem == Balanced() else 1.0)
+    check_equal(*solve_by_both([C, masses, masses], problem))
+
+
+@each_problem
 def test_problems_without_mass_move_nothing(problem):
     C, a, b = draw_ragged(3, problem, 5, 6, 8)
     a[2], b[2] = 0, 0
