@@ -37,6 +37,7 @@ ORDER = [
         "arrays",
         "atomic",
         "failures",
+        "collector",
         "suggestions",
         "processes",
         "shared_arrays",

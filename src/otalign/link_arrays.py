@@ -6,12 +6,13 @@ Among the values of tens of thousands of pairs, Python would spend most of its t
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from otalign.alignment import Alignment, Link
+from otalign.collector import pause_collection
 from otalign.text.words import Pair
 
 DIGITS = 4  # of scores and confidences
@@ -19,6 +20,7 @@ UNITS = 10**DIGITS
 SHARES = (np.arange(UNITS + 1) / UNITS).tolist()  # the same floats as the decimals that are written
 MAKE_LINK = partial(tuple.__new__, Link)  # from a tuple, twice as fast as `Link` itself
 NONE = np.zeros(0, np.int32)  # of the numbers of words
+MADE_AT_ONCE = 256  # pairs whose values are made together
 
 
 class PairLinks(NamedTuple):
@@ -54,13 +56,22 @@ class LinkArrays:
     nulls: np.ndarray
 
     def __iter__(self) -> Iterator[PairLinks]:
-        weights, nulls = map(_to_shares, (self.weights, self.nulls))
-        cells = zip(self.source.tolist(), self.target.tolist(), weights, strict=True)
+        for first in range(0, len(self.starts) - 1, MADE_AT_ONCE):
+            with pause_collection():
+                some = [*self._make_links(first, first + MADE_AT_ONCE)]
+            yield from some
+
+    def _make_links(self, first: int, end: int) -> Iterator[PairLinks]:
+        """Yield the links of some pairs."""
+        starts, words = self.starts[first : end + 1], self.word_starts[2 * first : 2 * end + 1]
+        its, theirs = slice(starts[0], starts[-1]), slice(words[0], words[-1])
+        weights, nulls = _to_shares(self.weights[its]), _to_shares(self.nulls[theirs])
+        cells = zip(self.source[its].tolist(), self.target[its].tolist(), weights, strict=True)
         links = list(map(MAKE_LINK, cells))
-        words = self.word_starts.tolist()
-        for k, (first, end) in enumerate(pairwise(self.starts.tolist())):
-            a, b, c = words[2 * k : 2 * k + 3]
-            yield PairLinks(tuple(links[first:end]), (tuple(nulls[a:b]), tuple(nulls[b:c])))
+        places, sides = (starts - starts[0]).tolist(), (words - words[0]).tolist()
+        for k, (start, stop) in enumerate(pairwise(places)):
+            a, b, c = sides[2 * k : 2 * k + 3]
+            yield PairLinks(tuple(links[start:stop]), (tuple(nulls[a:b]), tuple(nulls[b:c])))
 
     def __getitem__(self, pair: int) -> PairLinks:
         """Return the links of one pair."""
@@ -150,7 +161,13 @@ class LinkedPairs(NamedTuple):
 
     def make_alignments(self) -> Iterator[Alignment]:
         """Yield the alignments of the pairs."""
-        return map(make_alignment, self.pairs, self.links)
+        alignments = map(make_alignment, self.pairs, self.links)
+        while True:
+            with pause_collection():
+                some = list(islice(alignments, MADE_AT_ONCE))
+            if not some:
+                return
+            yield from some
 
 
 def make_alignment(pair: Pair, found: PairLinks) -> Alignment:

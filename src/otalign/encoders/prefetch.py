@@ -8,10 +8,11 @@ import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 
 import numpy as np
 
+from otalign.collector import pause_collection
 from otalign.encoders import Pairing, PairPreparer, PreparedPairs
 from otalign.failures import EXPECTED, CapturedError, capture
 from otalign.processes import TaskPool
@@ -19,21 +20,25 @@ from otalign.text.words import Pair, Text, to_sentence
 
 TASK_PAIRS = 4096  # enough to find inputs of similar length for a batch
 
-TaskResult = tuple[bytes, list[np.ndarray]]  # the pickled sentences, and what was prepared from them
+PICKLED_PAIRS = 256  # few enough that collecting garbage among their values takes little time
+
+TaskResult = tuple[list[bytes], list[np.ndarray]]  # the pickled sentences, and what was prepared from them
 
 
 @dataclass(frozen=True)
 class Pickled:
-    """Pairs of sentences that are unpickled when they are iterated over, a task at a time.
+    """Pairs of sentences that are unpickled when they are iterated over, a part at a time.
 
     With millions of objects in memory, Python's garbage collection would take longer than unpickling.
     """
 
-    tasks: tuple[bytes, ...]
+    parts: tuple[bytes, ...]
 
     def __iter__(self) -> Iterator[Pair]:
-        for task in self.tasks:
-            yield from pickle.loads(task)
+        for part in self.parts:
+            with pause_collection():
+                pairs = pickle.loads(part)
+            yield from pairs
 
 
 def prepare_ahead(
@@ -96,7 +101,7 @@ def _unwrap(result: TaskResult | CapturedError, first: int) -> TaskResult:
 
 def _join_results(tasks: list[TaskResult]) -> tuple[Pickled, PreparedPairs]:
     pickled, parts = zip(*tasks, strict=True)
-    return Pickled(pickled), PreparedPairs.concatenate([*map(PreparedPairs.from_arrays, parts)])
+    return Pickled(tuple(chain.from_iterable(pickled))), PreparedPairs.concatenate([*map(PreparedPairs.from_arrays, parts)])
 
 
 @dataclass(frozen=True)
@@ -120,4 +125,7 @@ class _PrepareTask:
     def prepare(self, pairs: Sequence[tuple[Text, Text]]) -> TaskResult:
         sentences = [(to_sentence(source), to_sentence(target)) for source, target in pairs]
         prepared = self.reader.prepare(sentences, self.pairing)
-        return pickle.dumps(sentences, pickle.HIGHEST_PROTOCOL), prepared.to_arrays()
+        for sentence in chain.from_iterable(sentences):
+            _ = sentence.words  # kept in the sentence, so that the process with the model need not cut them
+        parts = (sentences[k : k + PICKLED_PAIRS] for k in range(0, len(sentences), PICKLED_PAIRS))
+        return [pickle.dumps(part, pickle.HIGHEST_PROTOCOL) for part in parts], prepared.to_arrays()

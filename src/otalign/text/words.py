@@ -55,7 +55,8 @@ class SpannedText:
     @cached_property
     def parts(self) -> tuple[str, ...]:
         """Parts as strings."""
-        return tuple(self.text[start:end] for start, end in self.spans)
+        text = self.text
+        return tuple([text[start:end] for start, end in self.spans])  # faster than a generator
 
 
 class Sentence(SpannedText):
