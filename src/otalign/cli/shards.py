@@ -16,6 +16,7 @@ from otalign.cli.methods import load_method
 from otalign.cli.terminal import bars, resumable
 from otalign.engines import Folder, OutputFormat, RayOptions, ShardWork
 from otalign.engines.work import SIZE
+from otalign.engines.workers import count_helpers
 from otalign.io import Item, Reading
 from otalign.io.lines import STDIN
 from otalign.io.links import split_lines
@@ -122,12 +123,20 @@ def _align(
         about,
         size=size,
         processes=processes,
-        helpers=None if options.processes is None and options.workers is None else options.workers or 0,
+        helpers=_choose_helpers(options, aligner),
         ray=ray,
         resume=options.resume,
         progress=progress,
         warn=lambda line: print(f"otalign: {line}", file=sys.stderr),
     )
+
+
+def _choose_helpers(options: ShardOptions, aligner: AlignerOptions) -> int | None:
+    """Return the number of helpers; None if it depends on where the model turns out to be."""
+    if options.processes is not None or options.workers is not None:
+        return options.workers or 0
+    on_gpu = aligner.method == "ot" and (aligner.device or "").startswith("cuda")
+    return count_helpers() if on_gpu else None  # those that are known of start while the model is loaded
 
 
 def _name_unit(items: Iterable[Item]) -> str:

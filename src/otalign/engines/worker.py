@@ -24,18 +24,25 @@ class Worker(PipeProcess):
 
     Args:
         work: The work on every shard.
-        text_stage: A pickled `TextStage`, to ask for links instead of loading the aligner; None to load it.
+        helps: Whether it asks another process for links. It gets its text stage later, by `use_text_stage`,
+            since starting a process takes as long as loading an aligner.
 
     Attributes:
         task: What it works on.
         reported: Number of pairs of the task that were reported as aligned.
     """
 
-    def __init__(self, work: ShardWork, text_stage: bytes | None = None) -> None:
-        self.arguments = work, text_stage
+    def __init__(self, work: ShardWork, helps: bool = False) -> None:
+        self.arguments = work, helps
+        self.text_stage: bytes | None = None
         super().__init__(_serve, *self.arguments)
         self.task: Shard | CentreSample | None = None
         self.reported = 0
+
+    def use_text_stage(self, text_stage: bytes | None) -> None:
+        """Give the process its pickled `TextStage`; it gets it again when it is restarted."""
+        self.text_stage = text_stage
+        self.send(text_stage)
 
     def restart(self) -> None:
         """End the process, and start another one, without a task."""
@@ -43,6 +50,8 @@ class Worker(PipeProcess):
         self.stop()
         super().__init__(_serve, *self.arguments)
         self.task = None
+        if self.text_stage is not None:
+            self.send(self.text_stage)
 
     def submit(self, task: Shard | CentreSample) -> None:
         """Give the process a task."""
@@ -151,17 +160,17 @@ class LinkFinder:
                 self.sent.append(number)
 
 
-def _serve(connection: Connection, work: ShardWork, text_stage: bytes | None) -> None:
+def _serve(connection: Connection, work: ShardWork, helps: bool) -> None:
     """Receive tasks and send their results, until one fails."""
     exit_with_parent()
     warnings.simplefilter("ignore", LanguageWarning)  # the parent issues it, once
     try:
-        if text_stage is None:
-            method = work.load()
-        else:
+        if helps:
             os.environ["TOKENIZERS_PARALLELISM"] = "false"  # there are several processes already
             gc.disable()  # a shard is many objects without cycles
-            method = connect_remote_aligner(text_stage, connection)
+            method = connect_remote_aligner(connection.recv(), connection)
+        else:
+            method = work.load()
         result: Any = describe_method(method)
         while not isinstance(result, CapturedError):
             connection.send(result)

@@ -54,9 +54,11 @@ class WorkerPool:
         self.retries: list[Shard] = []
         self.failures: Counter[int] = Counter()  # by number of the shard
         self.workers: list[Worker] = []  # those that write shards
+        self.waiting: list[Worker] = []  # helpers that start while the aligner is loaded
         self.finder: LinkFinder | None = None  # finds links for them, if there are helpers
         try:
             self.workers += [Worker(work) for _ in range(processes)]
+            self.waiting += [Worker(work, helps=True) for _ in range(helpers or 0)]
             self.method, *_ = [self._wait_until_ready(worker) for worker in self.workers]
             if helpers and self.method.text_stage is None:
                 raise ValueError("--workers applies only to --method ot; remove it or choose ot")
@@ -68,7 +70,7 @@ class WorkerPool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for worker in self.workers:
+        for worker in [*self.workers, *self.waiting]:
             worker.stop()
         if self.finder:
             self.finder.stop()
@@ -140,12 +142,12 @@ class WorkerPool:
 
     def _start_helpers(self) -> None:
         """Start helpers that write the shards if there are to be any; the worker finds links for them."""
-        helpers = self.helpers
-        if helpers is None and self.method.on_gpu and len(self.workers) == 1:
-            helpers = max(1, count_processors() - 1)
-        if helpers:
-            self.finder, self.workers = LinkFinder(self.workers[0]), []
-            self.workers += [Worker(self.work, self.method.text_stage) for _ in range(helpers)]
+        if self.helpers is None and self.method.on_gpu and len(self.workers) == 1:
+            self.waiting += [Worker(self.work, helps=True) for _ in range(count_helpers())]
+        if self.waiting:
+            self.finder, self.workers, self.waiting = LinkFinder(self.workers[0]), self.waiting, []
+            for worker in self.workers:
+                worker.use_text_stage(self.method.text_stage)
             for worker in self.workers:
                 self._wait_until_ready(worker)
 
@@ -207,6 +209,11 @@ class WorkerPool:
                 raise explain_load_failure(result, failures)
             worker.restart()
         return result
+
+
+def count_helpers() -> int:
+    """Return the number of helpers beside one process with the model: one for each other processor."""
+    return max(1, count_processors() - 1)
 
 
 def _stop_at_error(shards: Iterator[Shard], errors: list[Exception]) -> Iterator[Shard]:
