@@ -169,17 +169,17 @@ def measure(model: str, options: Any, golds: Mapping[str, Sequence[Gold]]) -> No
     rate = measure_stages(aligner, chunked, len(pairs), options.device)
     texts = [(" ".join(source), " ".join(target)) for source, target in pairs]
 
-    def to_links() -> None:
+    def link() -> Iterator[int]:
         for prepared in prepare(aligner, texts, options.workers):
             find_links(aligner, prepared, ignore_time)
+            yield len(prepared.starts) // 2
 
-    def to_alignments() -> None:
+    def align() -> Iterator[int]:
         for _ in aligner.align_many(texts, workers=options.workers):
-            pass
+            yield 1
 
-    for name, work in (("links on the device", to_links), ("Alignments", to_alignments)):
-        text_rate = measure_rate(work, len(pairs), on_gpu, 1)
-        print_rate(f"text to {name}, {options.workers} workers", text_rate, ", with the start of the workers")
+    for name, work in (("links on the device", link), ("Alignments", align)):
+        print_stream(f"text to {name}, {options.workers} workers", work(), on_gpu)
     if isinstance(aligner.encoder, Transformers) and aligner.encoder.mix is None:
         loop = measure_plain_loop(aligner, corpus[: options.loop], on_gpu)
         print_rate("a plain loop, a pair at a time", loop, f"; ours {rate / loop:,.0f} times")
@@ -205,6 +205,18 @@ def print_batches(chunked: Sequence[PreparedPairs], pairs: int) -> None:
 
 def print_rate(name: str, rate: float, more: str = "") -> None:
     print(f"{name:42}{rate:12,.0f} pairs a second{more}", flush=True)
+
+
+def print_stream(name: str, counts: Iterator[int], on_gpu: bool) -> None:
+    """Print the pairs a second of a stream, from the first ones that it yields to the end."""
+    start = time.perf_counter()
+    before = next(counts)
+    first = time.perf_counter()
+    pairs = sum(counts)
+    finish(on_gpu)
+    end = time.perf_counter()
+    whole = (before + pairs) / (end - start)
+    print_rate(name, pairs / (end - first), f"; {whole:,.0f} with the start of the workers")
 
 
 def measure_stages(aligner: Aligner, chunked: Sequence[PreparedPairs], pairs: int, device: str) -> float:
