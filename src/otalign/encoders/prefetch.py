@@ -100,8 +100,9 @@ def _unwrap(result: TaskResult | CapturedError, first: int) -> TaskResult:
 
 
 def _join_results(tasks: list[TaskResult]) -> tuple[Pickled, PreparedPairs]:
-    pickled, parts = zip(*tasks, strict=True)
-    return Pickled(tuple(chain.from_iterable(pickled))), PreparedPairs.concatenate([*map(PreparedPairs.from_arrays, parts)])
+    pickled, prepared = zip(*tasks, strict=True)
+    parts = [PreparedPairs.from_arrays(arrays) for arrays in prepared]
+    return Pickled(tuple(chain.from_iterable(pickled))), PreparedPairs.concatenate(parts)
 
 
 @dataclass(frozen=True)
