@@ -61,7 +61,7 @@ LINES = {
 
 
 @dataclass(frozen=True, eq=False)
-class Result:
+class VariantResult:
     """A variant on the columns of a split: counts of each pair, rates of links between different words."""
 
     variant: str
@@ -107,7 +107,7 @@ class PhraseStudy:
             curves += [curve.f1 for curve in found.values()]
         return THRESHOLDS[int(np.mean(curves, axis=0).argmax())]
 
-    def score(self, variant: str, threshold: float | None, split: Split) -> Result:
+    def score(self, variant: str, threshold: float | None, split: Split) -> VariantResult:
         """Score a variant on all columns of a split; without a threshold, with its own or the best on dev."""
         settings = self.data.make_settings(self.choice).replace(**VARIANTS[variant])
         threshold = threshold or VARIANTS[variant].get("threshold") or self.find_threshold(settings)
@@ -121,7 +121,7 @@ class PhraseStudy:
             for column in self.list_columns(split):
                 if column.corpus == corpus:
                     counts[column] = count(alignments, golds, column.level)
-        return Result(variant, settings.threshold, counts, different)
+        return VariantResult(variant, settings.threshold, counts, different)
 
     def _align(self, corpus: str, split: Split, settings: Settings) -> Iterator[Alignment]:
         pairs = [(join_words(g.source), join_words(g.target)) for g in self.data.get_golds(corpus, split)]
@@ -149,20 +149,20 @@ def compute_rates_of_different_words(
     return 100 * correct / max(sure, 1), 100 * correct / max(predicted, 1)
 
 
-def run_phrases(data: StudyData, choice: EncoderChoice, test: bool) -> dict[Split, list[Result]]:
+def run_phrases(data: StudyData, choice: EncoderChoice, test: bool) -> dict[Split, list[VariantResult]]:
     """Score all variants on the dev sets and, if wanted, with the same thresholds on the test sets."""
     study = PhraseStudy(data, choice)
     dev = []
     for done, variant in enumerate(VARIANTS):
         data.progress("variants", done, len(VARIANTS))
         dev.append(study.score(variant, None, "dev"))
-    results: dict[Split, list[Result]] = {"dev": dev}
+    results: dict[Split, list[VariantResult]] = {"dev": dev}
     if test:
         results["test"] = [study.score(one.variant, one.threshold, "test") for one in dev]
     return results
 
 
-def format_results(results: Mapping[Split, Sequence[Result]], encoder: str, layer: int) -> str:
+def format_results(results: Mapping[Split, Sequence[VariantResult]], encoder: str, layer: int) -> str:
     """Format the tables of a study as Markdown."""
     parts = [f"# Phrases: {encoder}, layer {layer}"]
     for split, rows in results.items():
@@ -170,7 +170,7 @@ def format_results(results: Mapping[Split, Sequence[Result]], encoder: str, laye
     return "\n\n".join(parts) + "\n"
 
 
-def _format_f1(rows: Sequence[Result]) -> str:
+def _format_f1(rows: Sequence[VariantResult]) -> str:
     headings = ["threshold", "mean", "most phrases", *(column.heading for column in rows[0].f1)]
     lines = [
         (
@@ -185,7 +185,7 @@ def _format_f1(rows: Sequence[Result]) -> str:
     return table_format.format_table(headings, lines)
 
 
-def _format_different(rows: Sequence[Result]) -> str:
+def _format_different(rows: Sequence[VariantResult]) -> str:
     titles = {column.corpus: column.title for column in rows[0].f1}
     headings = [
         f"{titles[corpus]} {rate}" for corpus in rows[0].different for rate in ("recall", "precision")
@@ -194,13 +194,15 @@ def _format_different(rows: Sequence[Result]) -> str:
     return "Sure links between different words:\n\n" + table_format.format_table(headings, lines)
 
 
-def write(results: Mapping[Split, Sequence[Result]], encoder: str, layer: int, folder: Path) -> list[Path]:
+def write(
+    results: Mapping[Split, Sequence[VariantResult]], encoder: str, layer: int, folder: Path
+) -> list[Path]:
     """Write the tables of a study; return the files."""
     name = f"phrases-{Path(encoder).name}"
     return table_format.write_tables(folder, name, {"md": format_results(results, encoder, layer)})
 
 
-def plot(results: Mapping[Split, Sequence[Result]], encoder: str, folder: Path) -> list[Path]:
+def plot(results: Mapping[Split, Sequence[VariantResult]], encoder: str, folder: Path) -> list[Path]:
     """Draw F1 by phrase share, a panel for each split, as SVG and PNG; return the files."""
     panels = {
         f"{split.capitalize()} sets": {LINES[row.variant]: [row.pool] for row in rows if row.variant in LINES}

@@ -43,7 +43,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Cells:
+class CellStore:
     """A folder of cells."""
 
     folder: Path

@@ -11,7 +11,7 @@ from typing import Any
 import otalign
 from experiments.columns import COLUMNS, DEVS, Column, dev_levels
 from experiments.study_data import StudyData, StudySource
-from experiments.unsupervised.cells import Cell, Cells
+from experiments.unsupervised.cells import Cell, CellStore
 from experiments.unsupervised.encoder_selection import EncoderSelection, select_encoder_settings
 from experiments.unsupervised.rows import ROWS
 from experiments.unsupervised.system import Figures, System, Tuning
@@ -29,7 +29,7 @@ class Study:
     """A folder of cells, and the inputs of new ones. `chosen` is None if no row needs embeddings."""
 
     data: StudyData
-    cells: Cells
+    cells: CellStore
     chosen: EncoderSelection | None
 
     def find_cell(self, row: System, column: Column) -> Cell | None:
@@ -118,7 +118,7 @@ def run_unsupervised(
     best = select_encoder_settings(data, choices) if any(row.embeds for row in rows) else None
     if best:
         on_result(best)
-    study = Study(data, Cells(folder / "cells"), best)
+    study = Study(data, CellStore(folder / "cells"), best)
     done = sum(bool(study.find_cell(row, column)) for row in rows for column in COLUMNS)
     total = len(rows) * len(COLUMNS)
     progress(CELLS, done, total)

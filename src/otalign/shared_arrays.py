@@ -16,7 +16,7 @@ ALIGNED = 64  # bytes that the offset of an array is a multiple of
 
 
 class ArraysHandle(NamedTuple):
-    """What another process needs to read arrays.
+    """A name for arrays in shared memory, with which another process reads them.
 
     Attributes:
         name: Name of the block of memory.

@@ -13,7 +13,7 @@ from experiments import paper
 from experiments.cli import app
 from experiments.columns import COLUMNS
 from experiments.unsupervised import ROWS, figures
-from experiments.unsupervised.cells import Cells
+from experiments.unsupervised.cells import CellStore
 from experiments.unsupervised.transport import TransportRow
 from otalign import Aligner, Settings
 from otalign.io import load
@@ -116,7 +116,7 @@ def test_a_finished_study_is_not_made_again(results, model, corpora, capsys, mon
 
 def test_a_killed_run_goes_on_and_comes_to_the_same(results, model, corpora, capsys, monkeypatch, tmp_path):
     rows = ("--rows", "fast-align,simalign,threshold-cosine")
-    put, made = Cells.write, []
+    put, made = CellStore.write, []
 
     def failing(self, row, column, *rest):
         if len(made) == 16:
@@ -124,12 +124,12 @@ def test_a_killed_run_goes_on_and_comes_to_the_same(results, model, corpora, cap
         made.append((row.name, column.key))
         put(self, row, column, *rest)
 
-    monkeypatch.setattr(Cells, "write", failing)
+    monkeypatch.setattr(CellStore, "write", failing)
     _, output = run(capsys, *options(model, corpora), "-o", tmp_path, *rows, rc=130)
     assert output.endswith("otalign: interrupted; the same command goes on\n")
     before = files(tmp_path / "cells")
     assert len(before) == 2 * 16
-    monkeypatch.setattr(Cells, "write", put)
+    monkeypatch.setattr(CellStore, "write", put)
     _, output = run(capsys, *options(model, corpora), "-o", tmp_path, *rows)
     after = files(tmp_path / "cells")
     assert {name: after[name] for name in before} == before

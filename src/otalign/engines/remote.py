@@ -44,7 +44,7 @@ Answer = ArraysHandle | CapturedError
 
 @dataclass(frozen=True)
 class TextStage:
-    """What an aligner does to text before and after the model, in a process without the model.
+    """The steps of an aligner before and after the model, for a process without the model.
 
     Attributes:
         signature: Signature of the aligner.

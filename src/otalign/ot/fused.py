@@ -61,10 +61,7 @@ def iterate(factors: Factors, updates: Updates, max_iterations: int) -> list[Ten
     Returns:
         u and v at convergence, whether each problem converged, and its number of iterations.
     """
-    powers = 0.0, 0.0, 0.0, 0.0
-    if isinstance(updates, UnbalancedUpdates):
-        powers = updates.source_power, updates.target_power, updates.source_share, updates.target_share
-    return _launch(factors, PROBLEMS[type(updates)], powers, max_iterations)
+    return _launch(factors, PROBLEMS[type(updates)], updates.exponents, max_iterations)
 
 
 def count_warps(entries: int) -> int:
@@ -88,7 +85,7 @@ def _can_compile(device: torch.device, problem: str) -> bool:
 
 
 def _launch(
-    factors: Factors, problem: str, powers: tuple[float, float, float, float], max_iterations: int
+    factors: Factors, problem: str, exponents: tuple[float, float, float, float], max_iterations: int
 ) -> list[Tensor]:
     K, a, b, u, v, s, tol = (x.contiguous() for x in factors)
     u, v = u.clone(), v.clone()  # the program overwrites them
@@ -101,7 +98,7 @@ def _launch(
     with torch.cuda.device_of(K):
         _iterate_one[(len(K),)](  # pyright: ignore[reportIndexIssue]
             *(K, a, b, u, v, s, tol, converged, iterations),
-            *(n, m, quads, max_iterations, *powers),
+            *(n, m, quads, max_iterations, *exponents),
             PROBLEM=problem,
             N=N,
             M=M,

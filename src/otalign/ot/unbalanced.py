@@ -154,6 +154,11 @@ class UnbalancedUpdates(Updates):
         """The share of the target side, q = 1 − p."""
         return self.tau_target / (self.tau_source + self.tau_target)
 
+    @property
+    def exponents(self) -> tuple[float, float, float, float]:
+        """Powers of u and v, and the shares of both sides in s."""
+        return self.source_power, self.target_power, self.source_share, self.target_share
+
     def start(self, a: Array, b: Array) -> tuple[Array, Array, Array]:
         """Return the masses to the powers of their factors, and s = 1."""
         return a**self.source_power, b**self.target_power, self.ops.xp.ones_like(a[..., :1])

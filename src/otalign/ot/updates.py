@@ -17,6 +17,11 @@ class Updates(ABC):
 
     ops: Arithmetic
 
+    @property
+    def exponents(self) -> tuple[float, float, float, float]:
+        """Powers of u and v, and the shares of both sides in s; 0 where a problem has none."""
+        return 0.0, 0.0, 0.0, 0.0
+
     @abstractmethod
     def start(self, a: Array, b: Array) -> tuple[Array, Array, Array]:
         """Return a (B, 1, n) and b (B, 1, m) as the updates need them, and the first s, as plain numbers."""
