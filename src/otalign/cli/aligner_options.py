@@ -55,6 +55,18 @@ def _describe_problems() -> str:
     return "Rule for words without a counterpart. " + "; ".join(parts) + "."
 
 
+def _declare_share(about: str, default: float, note: str = "") -> Any:
+    """Declare an option of transport with a value from 0 to 1.
+
+    Args:
+        about: Help of the option.
+        default: Its default value, which the help shows.
+        note: What the help adds to the default.
+    """
+    shown = f"{default:g}; {note}" if note else f"{default:g}"
+    return typer.Option(metavar="SHARE", help=about, show_default=shown, rich_help_panel=TRANSPORT)
+
+
 ProblemOption = Annotated[
     ProblemName | None,
     typer.Option(help=_describe_problems(), show_default="the rule of the model", rich_help_panel=TRANSPORT),
@@ -166,49 +178,32 @@ class AlignerOptions:
     epsilon: Epsilon = None
     exact: ExactOption = False
     smoothing: Annotated[
-        float | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Weight of the similarity of neighbouring words, 0–1.",
-            show_default=f"{SMOOTHING:g}",
-            rich_help_panel=TRANSPORT,
-        ),
+        float | None, _declare_share("Weight of the similarity of neighbouring words, 0–1.", SMOOTHING)
     ] = None
     distortion: Annotated[
         float | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Penalty for words at different positions in their sentences, 0–1; for simalign too.",
-            show_default=f"{DISTORTION:g}; 0 for simalign",
-            rich_help_panel=TRANSPORT,
+        _declare_share(
+            "Penalty for words at different positions in their sentences, 0–1; for simalign too.",
+            DISTORTION,
+            "0 for simalign",
         ),
     ] = None
     order: Annotated[
         float | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Reward for neighbouring words that are linked to neighbouring words, 0–1.",
-            show_default=f"{ORDER:g}",
-            rich_help_panel=TRANSPORT,
-        ),
+        _declare_share("Reward for neighbouring words that are linked to neighbouring words, 0–1.", ORDER),
     ] = None
     structure: Annotated[
         float | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Weight of keeping the distances between words (fused Gromov–Wasserstein), 0–1; instead of "
+        _declare_share(
+            "Weight of keeping the distances between words (fused Gromov–Wasserstein), 0–1; instead of "
             "--order.",
-            show_default=f"{STRUCTURE:g}",
-            rich_help_panel=TRANSPORT,
+            STRUCTURE,
         ),
     ] = None
     completion: Annotated[
         float | None,
-        typer.Option(
-            metavar="SHARE",
-            help="Degree to which words without a link join the links of their neighbours, 0–1.",
-            show_default=f"{COMPLETION:g}",
-            rich_help_panel=TRANSPORT,
+        _declare_share(
+            "Degree to which words without a link join the links of their neighbours, 0–1.", COMPLETION
         ),
     ] = None
     matching: Annotated[
