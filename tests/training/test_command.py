@@ -117,7 +117,7 @@ def test_a_run_that_was_killed_goes_on_and_ends_the_same(run, tmp_path, monkeypa
     interrupt(monkeypatch, run, *FILES, *QUICK, "-o", "torn")
     _, err = run(*FILES, "--epochs", "3", *QUICK[2:], "-o", "torn", rc=2)
     assert (
-        "training with other settings (encoder, problem, recipe, teachers or unlabelled pairs); give" in err
+        "training with other settings (encoder, problem, recipe, teachers or unlabelled pairs); use" in err
     )
     _, err = run(*FILES, *QUICK, "-o", "torn")
     assert err.count("epoch") == 1
@@ -132,10 +132,10 @@ def test_the_same_folder_with_another_train_or_dev_set_is_refused(run, tmp_path,
     write(GOLDS[9:], tmp_path / "other.jsonl", "jsonl")
     interrupt(monkeypatch, run, *FILES, *QUICK, "-o", "torn")
     _, err = run("train.jsonl", "--dev", "other.jsonl", *FILES[3:], *QUICK, "-o", "torn", rc=2)
-    assert "is the checkpoint of a training with another dev set; give the same as then" in err
+    assert "is the checkpoint of a training with another dev set; use the same inputs" in err
     write(GOLDS[:9], tmp_path / "train.jsonl", "jsonl")
     _, err = run(*FILES, *QUICK, "-o", "torn", rc=2)
-    assert "is the checkpoint of a training with another train set; give the same as then" in err
+    assert "is the checkpoint of a training with another train set; use the same inputs" in err
 
 
 @pytest.mark.parametrize(

@@ -361,7 +361,7 @@ def test_an_augmented_run_that_was_interrupted_and_continued_ends_like_one_that_
     for name, array in get_weights(whole).items():
         np.testing.assert_allclose(get_weights(out)[name], array, atol=1e-6)
     options["distillation"] = Distillation([teacher], PAIRS[1:], options["distillation"].folder)
-    with pytest.raises(ValueError, match=r"other settings \(encoder, .*\); give the same as then"):
+    with pytest.raises(ValueError, match=r"other settings \(encoder, .*\); use the same inputs"):
         train_tiny(tiny_model("bert"), **options)
 
 

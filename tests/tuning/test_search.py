@@ -149,7 +149,7 @@ def test_progress_is_told_from_none_to_all():
         ({"golds": []}, "golds must hold at least one pair"),
         ({"golds": make_golds(shapes=[(0, 3)])}, "1 pairs without any at level sure"),
         ({"embeddings": {}}, "embeddings must hold at least one choice"),
-        ({"levels": ()}, "levels must be of sure, possible, got none"),
+        ({"levels": ()}, "levels must be among sure, possible, got none"),
         ({"levels": ("p",)}, "level must be 'sure'"),
     ],
 )
