@@ -57,7 +57,7 @@ def start_cluster(address: str | None, processors: int) -> Iterator[Any]:
     try:
         yield ray
     except ray.exceptions.RayError as error:
-        cause = describe(getattr(error, "cause", error))  # of a failed task: the error in it
+        cause = describe(getattr(error, "cause", error))  # the error inside that of a failed task
         raise OSError(f"Ray failed; use --resume to continue: {cause}") from error
     finally:
         if started:
