@@ -169,7 +169,7 @@ def test_annotators_are_joined_by_majority(tmp_path):
         (
             Alignment(("a b",), (), ()),
             "columns",
-            "the word 'a b' is empty or contains a blank .*; write jsonl",
+            "the word 'a b' is empty or contains a space .*; write jsonl",
         ),
         (Alignment(("",), (), ()), "a3", "the word '' is empty"),
         (TextPair("a\nb", ""), "parallel", "contains a line end"),
