@@ -111,6 +111,6 @@ def select_rows(patterns: str) -> tuple[System, ...]:
         else:
             found = [name for name in ROWS if fnmatch(name, pattern)]
         if not found:
-            raise ValueError(f"rows must be main, all, or of {', '.join(ROWS)}; got {pattern!r}")
+            raise ValueError(f"rows must be main, all, or one of {', '.join(ROWS)}; got {pattern!r}")
         names += found
     return tuple(ROWS[name] for name in ROWS if name in names)

@@ -161,7 +161,7 @@ def test_a_changed_setting_is_computed_again_and_the_old_cell_stays(model, corpo
         (("--layer", "x"), "--layer must be auto or a number, got 'x'"),
         (("--layer", "9"), "--layer must be from 0 to 3"),
         (("--pairing", "both"), "--pairing must be auto, joint, separate, got 'both'"),
-        (("--rows", "main,potts"), "rows must be main, all, or of fast-align, simalign"),
+        (("--rows", "main,potts"), "rows must be main, all, or one of fast-align, simalign"),
         (("--data", "nowhere"), "there is no nowhere/"),
         (("-o", __file__), "cannot write into"),
     ],

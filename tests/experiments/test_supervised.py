@@ -334,7 +334,7 @@ def test_tables_and_figures_of_nothing_are_no_error(context, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--rows", "main,potts"), "rows must be main, all, or of semi-crf, span-prediction, bot"),
+        (("--rows", "main,potts"), "rows must be main, all, or one of semi-crf, span-prediction, bot"),
         (("--precision", "int8"), "--precision must be one of float32, bfloat16, got 'int8'"),
         (("--device", "tpu"), "device must be cpu or cuda, got 'tpu'"),
         (("--data", "nowhere"), "there is no nowhere/"),
