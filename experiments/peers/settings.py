@@ -40,7 +40,7 @@ class PeerSettings:
         return asdict(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as values that JSON can hold."""
+        """Return the settings as JSON-serializable values."""
         return asdict(self)
 
 

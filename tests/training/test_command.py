@@ -116,9 +116,7 @@ def test_a_run_that_was_killed_goes_on_and_ends_the_same(run, tmp_path, monkeypa
     run(*FILES, *QUICK, "-o", "whole")
     interrupt(monkeypatch, run, *FILES, *QUICK, "-o", "torn")
     _, err = run(*FILES, "--epochs", "3", *QUICK[2:], "-o", "torn", rc=2)
-    assert (
-        "training with other settings (encoder, problem, recipe, teachers or unlabelled pairs); use" in err
-    )
+    assert "training with other settings (encoder, problem, recipe, teachers or unlabelled pairs); use" in err
     _, err = run(*FILES, *QUICK, "-o", "torn")
     assert err.count("epoch") == 1
     whole, torn = (Aligner.load(tmp_path / name).head for name in ("whole", "torn"))
