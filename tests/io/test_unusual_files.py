@@ -86,7 +86,7 @@ def test_a_blank_line_is_an_empty_pair_where_lines_are_places(format, tmp_path):
 @pytest.mark.parametrize(
     ("format", "empty"), [("pharaoh", WordlessLinks(frozenset())), ("bars", TextPair("", ""))]
 )
-def test_a_line_of_blanks_is_an_empty_pair_where_blanks_mean_nothing(format, empty, tmp_path):
+def test_a_line_of_spaces_is_an_empty_pair_where_spaces_mean_nothing(format, empty, tmp_path):
     assert read_all(tmp_path, format, " \t\n") == [empty]
 
 
@@ -131,7 +131,7 @@ def test_invalid_utf8_spoils_its_own_pair_alone(format, tmp_path):
 
 
 @pytest.mark.parametrize("letter", ["\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\xa0", "\u3000", "\0"])
-def test_what_other_tools_take_for_line_ends_or_blanks_is_a_letter(letter, tmp_path):
+def test_what_other_tools_take_for_line_ends_or_spaces_is_a_letter(letter, tmp_path):
     assert read_all(tmp_path, "bars", f"a{letter}b ||| c\nd ||| e\n") == [
         TextPair(f"a{letter}b", "c"),
         TextPair("d", "e"),
@@ -140,7 +140,7 @@ def test_what_other_tools_take_for_line_ends_or_blanks_is_a_letter(letter, tmp_p
     assert alignment.source == (f"a{letter}b", "c")
 
 
-def test_tabs_and_blanks_between_links_and_words_do_not_count(tmp_path):
+def test_tabs_and_spaces_between_links_and_words_do_not_count(tmp_path):
     assert read_all(tmp_path, "pharaoh", " 0-0\t 1-1  \n") == [WordlessLinks(frozenset({(0, 0), (1, 1)}))]
     (alignment,) = read_all(tmp_path, "columns", " a  b \tc\t 1-0 \n")
     assert (alignment.source, alignment.target) == (("a", "b"), ("c",))
@@ -305,7 +305,7 @@ def test_parallel_files_of_different_lengths_are_bad(tmp_path):
             list(read(paths, "parallel"))
 
 
-def test_a_packed_file_that_is_cut_short_is_bad_at_its_end(tmp_path):
+def test_a_truncated_compressed_file_is_bad_at_its_end(tmp_path):
     write([WordlessLinks(frozenset({(0, 0)}))] * 3, tmp_path / "links.gz", "pharaoh")
     packed = (tmp_path / "links.gz").read_bytes()
     (tmp_path / "links.gz").write_bytes(packed[:-8])
