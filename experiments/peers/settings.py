@@ -1,4 +1,4 @@
-"""Settings of a trained peer, as they are saved and as its signature states them."""
+"""Settings of a trained peer, for its folder and its signature."""
 
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path

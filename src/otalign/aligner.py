@@ -207,7 +207,7 @@ class Aligner:
         `LanguageWarning`.
 
         Args:
-            pairs: Source and target of each pair. They are read as alignments are asked for.
+            pairs: Source and target of each pair. They are read lazily.
             workers: Processes that tokenize ahead of a GPU. On a CPU they do not help.
 
         Yields:

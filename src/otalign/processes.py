@@ -158,7 +158,7 @@ def read_ahead(items: Iterable[Result]) -> Iterator[Result]:
 
     Args:
         items: The items. Computing one should not wait for anything that may never come, such as a line of a
-            pipe: it is waited for even if no more items are asked for.
+            pipe: the thread waits for it even if no more items are requested.
     """
     iterator, end = iter(items), object()
     with ThreadPoolExecutor(1) as thread:
@@ -185,7 +185,7 @@ def _run_task(task: Any) -> Any:
 def prefetch(
     submit: Callable[[Task], "Future[Result]"], tasks: Iterable[Task], ahead: int
 ) -> Iterator[Result]:
-    """Yield the results of tasks in their order, and submit tasks before their results are asked for.
+    """Yield the results of tasks in their order, and submit tasks before their results are requested.
 
     Args:
         submit: Function that starts a task.

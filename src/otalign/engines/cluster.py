@@ -41,7 +41,7 @@ class RayOptions:
 
 @contextmanager
 def start_cluster(address: str | None, processors: int) -> Iterator[Any]:
-    """Connect to Ray, or start it, with no output of its own except from processes that die.
+    """Connect to Ray, or start it, without output of Ray except from processes that die.
 
     Args:
         address: Address of a cluster; None to start one on this machine.

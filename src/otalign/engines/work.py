@@ -207,7 +207,7 @@ def align_items(
 
     Args:
         method: The aligner.
-        items: The items. They are read as alignments are asked for.
+        items: The items. They are read lazily.
         pretokenized: Whether the words of a text are separated by spaces.
         **options: Options of `align_many`.
 

@@ -80,7 +80,7 @@ def resolve_model(model: str | Path | None) -> str | Path:
 
     Args:
         model: Name of a model; None for the default. A folder, and a name that no installed model has, are
-            returned as they are. A folder in the working directory takes precedence over a model of the same
+            returned unchanged. A folder in the working directory takes precedence over a model of the same
             name.
 
     Returns:

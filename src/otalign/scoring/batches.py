@@ -35,7 +35,7 @@ class PairBatch(NamedTuple):
 
 
 def is_long(n: int, m: int) -> bool:
-    """Return whether a pair of so many source and target words is long."""
+    """Return whether a pair with these numbers of source and target words is long."""
     return n * m > LONG
 
 

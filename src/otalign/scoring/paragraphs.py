@@ -102,7 +102,7 @@ def group_sentences(pair: Pair, links: Sequence[Link]) -> list[Phrase]:
 
 
 def make_group_pair(pair: Pair, group: Phrase) -> Pair:
-    """Return the words of a group as a pair of their own."""
+    """Return the words of a group as a separate pair."""
     return _make_part(pair[0], group.source), _make_part(pair[1], group.target)
 
 

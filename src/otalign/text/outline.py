@@ -1,7 +1,7 @@
 """Outlines of texts, which the rules of tokenization read.
 
-An outline has the ASCII characters of a text as they are, and every other character replaced by one that
-represents its kind. It is as long as the text, so that offsets are the same in both.
+An outline keeps the ASCII characters of a text, and replaces every other character by one that represents its
+kind. It is as long as the text, so that offsets are the same in both.
 """
 
 import unicodedata

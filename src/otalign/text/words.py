@@ -17,7 +17,7 @@ Words are roughly those of the Penn Treebank and Moses:
 - A period stays with letters (U.S.), and before the end of the text with initials and common English
   abbreviations (Mr.); else it is a word.
 - Repeated punctuation is one word (..., --, '', **), and so is a run of ! and ?. Brackets, quotation marks
-  and commas are words of their own.
+  and commas are separate words.
 - An emoji with its modifiers is a word, and combining marks stay with their letter.
 - Scripts without spaces: a Han character or kana is a word, and in Thai, Lao, Khmer and Burmese a letter with
   its marks. That is finer than words, which only a dictionary could find; links can join the parts.

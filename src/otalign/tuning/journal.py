@@ -57,7 +57,7 @@ class Journal:
         file.parent.mkdir(parents=True, exist_ok=True)
         text = file.read_text(encoding="utf-8") if file.is_file() else ""
         complete, _, rest = text.rpartition("\n")
-        if rest:  # the next line must start on a line of its own
+        if rest:  # the next entry must start on a new line
             write_atomic(file, complete and complete + "\n")
         for line in complete.splitlines():
             self._scores |= json.loads(line)
