@@ -108,7 +108,7 @@ def test_a_tokeniser_of_another_model_is_noticed(tiny_model, tmp_path):
     for part in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copyfile(tiny_model("roberta") / part, mixed / part)
     with pytest.raises(
-        ValueError, match=r"the tokenizer of mixed gives the subword \d+, but its encoder knows"
+        ValueError, match=r"the tokenizer of mixed has the subword id \d+, but its encoder has"
     ):
         train_tiny(mixed)
 
@@ -117,7 +117,7 @@ def test_a_tokeniser_of_another_model_is_noticed(tiny_model, tmp_path):
 def test_a_language_that_the_tokeniser_does_not_know_is_noticed(tiny_model):
     words = tuple("天気北東西南山川田中")
     golds = [Gold(words, words, frozenset({(0, 0)}))]
-    with pytest.raises(ValueError, match="does not know 87% of the subwords; is it made for this language"):
+    with pytest.raises(ValueError, match="does not know 87% of the subwords; was it made for this language"):
         train_tiny(tiny_model("bert"), sources={"mine": CorpusSplits(golds, golds)})
 
 

@@ -124,7 +124,7 @@ def test_a_checkpoint_of_another_train_or_dev_set_is_refused(tiny_model, tmp_pat
         (GOLDS[:-1], GOLDS[:4], "train set"),
         (GOLDS[::-1], GOLDS[1:], "train set and another dev set"),
     ):
-        message = rf"run\.pt is the checkpoint of a training with another {difference}; give the same"
+        message = rf"run\.pt is the checkpoint of a training with another {difference}; use the same"
         with pytest.raises(ValueError, match=message):
             resume(train, dev)
     assert drop_seconds(resume(GOLDS, GOLDS[:4]).epochs) == drop_seconds(first.epochs)
