@@ -1,12 +1,12 @@
-"""Run the behaviour suite: minimal pairs in the manner of CheckList, a pass rate for each capability.
+"""Run the behaviour suite: minimal pairs in the style of CheckList, with a pass rate for each capability.
 
 python benchmarks/behaviour.py --model small --half report --level sure
 python benchmarks/behaviour.py --model small --simalign ENCODER --ot ENCODER --format markdown
 python benchmarks/behaviour.py --model small --half train --only "two items exchanged" --faults 5
 
 Every pair is aligned alone, from words. `--half train` has the templates that may guide training; `--half
-report` has other ones, which only report. A capability marked * is a convention on which annotators differ,
-and does not count in the mean.
+report` has others, for reporting only. A capability marked * is a convention on which annotators differ, and
+does not count towards the mean.
 """
 
 import json

@@ -8,7 +8,7 @@ pairs are those of MTRef, repeated. For each model the script prints pairs a sec
 - from text to links on the device, and to `Alignment`s, with worker processes that tokenize ahead;
 - of a plain loop: transformers for a pair at a time, then POT's scaling in torch;
 
-and F1 of sure links on MTRef test, so that a precision is not chosen by its speed alone.
+and F1 of sure links on MTRef test, so that a precision is not chosen for its speed alone.
 
 It needs torch and transformers. With `--device cpu --pairs 200 --workers 0` it runs anywhere.
 """

@@ -1,9 +1,9 @@
 """Measure time and memory by length: python benchmarks/lengths.py --encoder FOLDER --figure FILE.svg
 
 Generated pairs of 10 to 20,000 words a side are aligned by the aligner of the package and, with `--encoder`,
-those of up to 3,000 words by the unsupervised defaults with an encoder. Each length has a process of its own.
-Its memory is the peak, less the memory before the pair was read; its time is that of the best of a few
-rounds. `benchmarks/long_texts.py` measures texts that make sense, and what of their links is found.
+those of up to 3,000 words by the unsupervised defaults with an encoder. Each length runs in a separate
+process. Its memory is the peak, less the memory before the pair was read; its time is that of the best of a
+few rounds. `benchmarks/long_texts.py` measures real texts, and how many of their links are found.
 """
 
 import json
@@ -115,7 +115,7 @@ def measure_cost(model: str, words: int) -> Cost:
 
 
 def measure_costs(model: str, lengths: Sequence[int]) -> list[Cost]:
-    """Measure these lengths, each in a process of its own."""
+    """Measure these lengths, each in a separate process."""
     found = []
     for words in lengths:
         command = [sys.executable, __file__, "--model", model, "--one", str(words)]

@@ -2,7 +2,7 @@
 
 A text is different sentences of MTRef, Wiki and Edinburgh++, one after another, and their counterparts, of
 which two passages are exchanged. Without sentence ends, it is in lower case without punctuation. Each text
-has a process of its own; the memory is its peak, less that before the text was read. Its links are compared
+runs in a separate process; the memory is its peak, less that before the text was read. Its links are compared
 with those of the single sentences, aligned one by one (share found, precision), with those that are found
 when all cells of word pairs are scored, as for short pairs, and with those that both have. The last column is
 the share of the links of the single sentences that are found among all cells. `--kept` scores more or fewer
@@ -25,7 +25,7 @@ from otalign.scoring import batches
 from otalign.scoring.heads import tiles
 
 LENGTHS = (300, 1000, 3000, 5000, 20_000)
-MAX_COMPARED = 5500  # words of a text whose links are also looked for among all cells
+MAX_COMPARED = 5500  # longest text for which all cells are also scored
 CORPORA = ("mtref", "wiki", "edinburgh++")
 PASSAGE = 10  # sentences that are exchanged with others
 COLUMNS = ("of single", "precision", "of all cells", "of both", "all: single")
@@ -53,7 +53,7 @@ class Text(NamedTuple):
 
 
 def read_text(words: int, data: Path, split: str, ends: bool) -> Text:
-    """Read a text of about so many source words, with or without sentence ends."""
+    """Read a text of about this many source words, with or without sentence ends."""
     pairs: dict[tuple[str, ...], tuple[str, ...]] = {}
     for gold in (gold for corpus in CORPORA for gold in load(corpus, split, data)):
         source, target = (

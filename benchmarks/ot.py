@@ -4,8 +4,8 @@ Costs resemble those of words: most target words are noisy copies of source word
 scaled to [0, 1] over the pair. All solvers alternate in one process, with the same tolerance and threads, and
 the best round of each counts.
 
-With --device cuda, batches on a GPU are solved instead: by the plain loop and by the fused one, forward and
-backward, in turns, and the median round counts. "loop" is the time of the loop alone, "first" that of the
+With --device cuda, batches on a GPU are solved instead, alternating between the plain and the fused loop,
+forward and backward, and the median round counts. "loop" is the time of the loop alone, "first" that of the
 first call, which compiles, "the same" the share of problems that take as many iterations as in the plain
 loop, and "difference" the largest one of their plans, as a share of the highest entry.
 """
@@ -223,7 +223,7 @@ def main() -> None:
     options = parser.parse_args()
     solver = Entropic(options.eps, options.tol)
     warnings.simplefilter("ignore")  # POT warns where it stops early
-    gc.disable()  # as timeit does: a collection over all that torch has loaded would hit one at random
+    gc.disable()  # as timeit does: a collection over all objects of torch would slow down a random round
     if options.device == "cpu":
         compare_on_cpu(options.count, options.rounds or 3, solver)
     else:

@@ -26,7 +26,7 @@ Words = tuple[str, ...]
 
 
 def exchange_two(count: int, draw: random.Random) -> list[int]:
-    """The places of so many sentences, two of them exchanged."""
+    """Return the order of this many sentences, two of them exchanged."""
     order = list(range(count))
     a, b = draw.sample(order, 2)
     order[a], order[b] = order[b], order[a]
@@ -49,7 +49,7 @@ def join(alignments: Sequence[Alignment], order: Sequence[int]) -> tuple[Words, 
 def make_paragraphs(
     alignments: Sequence[Alignment], size: int, exchanged: bool
 ) -> Iterator[tuple[Words, Words, Pairs]]:
-    """Paragraphs of so many pairs each."""
+    """Return paragraphs of this many pairs each."""
     draw = random.Random(0)
     for start in range(0, len(alignments) - size + 1, size):
         order = exchange_two(size, draw) if exchanged else range(size)
@@ -64,7 +64,7 @@ def compare(aligner: Aligner, paragraphs: Sequence[tuple[Words, Words, Pairs]]) 
 
 
 def measure_identity(aligner: Aligner, words: Sequence[str], length: int) -> float:
-    """The share of words linked to themselves only, in texts of so many words."""
+    """Return the share of words linked only to themselves, in texts of this many words."""
     texts = [words[start : start + length] for start in range(0, len(words) - length + 1, length)]
     right = 0
     for alignment in aligner.align_many((text, text) for text in texts):

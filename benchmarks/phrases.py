@@ -2,7 +2,7 @@
 
 python benchmarks/phrases.py --data corpora/ [--model FOLDER] [--split dev] [--threshold T] [--hysteresis C]
 
-Printed are F1 of each corpus and their mean; F1, precision and recall in the eighth of the pairs with the
+Prints F1 of each corpus and their mean; F1, precision and recall in the eighth of the pairs with the
 most phrase links, links and nulls counted alike; and F1 of phrases over all pairs. Without a threshold or a
 hysteresis it is that of the aligner.
 """

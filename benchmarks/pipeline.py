@@ -1,11 +1,11 @@
-"""Measure what surrounds the model: reading, tokenizing, sending, formatting and compressing.
+"""Measure the work around the model: reading, tokenizing, sending, formatting and compressing.
 
 PYTHONPATH=src python benchmarks/pipeline.py [FILE] [--model ENCODER] [--pairs 16384] [--workers 2]
 
-The first table is the processor time of each stage, in one process. The second is the speed from file to
-file with a model that takes no time, so that it shows what a GPU can be given at most: pairs a second, and
-processor time of all processes. FILE is JSON lines or a table of two columns; the pairs are repeated, so
-that nearly all parts of words have occurred before.
+The first table is the CPU time of each stage, in one process. The second is the speed from file to file with
+a model that takes no time, which is the upper limit for a GPU: pairs a second, and CPU time of all processes.
+FILE is JSON lines or a table of two columns; the pairs are repeated, so that nearly all parts of words have
+occurred before.
 """
 
 import gzip

@@ -3,11 +3,11 @@
 python benchmarks/serve.py MODEL                 ratio of the served to the offline speed, and latencies
 python benchmarks/serve.py MODEL --clients 1 --words 15     one client that waits for each answer
 
-The pairs are those of MTRef dev, as text, or those of them with about so many words a side; each is requested
-once by one client. Offline and served rounds alternate in one run, each served round between two offline
-rounds, so that the median is right on a busy machine. The clients run on the same cores; processor time is
-that of the server and the clients, and does not count other work. Between the pairs, every client sends
-requests that must be refused; they must not change the links.
+The pairs are those of MTRef dev, as text, or those with about `--words` words a side; each is requested once
+by one client. Offline and served rounds alternate in one run, each served round between two offline rounds,
+so that the median is reliable on a busy machine. The clients run on the same cores; CPU time is that of the
+server and the clients, without other work. Between the pairs, every client sends requests that must be
+refused; they must not change the links.
 """
 
 import argparse
@@ -43,8 +43,8 @@ class Round(NamedTuple):
     waits: list[float]  # seconds until each answer
     links: list[list]  # links of each pair
     errors: list[str]
-    clients: float = 0.0  # seconds of processors that the clients took
-    server: float = 0.0  # the same of the server
+    clients: float = 0.0  # CPU time of the clients in seconds
+    server: float = 0.0  # CPU time of the server
 
 
 class Client:
@@ -113,13 +113,13 @@ def run_in_process(*args) -> Round:
 
 
 def read_processor_time(process: subprocess.Popen) -> float:
-    """Return the seconds that a running process took of the processors (on Linux)."""
+    """Return the CPU time of a running process in seconds (on Linux)."""
     fields = Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
     return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def align_offline(aligner: Aligner, pairs: list) -> tuple[np.ndarray, list[list]]:
-    """Return the seconds by the clock and of processors, and the links."""
+    """Return the wall-clock and CPU time in seconds, and the links."""
     start, used = time.perf_counter(), time.process_time()
     alignments = list(aligner.align_many(pairs))
     seconds = np.array([time.perf_counter() - start, time.process_time() - used])

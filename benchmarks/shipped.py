@@ -12,8 +12,8 @@ into its card. Levels are F1 of the sure and of the possible links at each level
 Calibration is the expected calibration error of the probabilities of links that are at least 0.01, and of
 nulls. Speed is the time of the command line for two sentences with warm caches, pairs a second on MTRef's
 dev set, and peak memory. Files are the pairs a second from a file of JSON lines to a shard of a folder,
-beside those of the encoder alone on the same batches, in turns, and the share of one in the other, by the
-clock and by the time of processors; as in the processes of `otalign align`, NumPy has one thread.
+compared with the encoder alone on the same batches (alternating), and the ratio of the two in wall-clock and
+CPU time; as in the processes of `otalign align`, NumPy has one thread.
 """
 
 import json

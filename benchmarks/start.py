@@ -1,9 +1,9 @@
-"""The start of the command line: its help and one pair, beside an older version and the libraries alone.
+"""Measure the startup of the command line: its help and one pair, an older version, and the libraries alone.
 
     python benchmarks/start.py --before OLDER/src --rounds 15
 
-Each round starts every command once, in turns, from a warm file cache and compiled modules. Times are the
-least of all rounds; processor time is that of all threads, and other work on the machine adds little to it.
+Each round starts every command once, with a warm file cache and compiled modules. Times are the minimum of
+all rounds; CPU time is that of all threads, and other work on the machine adds little to it.
 """
 
 import argparse
@@ -21,7 +21,7 @@ LIBRARIES = "import onnxruntime, numpy, tokenizers"
 
 
 def measure(command: list[str], sources: Path, cache: str) -> tuple[float, float]:
-    """Run a command with the package of a folder; return its seconds, by the clock and of processors."""
+    """Run a command with the package of a folder; return its wall-clock and CPU time in seconds."""
     environment = {**os.environ, "PYTHONPATH": str(sources), "PYTHONPYCACHEPREFIX": cache}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()

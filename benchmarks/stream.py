@@ -120,7 +120,7 @@ def measure(run: Run) -> None:
 
 
 def measure_processors() -> float:
-    """Return the seconds that processors have spent on processes that have ended."""
+    """Return the CPU time in seconds of child processes that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 

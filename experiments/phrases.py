@@ -1,7 +1,7 @@
-"""Order, structure and phrases: what each setting for phrases changes, on the dev sets and on the test sets.
+"""Order, structure and phrases: the effect of each setting for phrases on the dev sets and the test sets.
 
-A variant is the default aligner with other settings, the same for all corpora. Its threshold, also one for
-all, is the best on the dev sets, by the mean F1 of their columns. The figures are that mean, F1 in the bin of
+A variant is the default aligner with other settings, the same for all corpora. Its threshold, also the same
+for all, has the best mean F1 over the columns of the dev sets. The figures are that mean, F1 in the bin of
 pairs with the most phrase links, and precision and recall of sure links between different words.
 """
 

@@ -5,8 +5,9 @@ from hypothesis import strategies as st
 from otalign.alignment import Alignment, Link
 from otalign.gold import Gold, WordlessLinks
 
-# What every text format can hold: no blank, line end, byte order mark, nor half of a surrogate pair.
-# Letters that other tools take for blanks or line ends are in, and digits and signs that formats use.
+# What every text format can hold: no space, line end, byte order mark, nor half of a surrogate pair.
+# Characters that other tools take for spaces or line ends are included, and digits and symbols that formats
+# use.
 letters = st.characters(exclude_categories=["Cs"], exclude_characters=" \t\r\n\ufeff")
 words = st.lists(
     st.text(letters, min_size=1, max_size=4).filter(lambda word: "|||" not in word)

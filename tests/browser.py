@@ -6,8 +6,8 @@
         assert page.evaluate("document.activeElement.id") == "search"
         assert not page.errors
 
-Every call waits until the browser has done it; what does not come within a time raises `TimeoutError`.
-Nothing else is needed than Chromium itself, found by name or by the environment's CHROMIUM.
+Every call waits until the browser has finished it, or raises `TimeoutError`. Nothing is needed but Chromium
+itself, found by name or through the environment variable CHROMIUM.
 """
 
 import base64
@@ -29,7 +29,7 @@ PATIENCE = 30.0  # seconds until something must have come
 OPTIONS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"),
     *("--no-first-run", "--no-default-browser-check", "--mute-audio", "--disable-extensions"),
-    # Only what a page asks for goes out, and what a picture shows is the same everywhere.
+    # Only pages send requests, and screenshots are the same everywhere.
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     *("--hide-scrollbars", "--force-color-profile=srgb", "--font-render-hinting=none"),
     # Two pages of the address bar, which no test uses, would be loaded for every page, and take a second.
@@ -69,7 +69,7 @@ class PageError(Exception):
 
 
 class Browser(AbstractContextManager["Browser"]):
-    """A Chromium with a profile of its own, gone with all it wrote when it is closed."""
+    """A Chromium with a temporary profile, which is deleted when it is closed."""
 
     def __init__(self):
         program = chromium()
@@ -220,7 +220,7 @@ class Page:
             self._browser.receive_events(0.02)
 
     def press(self, key: str, *modifiers: str) -> None:
-        """Press a key and let it go: a letter, or a name such as Tab, Enter, ArrowLeft."""
+        """Press and release a key: a letter, or a name such as Tab, Enter, ArrowLeft."""
         code, text = KEYS.get(key) or (ord(key.upper()), key)
         held = sum(MODIFIERS[name] for name in modifiers)
         about = {"key": key, "windowsVirtualKeyCode": code, "modifiers": held}
@@ -254,7 +254,7 @@ class Page:
         self.send("Emulation.setEmulatedMedia", media=media, features=wished)
 
     def screenshot(self, path: Path, whole: bool = False) -> None:
-        """A PNG of what is to be seen, or of the whole page."""
+        """Return a PNG of the visible part, or of the whole page."""
         data = self.send("Page.captureScreenshot", format="png", captureBeyondViewport=whole)["data"]
         path.write_bytes(base64.b64decode(data))
 

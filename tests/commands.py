@@ -1,4 +1,4 @@
-"""Commands in processes of their own, forked from one that has imported the package already.
+"""Commands in separate processes, forked from one that has already imported the package.
 
 Importing takes most of the time of a short command. The process that forks, `python -m tests.commands`, gets
 arguments, folder, environment and the three standard streams of a command, and answers with its process id
@@ -186,7 +186,7 @@ def _serve(connection: socket.socket) -> None:
         for module in request["preload"]:
             import_module(module)
         with contextlib.suppress(ChildProcessError):  # there is none
-            while os.waitpid(-1, os.WNOHANG)[0]:  # so that their time counts for this process
+            while os.waitpid(-1, os.WNOHANG)[0]:  # so that their CPU time counts for this process
                 pass
         gc.freeze()  # so that a fork does not copy what it only looks at
         if os.fork() == 0:

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from tests.browser import Browser, Page
     from tests.commands import CommandServer
 
-# Processes of tests share the processors, and a thread for each of them in every process is slower.
+# Test processes share the CPUs, and a thread per CPU in each of them would be slower.
 os.environ["OMP_NUM_THREADS"] = "1"
 # Those of Ray start sooner without what stands here.
 STUBS = str(Path(__file__).parent / "stubs")
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (STUBS, os.environ.get("PYTHONPATH"))))
 sys.path.insert(0, STUBS)
 
-# The machine's speed is nobody's bug, and a failure must come again when the test is run again.
+# The speed of the machine is not a bug, and failures must be reproducible.
 settings.register_profile("otalign", deadline=None, derandomize=True, max_examples=25)
 settings.load_profile("otalign")
 # For `make fuzz`: --hypothesis-profile=fuzz. Failing examples are kept in .hypothesis and are tried first.
@@ -32,13 +32,13 @@ settings.register_profile(
 )
 
 
-# Files that share what takes long to set up: a fixture, or corpora in memory.
+# Files that share a slow setup: a fixture, or corpora in memory.
 GROUPS = {
     "cluster": ("tests/engines/test_ray.py", "tests/failures/test_ray.py"),
     "trained_aligners": ("tests/training/test_fit.py", "tests/training/test_distillation.py"),
     "corpora in memory": ("tests/baselines/test_corpora.py", "tests/io/test_datasets.py"),
 }
-# What is begun last should be short. Ray waits much of its time, training computes.
+# Short groups should start last. Ray mostly waits, training computes.
 FIRST = (*GROUPS, "tests/test_privacy.py", "tests/engines/test_shards.py", "tests/training/test_run.py")
 
 

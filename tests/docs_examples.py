@@ -1,22 +1,22 @@
 """Find the examples of the documents, run them, and compare their output with that in the pages.
 
-    python -m tests.docs_examples            # run them all and say what differs
+    python -m tests.docs_examples            # run them all and report differences
     python -m tests.docs_examples --write    # write what they print into the pages
     python -m tests.docs_examples --write docs/align.md    # only those of one page
 
 Blocks of code in README.md and docs/*.md:
 
-    ```python      Run; names live as long as the page. A ```text block right after it is what it prints.
+    ```python      Run; names live as long as the page. A ```text block right after it is its output.
     ```console     Each line that begins with "$ " is run in a copy of examples/; below it is its output.
     ```sh          Run in the same place. It must succeed, and what it prints is not compared.
     ```json etc.   Needs a comment before it:
                    <!-- file: NAME -->          the block is written to NAME, for the commands below it
                    <!-- output of: COMMAND -->  it was printed by a command that takes long
-                   <!-- checked by: TEST -->    a test of its own reads it
+                   <!-- checked by: TEST -->    a separate test reads it
 
-`<!-- not run: REASON -->` before any block says why it is not run. In outputs `…` stands for anything, and
-numbers with a decimal point may differ by 0.02, as they do from one processor to another. The folder
-`minilm-l6` is a tiny model with random weights, so what is printed for it is not compared.
+`<!-- not run: REASON -->` before any block says why it is not run. In outputs `…` matches anything, and
+numbers with a decimal point may differ by 0.02, as they do between CPUs. The folder `minilm-l6` is a tiny
+model with random weights, so what is printed for it is not compared.
 """
 
 import contextlib
@@ -99,7 +99,7 @@ def read_blocks(page: Path) -> list[Block]:
 
 @dataclass
 class Difference:
-    """An example that prints something else than its page says."""
+    """An example whose output differs from its page."""
 
     where: str
     expected: str
@@ -342,7 +342,7 @@ def prepared_folder(folder: Path, stand_in: Callable[[], Path] | None) -> Iterat
 
 
 def run_page(page: Path, folder: Path, stand_in: Callable[[], Path]) -> list[Difference]:
-    """Run the examples of a page; return those that print something else than it says."""
+    """Run the examples of a page; return those whose output differs from the page."""
     blocks = read_blocks(page)
     needs_model = any(STAND_IN in block.text for block in blocks if block.is_run)
     with prepared_folder(folder, stand_in if needs_model else None):
@@ -355,7 +355,7 @@ def run_page(page: Path, folder: Path, stand_in: Callable[[], Path]) -> list[Dif
 
 
 def write_outputs(page: Path, differences: list[Difference]) -> None:
-    """Put what the examples print in the place of what the page says."""
+    """Replace the outputs in the page by those of its examples."""
     lines = page.read_text(encoding="utf-8").split("\n")
     for one in sorted(differences, key=lambda one: -one.first):
         lines[one.first : one.end] = [line.rstrip() for line in one.printed.splitlines()]

@@ -16,8 +16,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 PAGE = Path(__file__).parent.parent / "docs" / "licences.md"
-# Each may be used, changed and passed on in any program; MPL-2.0 asks that changes to its own files be open.
-# Packages write them in many ways.
+# Each allows use, changes and redistribution in any program; MPL-2.0 requires changes to its own files to be
+# open. Packages write them in many ways.
 ALLOWED = {
     "Apache-2.0": (
         "Apache Software License",
@@ -35,7 +35,7 @@ ALLOWED = {
     "Zlib": (),
 }
 NAMES = {name for licence, others in ALLOWED.items() for name in (licence, *others)}
-# The CUDA libraries that torch brings on Linux have a licence of NVIDIA's own, which users accept with them.
+# The CUDA libraries that torch installs on Linux have NVIDIA's own licence, which users accept with them.
 OWN_TERMS = ("nvidia-", "cuda-")
 # Docutils is in the public domain or under BSD licences; the GPL is that of an Emacs mode in its sources.
 CHECKED = {"docutils": "BSD License; GNU General Public License (GPL); Public Domain"}

@@ -72,7 +72,7 @@ def solve_with_pot(C: np.ndarray, a: np.ndarray, b: np.ndarray, settings: Settin
             if exact:
                 few = {"numItermax": 20_000, "stopThr": settings.solver.tol}
                 return ot.unbalanced.mm_unbalanced(a, b, C, tau, div=divergence, **few)
-            with warnings.catch_warnings():  # that there is no reference measure: none is meant
+            with warnings.catch_warnings():  # about a missing reference measure, which is intended
                 warnings.simplefilter("ignore")
                 return ot.unbalanced.sinkhorn_unbalanced(a, b, C, eps, tau, reg_type="entropy", **many)
     raise TypeError(settings.problem)

@@ -59,7 +59,7 @@ def aligner(bert) -> Aligner:
 
 
 def close(found: Alignment, expected: Alignment):
-    """The same links but for the rounding of float32 sums, which a batch may order otherwise."""
+    """Compare links up to the rounding of float32 sums, whose order may depend on the batch."""
     assert found.pairs == expected.pairs
     assert (found.source, found.target) == (expected.source, expected.target)
     assert (found.source_spans, found.target_spans) == (expected.source_spans, expected.target_spans)
@@ -81,9 +81,9 @@ SOLVED = [(problem, solver) for problem in PROBLEMS for solver in SOLVERS if pro
 @pytest.mark.parametrize(("problem", "solver"), [*SOLVED, ("none", "entropic")])
 def test_links_are_those_of_the_plain_implementation(bert, problem, solver, pairing, centring):
     encoder = encoder_of(bert)
-    # Of the same words twice, several plans are the best; and the exact unbalanced ones take long.
+    # If the same words occur twice, several plans are optimal; and exact unbalanced plans take long.
     pairs = PAIRS if solver == "entropic" else PAIRS[: 2 if problem == "uot" else 5]
-    # Majorisation, by which POT minimises this, comes to its end slowly and is stopped before.
+    # Majorisation, with which POT minimises this, converges slowly and is stopped early.
     near = 1e-2 if (problem, solver) == ("uot", "exact") else 2e-4
     embedded = encoder.embed(pairs, pairing)
     centre = embedded.vectors.astype(float).mean(axis=0) if centring else 0.0
@@ -281,7 +281,7 @@ def test_a_pair_of_single_words_is_linked(bert, problem, cost, fertility):
 
 @pytest.mark.parametrize("m", [2, 3, 5, 7, 30])
 def test_one_word_that_must_take_all_is_linked_to_all(bert, m):
-    """A balanced plan of one row is its masses, all alike; rounding must not pick among them."""
+    """A balanced plan of one row is its masses, which are all equal; rounding must not choose among them."""
     aligner = make_aligner(bert, problem=Balanced())
     for seed in range(5):
         one, many = (text.split() for text in drawn(1, m, seed=seed))
@@ -291,7 +291,7 @@ def test_one_word_that_must_take_all_is_linked_to_all(bert, m):
 
 @pytest.mark.parametrize("cost", COSTS)
 def test_words_that_are_all_the_same_are_linked_in_order(tiny_model, cost):
-    """T5 knows no places at layer 0: all words have one vector, and only the distortion tells them apart."""
+    """T5 has no positions at layer 0: all words have one vector, and only distortion distinguishes them."""
     for size in (2, 3, 9, 17):
         words = ["car"] * size
         aligner = make_aligner(tiny_model("t5"), layer=0, cost=cost, centring=False, problem=None)
@@ -336,7 +336,7 @@ def test_a_very_long_pair_is_aligned_completely(tiny_model, pairing):
 
 
 def test_zero_vectors_are_aligned_like_any_others(bert, monkeypatch):
-    """A vector that is the mean has no length and, by norms, no mass; a side of them is no reason to fail."""
+    """A vector equal to the mean has norm 0 and thus no mass; a side of such vectors causes no error."""
     encoder = encoder_of(bert)
     embedded = encoder.embed([(split("car"), split("the house"))], "joint")
     embedded.vectors[0] = 0
@@ -352,7 +352,7 @@ def test_zero_vectors_are_aligned_like_any_others(bert, monkeypatch):
 @pytest.mark.parametrize("cost", COSTS)
 @pytest.mark.parametrize("problem", PROBLEMS)
 def test_embeddings_in_torch_are_aligned_as_those_in_numpy(bert, problem, cost):
-    """As an encoder on a GPU gives them."""
+    """As from an encoder on a GPU."""
     import torch
 
     settings = Settings(

@@ -1,4 +1,4 @@
-"""A file is replaced by a complete one, or stays as it was."""
+"""A file is replaced by a complete one, or stays unchanged."""
 
 import errno
 import os

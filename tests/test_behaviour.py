@@ -15,7 +15,7 @@ from capabilities.cases import Case, Group, match_same_words, read_case  # noqa:
 sys.path.remove(BENCHMARKS)  # it also has a module ot, which is not POT
 
 CAPABILITIES = load_capabilities()
-FAST = 8  # cases of each capability that the shipped aligner is asked for
+FAST = 8  # cases of each capability that the shipped aligner aligns
 # Least share that must pass, for what the shipped aligner can do. Raise it with a better model.
 LEAST = {
     "singular and plural": 0.75,

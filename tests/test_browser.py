@@ -36,7 +36,7 @@ def test_keys_and_pointer_do_what_a_persons_do(opened):
     assert not opened.errors
 
 
-def test_sizes_and_media_are_as_told(opened):
+def test_sizes_and_media_are_as_requested(opened):
     opened.resize(360, 640)
     assert opened.evaluate("[innerWidth, innerHeight]") == [360, 640]
     opened.emulate(prefers_color_scheme="dark")

@@ -1,4 +1,4 @@
-"""Text that an aligner does not know is noticed once, and English of any kind is not mistaken for it."""
+"""Text that an aligner does not know is detected once, and English of any kind is not mistaken for it."""
 
 import os
 import subprocess
@@ -148,7 +148,7 @@ def test_the_library_warns_once_and_prints_nothing(aligner, capfd):
 
 
 @pytest.mark.parametrize("more", [(), ("-o", "links/", "--shard-size", "2", "--processes", "2")])
-def test_a_command_warns_in_one_line_unless_it_is_told_not_to(command_server, tmp_path, more):
+def test_a_command_warns_in_one_line_unless_warnings_are_off(command_server, tmp_path, more):
     row = f"{FOREIGN['German']}\t{ENGLISH['plain']}\n"
     (tmp_path / "pairs.tsv").write_text(row * 5, encoding="utf-8")
     command = [sys.executable, "-m", "otalign", "align", "pairs.tsv", *more]

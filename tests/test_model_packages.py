@@ -72,7 +72,7 @@ def test_a_package_provides_a_model(install):
 
 
 def test_the_command_line_aligns_with_it(install, tmp_path):
-    """In a process of its own, where nothing but Python's path tells of the package."""
+    """In a separate process, which can find the package only through Python's path."""
     folder = fill(install("otalign-legal", "legal = otalign_legal"))
     path = os.pathsep.join(entry for entry in (str(folder.parent), *sys.path) if entry)
     command = [sys.executable, "-m", "otalign", "align", *PAIR, "--model", "legal", "--format", "pharaoh"]
@@ -124,7 +124,7 @@ def test_a_model_without_figures_is_listed_without_them(install):
     assert (report["package"], report["version"], report["error"]) == ("otalign-legal", "1.0", None)
 
 
-def test_check_tells_of_each_model_whether_its_files_are_as_they_were(install):
+def test_check_reports_for_each_model_whether_its_files_are_unchanged(install):
     folder = fill(install("otalign-legal", "legal = otalign_legal"))
     whole = f"{len(Measured.read(SMALL).digests)} files match their digests"
     assert run_program(["models", "--check"]) == (0, f"small: {whole}\nlegal: {whole}\n")

@@ -1,4 +1,4 @@
-"""The shipped model: the files that were measured, and what it says of sentences."""
+"""The shipped model: its files are those that were measured, and it aligns sentences as expected."""
 
 import json
 import os
@@ -36,7 +36,7 @@ def test_the_files_are_those_that_were_measured(folder):
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-def test_the_card_tells_what_was_measured(folder):
+def test_the_card_shows_what_was_measured(folder):
     text, card = (folder / CARD).read_text(encoding="utf-8"), ModelCard.read(folder)
     assert card.format_tables() in text, "run benchmarks/shipped.py quality --write"
     assert json.loads((folder / MEASURED).read_text(encoding="utf-8")) == card.measured.to_dict()
@@ -95,7 +95,7 @@ def test_what_its_training_has_decided_cannot_be_asked_of_it():
 
 
 def test_the_command_line_uses_it(command_server, tmp_path):
-    """Without torch, and without anything that was said in the environment."""
+    """Without torch, and without settings from the environment."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("OTALIGN")}
 
     def printed(*arguments: str) -> str:

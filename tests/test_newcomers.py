@@ -1,4 +1,4 @@
-"""What newcomers stumbled over in Python: messages, pickling, and what a value looks like."""
+"""Stumbling blocks for newcomers in Python: messages, pickling, and the repr of values."""
 
 import multiprocessing
 import pickle

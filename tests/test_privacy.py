@@ -1,4 +1,4 @@
-"""Nothing is sent anywhere and nothing is written but where it was asked for, by any part of a command.
+"""No part of a command sends anything, or writes anything except where it was asked to.
 
 Each command runs under strace, which also sees what C++ libraries and child processes do: no socket but those
 of this machine, no name looked up, no file outside the working folder and the temporary one.

@@ -99,7 +99,7 @@ def test_a_signature_of_what_was_learned_says_which_links_and_on_what(settings):
     assert shown["problem"] == "learned"
     assert (shown["links"], shown["threshold"]) == (settings.links, settings.threshold)
     assert shown["trained"] == settings.trained
-    assert not shown.keys() & {"cost", "fertility", "solver"}  # which decide nothing then
+    assert not shown.keys() & {"cost", "fertility", "solver"}  # which then have no effect
 
 
 def test_what_was_trained_for_a_transport_says_so_in_its_signature():

@@ -1,4 +1,4 @@
-"""Supply chain and promises: pins, workflow, licences, and the page of guarantees."""
+"""Supply chain and guarantees: pins, workflow, licences, and the page of guarantees."""
 
 import ast
 import json

@@ -1,6 +1,6 @@
-"""Build the wheels, install them where nothing else is, and align with them far from the repository.
+"""Build the wheels, install them in a clean environment, and align with them outside the repository.
 
-python tests/wheel.py      # says what the wheels and the environment weigh
+python tests/wheel.py      # prints the sizes of the wheels and the environment
 
 The wheels are that of otalign and, if its weights are here, that of otalign-base. They are left in dist/, and
 beside each its bill of materials in CycloneDX: every package of its environment, and every file of its models

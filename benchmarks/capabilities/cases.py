@@ -1,6 +1,6 @@
 """Cases of the behaviour suite: a sentence pair with the links that it must and must not have.
 
-A template is written as text whose words stand between blanks. `word/1` belongs to group 1: each word of
+A template is a text whose words are separated by spaces. `word/1` belongs to group 1: each word of
 a group must be linked to a word of the same group on the other side, and to nothing else. `word/0` must be
 null. A word without a mark may be linked to any other word without one.
 """
@@ -20,7 +20,7 @@ HALVES: tuple[Half, ...] = ("train", "report")
 MARK = re.compile(r"^(.+)/(\d+)$")
 NULL = 0  # the mark of a word that must be null
 CONTENT_LETTERS = 4  # words at least this long are taken for content words
-CASES = 36  # of a capability in each half, at most
+CASES = 36  # maximum number of cases of a capability in each half
 FEWEST = 30
 
 
@@ -58,7 +58,7 @@ class Case:
     target_nulls: frozenset[int] = frozenset()
 
     def find_faults(self, links: Cells) -> list[str]:
-        """Describe what is missing and what is too much; an empty list means that the case passes."""
+        """Describe missing and superfluous links; an empty list means that the case passes."""
         faults = []
         for group in self.groups:
             inside = {(i, j) for i, j in links if i in group.source and j in group.target}
@@ -90,7 +90,7 @@ class Capability:
     Attributes:
         name: A short name, unique in the suite.
         group: The part of the suite that it belongs to.
-        expectation: What must come out, in a sentence.
+        expectation: The expected result, in a sentence.
         source: Why this is expected: what annotators of gold corpora do, or a definition.
         make: Makes the cases of a half.
         check: Finds the faults of a case.
@@ -127,7 +127,7 @@ def read_case(source: str, target: str) -> Case:
 def match_same_words(source: str, target: str, least: int = CONTENT_LETTERS) -> Case:
     """Make a case in which each longer word that both sides have once must be linked to itself.
 
-    Marks of the texts count as in `read_case`, beside what is found here.
+    Marks of the texts also count, as in `read_case`.
     """
     case = read_case(source, target)
     marked = [set().union(*(getattr(group, side) for group in case.groups)) for side in ("source", "target")]
@@ -145,7 +145,7 @@ def match_same_words(source: str, target: str, least: int = CONTENT_LETTERS) -> 
 
 
 def list_words(text: str) -> list[str]:
-    """Words written in one line, which is easier to read and to change than a list."""
+    """Split a line into words; a line is easier to read and to change than a list."""
     return text.split()
 
 

@@ -3,7 +3,7 @@
 TrainedPeer.load("crf-folder").align_many(pairs)
 
 Saved, a peer is a folder with the files of the encoder, `peer.safetensors` and `peer.json`. It needs torch.
-Its nulls have no confidence.
+It gives no null confidences.
 """
 
 import json

@@ -16,7 +16,7 @@ from otalign.encoders.subwords import Frame, Subwords
 from otalign.text.words import Sentence
 
 MARK = "¶"
-MAX_SUBWORDS = 32_768  # of a batch, padding included: a pair with about a hundred words on each side
+MAX_SUBWORDS = 32_768  # batch size with padding: a pair with about a hundred words on each side
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +109,7 @@ def group_by_pairs(queries: Iterable[Query], subwords: int) -> Iterator[list[Que
         groups.setdefault(query.pair, []).append(query)
     widths = {pair: max(len(query.ids) for query in group) for pair, group in groups.items()}
     together: list[Query] = []
-    width = 0  # of the first, which is the longest
+    width = 0  # padded length: that of the first, which is the longest
     for pair in sorted(groups, key=lambda pair: -widths[pair]):
         if together and (len(together) + len(groups[pair])) * width > subwords:
             yield together

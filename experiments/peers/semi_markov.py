@@ -6,7 +6,7 @@ of its spans, `scores[b, i, d, l]` for the d + 1 words that end with word i with
 spans have the score `NEVER`. The recursion is over positions, and vectorized over everything else.
 
 `log_partition` sums over all paths; its gradient is the probability of each span. `find_best_path` reads the
-path of the highest score off the gradient of the maximum, so that one recursion serves both.
+path of the highest score from the gradient of the maximum, so that both share one recursion.
 """
 
 from collections.abc import Callable
@@ -58,8 +58,8 @@ def _combine_paths(
 ) -> Tensor:
     """Combine the scores of all paths: their log-sum-exp, or their maximum."""
     batch, words, longest, labels = scores.shape
-    before = [scores.new_zeros(batch, labels)]  # of paths over the first i words, before a span of label l
-    after = []  # of paths over the first i + 1 words, whose last span has label l
+    before = [scores.new_zeros(batch, labels)]  # scores of paths over the first i words, before label l
+    after = []  # scores of paths over i + 1 words, whose last label is l
     for i in range(words):
         spans = [scores[:, i, d] + before[i - d] for d in range(min(longest, i + 1))]
         after.append(reduce(torch.stack(spans), 0))

@@ -1,4 +1,4 @@
-"""Settings of a trained peer, as they are saved and as its signature states them."""
+"""Settings of a trained peer, for its folder and its signature."""
 
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -40,7 +40,7 @@ class PeerSettings:
         return asdict(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as values that JSON can hold."""
+        """Return the settings as JSON-serializable values."""
         return asdict(self)
 
 

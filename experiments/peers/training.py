@@ -20,8 +20,9 @@ from otalign.training.run import TrainingRun
 from otalign.training.sources import CorpusSplits, check_encoder, check_sources
 from otalign.tuning.calibration import best_threshold
 
-# The recipes of the peers, with the paper's early stopping. A step of span prediction counts queries, one
-# for each word: an epoch of it is as long as twenty or more of the others, and it is fine-tuned as for SQuAD.
+# The recipes of the peers, with the paper's early stopping. A step of span prediction is a batch of queries,
+# one for each word: an epoch of it is as long as twenty or more of the others, and its hyperparameters are
+# those for SQuAD.
 RECIPES: dict[Peer, Recipe] = {
     "semi-crf": PAPER.replace(learning_rate=1e-4, head_lr_multiplier=10.0, optimizer="adamw", batch_size=32),
     "span-prediction": PAPER.replace(learning_rate=5e-5, optimizer="adamw", epochs=3, decay=True),
@@ -57,7 +58,7 @@ def train_peer(
 
     Args:
         encoder: Folder or name of a pretrained encoder.
-        sources: Gold pairs to learn from and to choose by, by the name of their corpus.
+        sources: Gold pairs for training and for selection, by the name of their corpus.
         peer: The peer.
         recipe: Hyperparameters.
         level: Level of the links to learn.

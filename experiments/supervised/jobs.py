@@ -39,7 +39,7 @@ class Job:
     """Models that a worker trains in order, since later ones depend on earlier ones."""
 
     models: tuple[ModelId, ...]
-    after: ModelId | None = None  # must be finished before: it chooses the settings, or is trained further
+    after: ModelId | None = None  # must finish first: it chooses the settings, or is trained further
     is_base: bool = False  # whether other jobs train its models further
 
 
@@ -86,7 +86,7 @@ def _make_jobs(base: ModelId, models: Sequence[ModelId]) -> Iterator[Job]:
         together.add(base._replace(row=REFIT_ROW))
     yield Job((base, *sorted(together)), find_chooser(base), is_base=bool(by_corpus))
     for group in by_corpus.values():
-        # A model is refitted right after the one whose choices it takes over.
+        # A model is refitted right after the one whose choices it uses.
         yield Job(tuple(sorted(group, key=lambda model: ROWS[model.row].refit)), base)
 
 

@@ -1,4 +1,4 @@
-"""Results of trainings in a folder: a JSON file for each, and a file of the counts of each test pair.
+"""Results of training runs in a folder: a JSON file for each, and a file of the counts of each test pair.
 
 The name ends in a digest of all inputs of the model and its tests. A result is written atomically and never
 overwritten.
@@ -41,7 +41,7 @@ class Result:
         return mean(score["f1"] for levels in self.dev.values() for score in levels.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the values that JSON can hold."""
+        """Return the result as JSON-serializable values."""
         rest = {name: value for name, value in self.__dict__.items() if name != "model"}
         return self.model._asdict() | rest
 

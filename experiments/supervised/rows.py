@@ -131,6 +131,6 @@ def select_rows(patterns: str) -> tuple[str, ...]:
         else:
             found = {name for name in ROWS if fnmatch(name, pattern)}
         if not found:
-            raise ValueError(f"rows must be main, all, or of {', '.join(ROWS)}; got {pattern!r}")
+            raise ValueError(f"rows must be main, all, or one of {', '.join(ROWS)}; got {pattern!r}")
         names |= found.union(*(ROWS[name].better_of for name in found))
     return tuple(name for name in ROWS if name in names)

@@ -80,7 +80,7 @@ def _serve(connection: Connection, context: StudyContext) -> None:
     import torch
 
     torch.set_num_threads(1)
-    exit_with_parent()  # so that it does not train what a new run trains again
+    exit_with_parent()  # so that it does not train what a new run also trains
     try:
         while True:
             job = connection.recv()

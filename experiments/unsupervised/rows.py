@@ -22,8 +22,8 @@ TAUS = (0.02, 0.06, *TENTHS)  # with many nulls, the best tau is small
 def _transport_rows(cost: str, fertility: str) -> tuple[TransportRow, ...]:
     """Return the five transport rows of the paper for a cost and a fertility.
 
-    Exact solutions link every word pair that has mass, without a threshold. Only so do the figures of exact
-    balanced transport come close to the paper's, which says that it leaves no nulls. The best distortion is
+    Exact solutions link every word pair that has mass, without a threshold. Only then are the figures of
+    exact balanced transport close to the paper's, which says that it leaves no nulls. The best distortion is
     that of unbalanced transport; the slower partial transport and the exact solver use it too, as the paper
     uses that of SimAlign.
     """
@@ -111,6 +111,6 @@ def select_rows(patterns: str) -> tuple[System, ...]:
         else:
             found = [name for name in ROWS if fnmatch(name, pattern)]
         if not found:
-            raise ValueError(f"rows must be main, all, or of {', '.join(ROWS)}; got {pattern!r}")
+            raise ValueError(f"rows must be main, all, or one of {', '.join(ROWS)}; got {pattern!r}")
         names += found
     return tuple(ROWS[name] for name in ROWS if name in names)

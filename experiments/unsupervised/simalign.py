@@ -49,7 +49,7 @@ class SimAlignRow:
             system = SimAlign(self.matching, distortion)
             for level, curve in compute_curves(system, self.percentiles, matrices, golds, levels).items():
                 at = curve.best
-                f1 = round(float(curve.f1[at]), 10)  # as `tune` compares
+                f1 = round(float(curve.f1[at]), 10)  # the precision at which `tune` compares
                 if level not in best or f1 > best[level][0]:
                     found = Figures(float(curve.precision[at]), float(curve.recall[at]), len(golds))
                     best[level] = f1, replace(system, threshold=float(curve.thresholds[at])), found

@@ -29,8 +29,8 @@ __all__ = [
     "evaluate",
 ]
 
-# Nothing that otalign runs on reports its use. Each library reads its variable when it is imported or
-# started, which is after this, also in worker processes; a user's own value cannot turn a report back on.
+# No library that otalign uses sends telemetry. Each library reads its variable when it is imported or
+# started, which is after this, also in worker processes; a user's own value cannot turn telemetry back on.
 os.environ |= {"ORT_DISABLE_TELEMETRY": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "RAY_USAGE_STATS_ENABLED": "0"}
 
 _MODULES = {

@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 
-COLLECT_AFTER = 100_000  # new objects: Python's 700 are a hundred collections while a command is imported
+COLLECT_AFTER = 100_000  # new objects per collection: Python's 700 cause a hundred during imports
 
 
 def main() -> None:
@@ -26,13 +26,13 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
     finally:
-        gc.freeze()  # else all objects are traversed once more at the exit
+        gc.freeze()  # otherwise all objects are traversed once more at exit
 
 
 def _open_standard_streams() -> None:
-    """Open those that the caller has closed, lest the next file be opened, and written to, in their place.
+    """Open those that the caller has closed, so that the next file that is opened does not take their place.
 
-    What is written to standard output fails, as it does to a closed one, since it would be lost. Standard
+    Writing to standard output then fails, as with a closed one, since the output would be lost. Standard
     input stays None.
     """
     while (number := os.open(os.devnull, os.O_RDONLY)) <= 2:

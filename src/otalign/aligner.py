@@ -68,8 +68,8 @@ class Aligner:
     Attributes:
         encoder: Encoder of the words.
         settings: All other settings.
-        centre: Mean that embeddings are centred on. Without one, and with centring, each call centres on the
-            pairs that it is given.
+        centre: Mean that embeddings are centred on. If it is None and centring is on, each call centres on
+            the mean of its pairs.
         head: Trained layers, if the aligner was trained.
         languages: Languages that it was trained for, as its model card names them; empty if it has none.
 
@@ -99,7 +99,7 @@ class Aligner:
 
     @property
     def language_check(self) -> LanguageCheck:
-        """Check for text that the aligner does not know."""
+        """Check for text in a language that the aligner does not know."""
         return LanguageCheck(self.encoder, self.languages)
 
     @classmethod
@@ -131,7 +131,7 @@ class Aligner:
             The aligner.
 
         Raises:
-            ValueError: If the model is not one, or an option does not apply to it.
+            ValueError: If the model is not valid, or an option does not apply to it.
             OSError: If the model cannot be read.
         """
         model = models.resolve_model(model)
@@ -178,7 +178,7 @@ class Aligner:
         return format_signature(self.settings.signature_fields())
 
     def fit_centre(self, pairs: Iterable[tuple[Text, Text]]) -> "Aligner":
-        """Return the aligner with the centre of these pairs kept, to align with it and to save it.
+        """Return the aligner with the centre of these pairs, which it aligns with and saves.
 
         Args:
             pairs: Source and target of each pair.
@@ -207,7 +207,7 @@ class Aligner:
         `LanguageWarning`.
 
         Args:
-            pairs: Source and target of each pair. They are read as alignments are asked for.
+            pairs: Source and target of each pair. They are read lazily.
             workers: Processes that tokenize ahead of a GPU. On a CPU they do not help.
 
         Yields:
@@ -232,7 +232,7 @@ class Aligner:
             yield linked
 
     def _link_ahead(self, pairs: Iterable[tuple[Text, Text]], workers: int) -> Iterator[LinkedPairs]:
-        """Find the links of pairs, those of the next chunk in a thread if that need not wait for input."""
+        """Find the links of pairs; a thread computes the next chunk unless that would wait for input."""
         if workers and not (self.settings.centring and self.centre is None):
             reader, pairing = self.encoder.reader, self.settings.pairing
             words = self.encoder.words_at_once or CHUNK_WORDS

@@ -47,7 +47,7 @@ class Alignment:
     Args:
         source: Words of the source sentence.
         target: Words of the target sentence.
-        links: Links between them. They are sorted; of duplicates the one with the largest weight stays.
+        links: Links between them. They are sorted; of duplicates the one with the largest weight is kept.
         source_spans: Character offsets [start, end) of the source words in their text.
         target_spans: Character offsets of the target words.
         source_null_confidence: Confidence, from 0 to 1, that a source word has no counterpart, for every
@@ -109,7 +109,7 @@ class Alignment:
         """Return the alignment with further fields.
 
         Args:
-            fields: The fields by name, as values that JSON can hold. Names that `to_dict` uses are ignored.
+            fields: The fields by name, as JSON-serializable values. Names that `to_dict` uses are ignored.
         """
         if not fields:
             return self
@@ -176,11 +176,11 @@ class Alignment:
         )
 
     def to_dict(self, *, phrases: bool = False) -> dict[str, Any]:
-        """Return a dictionary for JSON: words, links as [i, j, weight], nulls, and what else is known.
+        """Return a dictionary for JSON: words, links as [i, j, weight], nulls, and all other known fields.
 
         Args:
-            phrases: Whether to add `phrase_links`, each with its words, weight and type. They are there in
-                any case if the record that the alignment was read from had them.
+            phrases: Whether to add `phrase_links`, each with its words, weight and type. They are always
+                included if the record that the alignment was read from had them.
         """
         optional = {name: values for name in _OPTIONAL if (values := getattr(self, name)) is not None}
         known = {
@@ -204,7 +204,7 @@ class Alignment:
 
         Args:
             data: The dictionary; nulls and phrase links, which follow from the links, may be left out.
-                What `to_dict` does not know becomes `fields`.
+                Keys that `to_dict` does not write become `fields`.
 
         Raises:
             ValueError: If it has nulls or phrase links that contradict the links.

@@ -1,7 +1,7 @@
 """The array API standard for NumPy, torch and others, so that one source serves them all.
 
 NumPy implements the standard itself. array_api_compat would wrap it to the same effect, but takes a fifth of
-a second to load, much of what a command needs for two sentences.
+a second to load, a large part of the time of a command for two sentences.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""Atomic file writes: a file appears under its name once all of its bytes are on the disk, or not at all."""
+"""Atomic file writes: a file appears under its name once all of its bytes are on disk, or not at all."""
 
 import errno
 import os

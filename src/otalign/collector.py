@@ -1,4 +1,4 @@
-"""Python's garbage collector, paused while many values are made."""
+"""Python's garbage collector, paused while many values are created."""
 
 import gc
 from collections.abc import Iterator
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 def pause_collection() -> Iterator[None]:
     """Pause the garbage collector in this block, for values that have no reference cycles.
 
-    Among tens of thousands of new values the collector would take longer than making them.
+    With tens of thousands of new values, collecting would take longer than creating them.
     """
     enabled = gc.isenabled()
     gc.disable()

@@ -1,13 +1,13 @@
-"""Text that an aligner does not know: in another language, or of words that its tokenizer spells out.
+"""Detection of text that an aligner does not know: other languages, or words that its tokenizer spells out.
 
 The check is a heuristic. It notices
 
 - other scripts: more than half of the letters are not Latin (for an aligner that knows English only);
 - most languages in Latin script (for the same aligners): next to no English function words, and at least half
   of the words fall apart into subwords, have accents, or are function words of other languages;
-- text of which the tokenizer knows less than half of the words (for every aligner).
+- text of whose words the tokenizer knows less than half (for every aligner).
 
-It does not know which language a text is in. It does not judge less than four words of Latin script, and it
+It does not know which language a text is in. It does not judge fewer than four words of Latin script, and it
 misses languages whose words the tokenizer rarely splits, such as Tswana. English with names, numbers, code,
 emoji, accents or a quoted foreign phrase does not trigger it; a lower-cased list of foreign names may.
 """
@@ -24,10 +24,10 @@ from otalign.encoders import Encoder, PairPreparer
 from otalign.failures import LanguageWarning as LanguageWarning  # light, for the command line
 from otalign.text.words import Pair, Sentence
 
-CHECKED_PAIRS = 100  # at the beginning of a run
-UNKNOWN_SHARE = 0.1  # of these pairs, from which on there is a warning
-CHARACTERS = 1000  # of a sentence that are looked at
-SHORTEST = 4  # words of a sentence that is judged by its words
+CHECKED_PAIRS = 100  # first pairs of a run that are checked
+UNKNOWN_SHARE = 0.1  # share of these pairs from which on there is a warning
+CHARACTERS = 1000  # characters of a sentence that are read
+SHORTEST = 4  # fewest words of a sentence that is judged by its words
 
 ENGLISH_NAMES = {"english", "en"}
 ENGLISH_WORDS = """
@@ -35,7 +35,7 @@ about after and any are because been before being between but can could did does
 if into it its most not only other our said says she should some such than that the their them then there
 these they this those through what when where which while who why will with would you your
 """
-# Of German, French, Spanish, Italian, Portuguese, Dutch, Nordic languages and Polish.
+# German, French, Spanish, Italian, Portuguese, Dutch, Nordic languages and Polish.
 OTHER_WORDS = """
 auch auf das dem den der des ein eine einem einen einer für im ist mit nicht sich sind und von wird zu
 au avec ce dans du est et la le les ne pas pour que qui sont sur une
@@ -46,7 +46,7 @@ aan dat de een het niet op te van voor zijn
 af att av det er ett ikke inte och og på som til till är
 jest nie się że
 """
-# Function words that other languages do not have, and function words that English does not have.
+# Function words of English alone, and function words of the other languages alone.
 ENGLISH, OTHER = frozenset(ENGLISH_WORDS.split()), frozenset(OTHER_WORDS.split())
 # Unicode blocks of scripts other than Latin. A single letter may be a symbol, so that only two or more count.
 OTHER_SCRIPT = re.compile(
@@ -59,7 +59,7 @@ PUNCTUATION = ".,;:!?"  # that may follow a word
 
 @dataclass(frozen=True)
 class LanguageCheck:
-    """Notices text that an aligner does not know.
+    """Detects text that an aligner does not know.
 
     Attributes:
         encoder: Encoder of the aligner, or what prepares its inputs.

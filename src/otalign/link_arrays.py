@@ -1,6 +1,6 @@
-"""The links of many pairs as arrays, which take little time to make, to send and to write.
+"""The links of many pairs as arrays, which are fast to create, send and write.
 
-Among the values of tens of thousands of pairs, Python would spend most of its time on garbage collection.
+With Python objects for tens of thousands of pairs, garbage collection would take most of the time.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,16 +15,16 @@ from otalign.alignment import Alignment, Link
 from otalign.collector import pause_collection
 from otalign.text.words import Pair
 
-DIGITS = 4  # of scores and confidences
+DIGITS = 4  # digits of scores and confidences
 UNITS = 10**DIGITS
 SHARES = (np.arange(UNITS + 1) / UNITS).tolist()  # the same floats as the decimals that are written
 MAKE_LINK = partial(tuple.__new__, Link)  # from a tuple, twice as fast as `Link` itself
-NONE = np.zeros(0, np.int32)  # of the numbers of words
-MADE_AT_ONCE = 256  # pairs whose values are made together
+NONE = np.zeros(0, np.int32)  # no word indices
+MADE_AT_ONCE = 256  # pairs whose values are created together
 
 
 class PairLinks(NamedTuple):
-    """Links of one pair, and the confidence of each word that it has none."""
+    """Links of one pair, and the null confidence of each word."""
 
     links: tuple[Link, ...]
     null_confidences: tuple[tuple[float, ...], tuple[float, ...]]  # source and target words
@@ -178,7 +178,7 @@ def make_alignment(pair: Pair, found: PairLinks) -> Alignment:
 
 
 def add_up(counts: np.ndarray) -> np.ndarray:
-    """Return where each of several parts begins, given their sizes, and the sum of the sizes."""
+    """Return where each of several parts begins, given their sizes, followed by the sum of the sizes."""
     return np.concatenate([[0], np.cumsum(counts)])
 
 

@@ -1,9 +1,9 @@
 """Phrases: the words of two sentences that are linked, directly or through each other.
 
 A phrase is a connected component of the links. Annotators mostly link phrases completely, each word of
-the one with each word of the other, so that a component is the phrase they had in mind. It is not divided
-where its words are apart, as they are in 2% to 25% of the phrases in gold corpora, so that each word is in
-at most one phrase. On dev sets, dividing there raises precision and lowers recall.
+the one with each word of the other, so that a component is the phrase they had in mind. It is not split where
+its words are not adjacent (2% to 25% of the phrases in gold corpora), so that each word is in at most one
+phrase. On dev sets, splitting there raises precision and lowers recall.
 """
 
 from collections.abc import Collection, Iterable
@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 PhraseType = Literal["1-1", "1-n", "n-1", "n-m"]
 
-DIGITS = 4  # of a weight, as of those of links
+DIGITS = 4  # digits of a weight, as for links
 
 
 class Phrase(NamedTuple):

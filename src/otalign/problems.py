@@ -98,7 +98,7 @@ def build_problem(problem: Problem | str | None, **parameters: float | None) -> 
     """Return a transport problem given by its name, or as a value.
 
     Args:
-        problem: A name in `PROBLEMS`, or the problem itself, which is returned as it is.
+        problem: A name in `PROBLEMS`, or the problem itself, which is returned unchanged.
         **parameters: Parameters by name, such as `tau=0.4`. Those that are None are not given.
 
     Raises:

@@ -2,7 +2,7 @@
 
 Children are spawned, never forked: a process that uses threads or a GPU must not be copied. A `TaskPool` runs
 a function on tasks ahead of their use; it ends with an error if a process dies. A `PipeProcess` is for work
-that goes on when a process dies: whoever started it is told, and can start another.
+that continues when a process dies: its owner is notified, and can start another.
 """
 
 import gc
@@ -28,7 +28,7 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THRE
 
 
 def count_processors() -> int:
-    """Return the number of processors that this process may use."""
+    """Return the number of CPUs that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -70,7 +70,7 @@ def hide_main_module() -> Iterator[None]:
 
 
 def exit_with_parent(exit: Callable[[], object] = lambda: os._exit(1)) -> None:
-    """End this process when its parent has ended: a parent that is killed cannot stop its children.
+    """End this process when its parent has ended: a killed parent cannot stop its children.
 
     Args:
         exit: Function that ends the process; it is called in another thread.
@@ -158,7 +158,7 @@ def read_ahead(items: Iterable[Result]) -> Iterator[Result]:
 
     Args:
         items: The items. Computing one should not wait for anything that may never come, such as a line of a
-            pipe: it is waited for even if no more items are asked for.
+            pipe: the thread waits for it even if no more items are requested.
     """
     iterator, end = iter(items), object()
     with ThreadPoolExecutor(1) as thread:
@@ -185,7 +185,7 @@ def _run_task(task: Any) -> Any:
 def prefetch(
     submit: Callable[[Task], "Future[Result]"], tasks: Iterable[Task], ahead: int
 ) -> Iterator[Result]:
-    """Yield the results of tasks in their order, and submit tasks before their results are asked for.
+    """Yield the results of tasks in their order, and submit tasks before their results are requested.
 
     Args:
         submit: Function that starts a task.

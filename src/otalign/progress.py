@@ -1,4 +1,4 @@
-"""One protocol by which long work reports its progress."""
+"""The protocol by which long work reports its progress."""
 
 from collections.abc import Callable
 

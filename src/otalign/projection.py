@@ -4,12 +4,12 @@ A label belongs to a span of words: `project_spans` takes spans, `project_tags` 
 The words linked to a span may be scattered, but a target span has no gaps. There are two policies:
 
 - "run" (the default): the run of linked words with the largest weight. Words without any link do not break a
-  run, words that are linked elsewhere do. A single wrong link does no harm.
+  run; words that are linked elsewhere do. A single wrong link does no harm.
 - "cover": the smallest span that contains all linked words.
 
 Spans that are disjoint in the source are disjoint in the target: the one with the larger weight of links
 comes first, and the other gets what remains. A span without a counterpart is lost. Spans that overlap or are
-nested in the source may be so in the target.
+nested in the source may do so in the target.
 """
 
 import re

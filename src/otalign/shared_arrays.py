@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-ALIGNED = 64  # bytes that the offset of an array is a multiple of
+ALIGNED = 64  # the offset of an array is a multiple of this number of bytes
 
 
 class ArraysHandle(NamedTuple):
@@ -56,7 +56,7 @@ class SharedArrays:
         self.block.close()
 
     def free(self) -> None:
-        """Close and free the block, unless that was done."""
+        """Close and free the block, unless it was freed before."""
         self.block.close()
         free_arrays(self.handle)
 
@@ -78,7 +78,7 @@ def read_arrays(handle: ArraysHandle) -> list[np.ndarray]:
 
 
 def free_arrays(handle: ArraysHandle) -> None:
-    """Free the block of shared arrays, unless that was done.
+    """Free the block of shared arrays, unless it was freed before.
 
     Args:
         handle: Their handle.
@@ -101,8 +101,8 @@ def _reserve(block: SharedMemory) -> None:
         block.unlink()
         raise OSError(
             error.errno,
-            f"{block.size:,} bytes of shared memory cannot be had ({error.strerror}); enlarge /dev/shm, or "
-            "use fewer --workers or a smaller --shard-size",
+            f"{block.size:,} bytes of shared memory cannot be allocated ({error.strerror}); "
+            "enlarge /dev/shm, or use fewer --workers or a smaller --shard-size",
         ) from None
 
 

@@ -11,7 +11,7 @@ MOST = 5  # names that are compared closely
 def find_similar(name: str, names: Iterable[str]) -> str | None:
     """Return the most similar of some names, or None if none is similar enough.
 
-    Names must be similar without the dashes of an option and the suffix of a file, too.
+    Names must also be similar without the dashes of an option and the suffix of a file.
 
     Args:
         name: The name that was given.

@@ -37,7 +37,7 @@ def read_array(file: Path, shape: tuple[int | None, ...]) -> "np.ndarray":
 
     Args:
         file: The file.
-        shape: The shape that the array must have; None stands for any size but 0.
+        shape: The shape that the array must have; None accepts any size but 0.
 
     Returns:
         The array.
@@ -62,7 +62,7 @@ def check_array(name: str, array: Any, shape: tuple[int | None, ...]) -> None:
     Args:
         name: Name of the array, for the message.
         array: The array.
-        shape: The shape that it must have; None stands for any size but 0.
+        shape: The shape that it must have; None accepts any size but 0.
 
     Raises:
         ValueError: If it does not.

@@ -15,8 +15,8 @@ def check_words(name: str, words: Sequence[str]) -> tuple[str, ...]:
         ValueError: If a word is not Unicode text.
     """
     if isinstance(words, str) or not all(isinstance(word, str) for word in words):
-        raise TypeError(f"{name} must be words, a sequence of str, got {words!r}; split a sentence at blanks")
-    if not "".join(words).isascii():  # at once, since corpora have millions of words
+        raise TypeError(f"{name} must be words, a sequence of str, got {words!r}; split a sentence at spaces")
+    if not "".join(words).isascii():  # one check for all, since corpora have millions of words
         for word in words:
             check_unicode(word)
     return tuple(words)

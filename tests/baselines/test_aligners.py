@@ -64,7 +64,7 @@ def test_simalign_takes_the_heaviest_matching(encoder):
         assert len(alignment.links) == min(alignment.shape)
 
 
-def test_simalign_encodes_apart_and_centres_nothing_unless_told(encoder):
+def test_simalign_encodes_separately_and_does_not_centre_by_default(encoder):
     aligner = SimAligner(encoder)
     assert (aligner.pairing, aligner.centring, aligner.options) == ("separate", False, SimAlign())
     for pair, alignment in zip(PAIRS, aligner.align_many(PAIRS), strict=True):
@@ -143,12 +143,12 @@ def test_fast_align_aligns_one_pair_by_what_it_learns_besides():
     assert FastAligner(more=more).align(["c", "a"], ["A", "C"]).pairs == {(0, 1), (1, 0)}
 
 
-def test_a_symmetrisation_that_is_none_is_named():
+def test_an_unknown_symmetrisation_is_named():
     with pytest.raises(ValueError, match=r"symmetrisation must be one of intersection, .*, got 'both'"):
         FastAligner(symmetrisation="both")  # type: ignore[arg-type]
 
 
-def test_signatures_tell_what_made_the_links(encoder, tiny_model):
+def test_signatures_identify_what_made_the_links(encoder, tiny_model):
     methods: list[Method] = [
         SimAligner(encoder, SimAlign(IterMax(3), 0.5)),
         FastAligner(symmetrisation="union", more=words(PAIRS)),

@@ -146,7 +146,7 @@ def test_each_word_has_at_most_one_link_in_its_direction():
         assert max(Counter(i for i, _ in reverse).values(), default=0) <= 1
 
 
-def test_progress_is_told_after_each_iteration_and_likelihood_grows():
+def test_progress_is_reported_after_each_iteration_and_likelihood_grows():
     steps = []
     FastAlign(iterations=4).train(translated_pairs(100), steps.append)
     assert [(s.direction, s.iteration) for s in steps] == [

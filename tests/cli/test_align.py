@@ -115,7 +115,7 @@ def test_a_matrix_is_drawn_if_wanted(run, expected):
     assert "┌ purchased" in drawn
 
 
-def test_pretokenized_text_is_split_at_blanks_alone(run):
+def test_pretokenized_text_is_split_at_spaces_alone(run):
     (line,) = lines(run("align", "can't go.", "can't go .", "--pretokenized", "--format", "jsonl"))
     assert json.loads(line)["source"] == ["can't", "go."]
     (line,) = lines(run("align", "can't go.", "can't go .", "--format", "jsonl"))
@@ -193,7 +193,7 @@ def test_every_option_of_the_aligner_is_taken(main, model, texts):
         (("a", "b", "--colour"), "there is no option --colour; see otalign align --help"),
     ],
 )
-def test_what_is_wrong_is_said_and_nothing_is_lost(run, tmp_path, arguments, message):
+def test_errors_are_reported_and_nothing_is_lost(run, tmp_path, arguments, message):
     (tmp_path / "short.txt").write_text("a\nb\n")
     (tmp_path / "broken.tsv").write_bytes(b"a\tb\nc\xff\td\n")
     (tmp_path / "three.tsv").write_text("a\tb\tc\n")
@@ -212,7 +212,7 @@ def test_a_model_that_is_not_there_is_named(main):
     assert errors.startswith("otalign: there is no folder no-such-folder/at/all")
 
 
-def test_where_a_method_needs_a_model_the_way_out_is_told(command, command_server):
+def test_where_a_method_needs_a_model_the_error_names_the_remedy(command, command_server):
     given = command("align", "a", "b", "--method", "simalign")
     del given["env"]["OTALIGN_MODEL"]
     done = command_server.run(**given, text=True)

@@ -99,7 +99,7 @@ def test_a_bad_line_stops_the_conversion_and_leaves_no_file(run, tmp_path):
         (("corpus", "stats", "nope"), "NAME... must be one of msr-rte, "),
     ],
 )
-def test_what_cannot_be_done_is_said_in_words(run, tmp_path, arguments, message):
+def test_what_cannot_be_done_is_a_clear_error(run, tmp_path, arguments, message):
     (tmp_path / "short.txt").write_text("0-0\n")
     (tmp_path / "wide.txt").write_text("0-9\n0-0\n")
     done = run(*arguments, rc=2)

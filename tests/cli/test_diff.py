@@ -98,7 +98,7 @@ def test_changes_are_shown_side_by_side_or_by_kind(run):
         (("old.txt", "new.txt", "--method", "simalign"), "--method must be ot for a diff, got 'simalign'"),
     ],
 )
-def test_trouble_is_told_and_exits_with_2(run, tmp_path, arguments, message):
+def test_errors_are_reported_and_exit_with_2(run, tmp_path, arguments, message):
     done = run("diff", *arguments, rc=2)
     assert done.stderr.decode().startswith("otalign: ")
     assert message in done.stderr.decode()

@@ -89,7 +89,7 @@ def test_learning_reports_how_far_it_is():
         (("--method", "fast-align", "--train", "out.txt"), "out.txt is an input too"),
     ],
 )
-def test_what_is_wrong_is_said_and_nothing_is_lost(run, tmp_path, arguments, message):
+def test_errors_are_reported_and_nothing_is_lost(run, tmp_path, arguments, message):
     (tmp_path / "out.txt").write_text("what was\there before\n")
     done = run("align", *FILES, *arguments, "-o", "out.txt", rc=2)
     assert done.stderr.decode().startswith("otalign: ")

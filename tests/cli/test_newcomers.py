@@ -25,7 +25,7 @@ def labelled(tmp_path):
 
 @pytest.mark.parametrize("format", [name for name in FORMATS if name != "parallel"])
 @pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_every_format_is_told_by_its_content(format, suffix, tmp_path):
+def test_every_format_is_recognised_by_its_content(format, suffix, tmp_path):
     first, _, third = example(format)
     path = paths_for(format, tmp_path, suffix)
     write([first, third] * 3, path, format)
@@ -36,7 +36,7 @@ def test_every_format_is_told_by_its_content(format, suffix, tmp_path):
     ("name", "format"),
     [("a.ndjson", "jsonl"), ("a.jsonl.gz", "jsonl"), ("a.csv", "csv"), ("a.WA", "ists"), ("a.talp", "talp")],
 )
-def test_a_suffix_tells_the_format_of_any_content(name, format, tmp_path):
+def test_a_suffix_determines_the_format_of_any_content(name, format, tmp_path):
     (tmp_path / name).write_bytes(b"")
     assert guess_format(tmp_path / name) == format
 

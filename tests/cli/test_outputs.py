@@ -65,7 +65,7 @@ def start(command_server, tmp_path):
         (("diff", "-", "pairs.tsv", "--html", "file"), PAIR),
     ],
 )
-def test_an_input_is_never_written_over(main, stdin_from, tmp_path, arguments, content):
+def test_an_input_is_never_overwritten(main, stdin_from, tmp_path, arguments, content):
     file = tmp_path / "file"
     file.write_text(content)
     for link in ("link", "link.svg"):
@@ -149,7 +149,7 @@ def test_an_interrupt_during_the_imports_is_no_traceback(tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
-def test_a_lack_of_memory_is_said_in_a_line(main, monkeypatch):
+def test_a_lack_of_memory_is_reported_in_a_line(main, monkeypatch):
     def fail(**options) -> None:
         raise MemoryError
 
@@ -171,7 +171,7 @@ def test_a_lack_of_memory_is_said_in_a_line(main, monkeypatch):
         ("none.tsv 2>&-", 2, "", ""),
     ],
 )
-def test_closed_and_full_streams_are_said_in_a_line(tmp_path, redirected, status, output, errors):
+def test_closed_and_full_streams_are_reported_in_a_line(tmp_path, redirected, status, output, errors):
     line = f"{sys.executable} -m otalign align {' '.join(FAST)} {redirected}"
     done = subprocess.run(["sh", "-c", line], cwd=tmp_path, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (status, output, errors)
@@ -242,7 +242,7 @@ def test_the_name_of_standard_input_is_a_file_too(start):
         (("serve", "--timeout", "nan"), "--timeout must be a positive number of seconds, got nan"),
     ],
 )
-def test_what_cannot_be_read_is_said_in_a_line(main, tmp_path, arguments, message):
+def test_what_cannot_be_read_is_reported_in_a_line(main, tmp_path, arguments, message):
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "folder").mkdir()
     (tmp_path / "long.tsv").write_text("a b c d e f\tb\n")

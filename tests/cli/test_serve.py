@@ -75,7 +75,7 @@ WORKERS = ("--workers", "2")
     [((), signal.SIGINT), ((), signal.SIGTERM), (WORKERS, signal.SIGTERM)],
     indirect=["server"],
 )
-def test_told_to_end_it_answers_what_it_has_begun(server, how):
+def test_when_asked_to_end_it_answers_requests_in_progress(server, how):
     process, address = server
     many = {"pairs": [{"source": f"{'a b ' * 60}{k}", "target": "c d " * 60} for k in range(96)]}
     answers: list[dict] = []
@@ -132,7 +132,7 @@ def test_workers_end_with_the_process_that_started_them(server):
         time.sleep(0.05)
 
 
-def test_a_model_that_workers_cannot_load_is_told_in_a_line(run):
+def test_a_model_that_workers_cannot_load_is_reported_in_a_line(run):
     done = run("serve", "--workers", "2", "--port", "0", "--layer", "99", rc=2)
     assert done.stderr.decode().startswith("otalign: ")
     assert done.stderr.count(b"\n") == 1
@@ -163,13 +163,13 @@ def test_beyond_this_machine_there_is_a_warning_and_only_allowed_names_are_answe
         (("--token-file", "/dev/null"), "/dev/null is empty"),
     ],
 )
-def test_what_cannot_be_served_is_told_in_a_line(run, arguments, told):
+def test_what_cannot_be_served_is_reported_in_a_line(run, arguments, told):
     done = run("serve", "--port", "0", *arguments, rc=2)
     assert done.stderr.decode().startswith(f"otalign: {told}")
     assert done.stderr.count(b"\n") == 1
 
 
-def test_an_address_that_is_taken_is_told_in_a_line(run):
+def test_an_address_in_use_is_reported_in_a_line(run):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         done = run("serve", "--port", str(taken.getsockname()[1]), rc=2)
     assert done.stderr.decode().startswith("otalign: ")

@@ -123,7 +123,7 @@ def test_gold_alone_is_drawn_at_its_level(run):
     assert possible.count("∅") - LEGEND.count("∅") == 1
 
 
-def test_beside_gold_scores_and_mistakes_are_said(run):
+def test_beside_gold_scores_and_mistakes_are_shown(run):
     for arguments in (("links.txt",), ("out.jsonl.gz",), ("out.jsonl.gz", "--from", "jsonl")):
         said = run(*arguments, "--gold", "gold.tsv").stdout.splitlines()
         assert said[1].rstrip("─") == "── 1 F1 66.7: 3 right, 1 wrong, 2 missed "
@@ -202,7 +202,7 @@ def test_the_document_says_what_is_printed(run, arguments, printed):
         (("other.jsonl", "--gold", "gold.tsv"), "pair 0, counted from 0"),
     ],
 )
-def test_what_cannot_be_shown_is_said_in_words(run, tmp_path, arguments, message):
+def test_what_cannot_be_shown_is_a_clear_error(run, tmp_path, arguments, message):
     (tmp_path / "texts.tsv").write_text("a b\tc d\n")
     write([Alignment(("x",), ("y",), ()), PREDICTED[1]], tmp_path / "other.jsonl", "jsonl")
     done = run(*arguments, rc=2)

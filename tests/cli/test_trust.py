@@ -78,7 +78,7 @@ def test_code_that_comes_with_a_model_is_refused(command, part, evil, tmp_path, 
     assert out == ""
     assert err.count("\n") == 1, err
     if (command, part) != ("tune all layers", "tokenizer"):  # where the configuration comes first
-        assert "evil needs Python code of its own to be loaded" in err
+        assert "evil needs custom Python code to be loaded" in err
     assert not (tmp_path / "mark").exists()
     assert not (tmp_path / "modules").exists()
 

@@ -94,7 +94,7 @@ def test_what_moved_within_a_sentence_is_one_unit():
 
 
 @given(texts)
-def test_a_text_is_the_same_as_itself_whatever_the_blanks(text):
+def test_a_text_equals_itself_whatever_the_whitespace(text):
     assert difference(text, text, ALIGNER).same
     wide = "  ".join(document(text).sentences)
     if document(wide).sentences == document(text).sentences:
@@ -151,7 +151,7 @@ def test_case_and_punctuation_alone_are_minor():
 
 
 def test_a_sentence_is_split_where_another_one_has_its_words():
-    # The cosines of the toy vectors do not tell; the words do.
+    # The cosines of the toy vectors do not decide; the words do.
     old = "Tickets are sold at the desk, and the ferry leaves from the north pier."
     new = "Tickets are sold at the desk. Early on, the ferry leaves from the north pier in calm weather."
     for one, other, kind in ((old, new, "split"), (new, old, "joined")):

@@ -46,9 +46,9 @@ def test_words_that_come_again_are_added_up(library):
     assert not found[[3, 4, 5, 6, 8, 9]].any()
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="a CPU adds in order whatever it is told")
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="a CPU adds in order anyway")
 def test_a_gpu_gives_the_same_sums_each_time():
-    """Added as they come, they would differ by rounding."""
+    """Added in any order, they would differ by rounding."""
     states = torch.randn(600, 50, 64, device="cuda")
     random = np.random.default_rng(0)
     words, places = np.repeat(np.arange(6_000), 5), random.permutation(30_000)

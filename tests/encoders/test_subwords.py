@@ -57,12 +57,12 @@ SENTENCES = {
     "nothing": join_words([]),
     "an empty word": join_words([""]),
     "empty words between": join_words(["of", "", "the", "", "", "car", ""]),
-    "only blanks": join_words([" ", "  ", "\t"]),
-    "blanks in a word": join_words(["of the", "used  car"]),
+    "only spaces": join_words([" ", "  ", "\t"]),
+    "spaces in a word": join_words(["of the", "used  car"]),
     "several pieces for a letter": split("😀 👩‍👩‍👧 é 京都 used😀car"),
     "a piece over two words": Sentence("he cannot sell", ((0, 2), (3, 6), (6, 9), (10, 14))),
     "a piece over three words": Sentence("cannot", ((0, 2), (2, 4), (4, 6))),
-    "a piece over two words and a blank": split("rain of the town"),
+    "a piece over two words and a space": split("rain of the town"),
     "words that are dropped": join_words(["car", "\u200b", "\u0301", "\u200d", "\ufeff", "\x00", "house"]),
     "only words that are dropped": join_words(["\u200b", "\u0301"]),
     "unknown letters": split("ꙮ car Ꙩꙮ ꙮcarꙮ"),
@@ -75,7 +75,7 @@ SENTENCES = {
     "a very long word": join_words(["a" * 150, "car", "ab" * 400]),
     "letters of the tokenisers": split("▁ ▁the the▁ Ġ Ġthe ##ed ed## <0xF0>"),
     "no-break space": split("the\u00a0car \u00a0 \u3000 car"),
-    "blanks around": Sentence("   the car  ", ((3, 6), (7, 10))),
+    "spaces around": Sentence("   the car  ", ((3, 6), (7, 10))),
 }
 
 
@@ -111,7 +111,7 @@ awkward_words = st.lists(st.lists(AWKWARD, max_size=4).map("".join), max_size=8)
 
 @st.composite
 def drawn_sentence(draw) -> Sentence:
-    """A text cut anywhere: words that touch, empty ones, letters in no word."""
+    """A text split anywhere: adjacent words, empty ones, letters in no word."""
     text = draw(st.lists(AWKWARD, max_size=12).map("".join))
     cuts = sorted(draw(st.lists(st.integers(0, len(text)), max_size=12)))
     return Sentence(text, tuple(zip(cuts[::2], cuts[1::2], strict=False)))

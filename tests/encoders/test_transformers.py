@@ -146,7 +146,7 @@ def test_an_encoder_decoder_gives_its_encoder(tiny_model):
     assert not any("decoder" in name for name, _ in encoder.model.named_modules())
 
 
-def test_the_layer_that_is_not_said_is_two_thirds_up(tiny_model):
+def test_the_default_layer_is_two_thirds_up(tiny_model):
     assert [default_layer(layers) for layers in (3, 6, 12, 24)] == [2, 4, 8, 16]
     assert Transformers(str(tiny_model("bert")), device="cpu").layer == 2
 
@@ -246,7 +246,7 @@ def test_weights_in_half_precision_are_worked_with_in_float32(tiny_model, tmp_pa
 
 @pytest.mark.parametrize("kind", ["distilbert", "mpnet", "roberta"])
 def test_a_tokeniser_that_says_too_much_or_too_little_of_the_inputs_is_no_trouble(tiny_model, tmp_path, kind):
-    """Saved without its class, a tokeniser tells of types even where the model takes none."""
+    """A tokenizer that is saved without its class returns types even if the model takes none."""
     folder = tiny_model(kind)
     expected = load(folder, 2, device="cpu").embed(PAIRS, "joint").vectors
     for names in (["input_ids"], ["input_ids", "token_type_ids", "attention_mask"]):
@@ -270,7 +270,7 @@ def test_an_input_as_long_as_the_limit_runs(tiny_model, kind):
             encoder.hidden(ids, np.ones_like(ids), np.zeros_like(ids))
 
 
-def test_the_limit_that_the_tokeniser_says_goes_before_that_of_the_model(tiny_model, tmp_path):
+def test_the_limit_of_the_tokenizer_takes_precedence_over_that_of_the_model(tiny_model, tmp_path):
     changed = shutil.copytree(tiny_model("bert"), tmp_path / "changed")
     config = json.loads((changed / "tokenizer_config.json").read_text())
     (changed / "tokenizer_config.json").write_text(json.dumps(config | {"model_max_length": 40}))
@@ -327,7 +327,7 @@ DEEP = '{"a":' * 100_000 + "1" + "}" * 100_000
 
 @pytest.mark.parametrize("text", ["", "[]", "5", '{"model_type": []}', DEEP], ids=lambda text: text[:5])
 @pytest.mark.parametrize("read", [load, list_layers])
-def test_a_configuration_that_is_none_is_an_error_of_one_line(tiny_model, tmp_path, read, text):
+def test_an_invalid_configuration_is_an_error_of_one_line(tiny_model, tmp_path, read, text):
     spoiled = shutil.copytree(tiny_model("bert"), tmp_path / "spoiled")
     (spoiled / "config.json").write_text(text)
     with pytest.raises(ValueError, match="cannot be read as a Hugging Face encoder") as raised:
@@ -337,7 +337,7 @@ def test_a_configuration_that_is_none_is_an_error_of_one_line(tiny_model, tmp_pa
 
 @pytest.mark.parametrize("text", ["", "[]", DEEP], ids=lambda text: text[:5])
 @pytest.mark.parametrize("file", ["tokenizer_config.json", "tokenizer.json"])
-def test_a_tokenizer_that_is_none_is_an_error_of_one_line(tiny_model, tmp_path, file, text):
+def test_an_invalid_tokenizer_is_an_error_of_one_line(tiny_model, tmp_path, file, text):
     spoiled = shutil.copytree(tiny_model("bert"), tmp_path / "spoiled")
     (spoiled / file).write_text(text)
     with pytest.raises(ValueError, match="cannot be read as a Hugging Face encoder") as raised:

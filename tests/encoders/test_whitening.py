@@ -35,7 +35,7 @@ def test_more_whitening_brings_the_variances_closer_together():
     ]
     ratios = [spread.max() / spread.min() for spread in spreads]
     assert ratios == sorted(ratios, reverse=True)
-    # Variances above what is added for want of words become v^(1 − whitening).
+    # Variances above what shrinkage adds for few words become v^(1 − whitening).
     largest = variances(embeddings)[-2:]
     half = spreads[2][-2:]
     assert half[1] / half[0] == pytest.approx((largest[1] / largest[0]) ** 0.5, rel=0.05)

@@ -60,7 +60,7 @@ def test_what_fits_is_one_window():
     assert make_windows([0, 0], 0) == [(range(0), range(0))]
 
 
-def test_a_model_without_room_is_said_to_be_too_small():
+def test_a_model_without_room_is_reported_as_too_small():
     with pytest.raises(ValueError, match="too small"):
         make_windows([5, 5], 3)
 
@@ -122,7 +122,7 @@ def test_the_share_of_a_window_grows_with_the_distance_from_its_cuts():
     np.testing.assert_allclose(weights, [[1, 1 / 2, 0], [0, 1 / 2, 1]])
 
 
-def test_subwords_of_no_word_are_read_and_not_told_of():
+def test_subwords_of_no_word_are_read_and_not_returned():
     sentence = Sentence("the big car", ((0, 3), (8, 11)))
     subworder = SUBWORDERS["BERT"]
     (one,) = make_inputs(subworder([sentence]), 0, subworder.single, 64)

@@ -41,7 +41,7 @@ def test_rows_are_the_pairs_whatever_the_row_groups_and_other_columns(tmp_path):
     assert list(Rows(file)) == [WordPair(tuple(row["source"]), tuple(row["target"])) for row in words]
 
 
-def test_what_is_wrong_is_said_with_its_row(tmp_path):
+def test_errors_name_their_row(tmp_path):
     bad = written(tmp_path / "bad.parquet", [{"source": "a", "target": "b"}, {"source": None, "target": "b"}])
     with pytest.raises(ValueError, match=r"bad\.parquet, row 2: found None and 'b', expected two texts"):
         list(Rows(bad))
@@ -87,7 +87,7 @@ def rows_of(part: Path) -> list[dict]:
     return parquet.read_table(part).to_pylist()
 
 
-def test_without_pyarrow_the_way_out_is_told(monkeypatch, tmp_path):
+def test_without_pyarrow_the_error_names_the_remedy(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
     with pytest.raises(ImportError, match=r"pip install 'otalign\[parquet\]'"):

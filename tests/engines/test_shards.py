@@ -96,7 +96,7 @@ def run(command, command_server):
 
 @pytest.fixture(scope="session")
 def whole(run, tmp_path_factory) -> Path:
-    """A run that nothing disturbed."""
+    """An undisturbed run."""
     folder = tmp_path_factory.mktemp("shards") / "whole"
     assert run(folder) == ""
     return folder
@@ -159,7 +159,7 @@ def test_a_damaged_centre_is_found_again_and_shards_around_it_have_the_same_byte
     assert bytes_of(folder) == bytes_of(whole)
 
 
-def test_an_interrupt_leaves_whole_shards_and_says_how_to_go_on(
+def test_an_interrupt_leaves_complete_shards_and_says_how_to_continue(
     whole, command, command_server, run, tmp_path
 ):
     folder = tmp_path / "interrupted"
@@ -239,7 +239,7 @@ def test_a_folder_of_something_else_is_refused_before_the_work(tmp_path):
         assert "does not describe a run" in refused(other, resume=True)
 
 
-def test_a_run_killed_before_it_said_what_it_is_can_be_resumed(tmp_path):
+def test_a_run_killed_before_it_wrote_its_description_can_be_resumed(tmp_path):
     folder = Folder(tmp_path, OutputFormat("jsonl"))
     (tmp_path / ".part-run.json-0000").write_bytes(b"{")
     folder.begin({"shard_size": 1}, resume=True)

@@ -114,7 +114,7 @@ def test_a_finished_study_is_not_made_again(results, model, corpora, capsys, mon
     assert [line for line in output.splitlines() if "F1" in line and "best of" not in line] == []
 
 
-def test_a_killed_run_goes_on_and_comes_to_the_same(results, model, corpora, capsys, monkeypatch, tmp_path):
+def test_a_killed_run_continues_with_the_same_result(results, model, corpora, capsys, monkeypatch, tmp_path):
     rows = ("--rows", "fast-align,simalign,threshold-cosine")
     put, made = CellStore.write, []
 
@@ -161,12 +161,12 @@ def test_a_changed_setting_is_computed_again_and_the_old_cell_stays(model, corpo
         (("--layer", "x"), "--layer must be auto or a number, got 'x'"),
         (("--layer", "9"), "--layer must be from 0 to 3"),
         (("--pairing", "both"), "--pairing must be auto, joint, separate, got 'both'"),
-        (("--rows", "main,potts"), "rows must be main, all, or of fast-align, simalign"),
+        (("--rows", "main,potts"), "rows must be main, all, or one of fast-align, simalign"),
         (("--data", "nowhere"), "there is no nowhere/"),
         (("-o", __file__), "cannot write into"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_words(model, corpora, capsys, tmp_path, arguments, message):
+def test_what_cannot_be_done_is_a_clear_error(model, corpora, capsys, tmp_path, arguments, message):
     _, output = run(capsys, *options(model, corpora), "-o", tmp_path / "x", *arguments, rc=2)
     assert message in output
 

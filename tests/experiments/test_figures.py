@@ -45,7 +45,7 @@ def test_figures_are_made_as_svg_and_png(results, monkeypatch):
     assert save(plot_by_null_rate(study), folder / "f1-by-null-rate")[0].read_bytes() == once
 
 
-def test_without_matplotlib_it_is_said_how_to_get_it(results, monkeypatch):
+def test_without_matplotlib_the_error_says_how_to_get_it(results, monkeypatch):
     study, folder, figures = results
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"figures need matplotlib: pip install 'otalign\[plot\]'"):

@@ -153,7 +153,7 @@ def test_every_query_comes_once_an_epoch_and_pairs_come_whole_on_dev_sets(tiny_m
 
 
 @pytest.mark.parametrize("peer", PEERS)
-def test_what_a_peer_cannot_do_is_said(tiny_model, peer):
+def test_what_a_peer_cannot_do_is_an_error(tiny_model, peer):
     model = tiny_model("bert")
     with pytest.raises(ValueError, match=f"layers must be 1 for {peer}, got 4"):
         train_quickly(model, peer, recipe=Recipe())

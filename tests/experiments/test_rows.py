@@ -43,7 +43,7 @@ def test_rows_are_named_by_patterns_in_the_order_of_the_table():
     assert len(select_rows("uot-sinkhorn*")) == 4
     assert len(select_rows("main")) == len(MAIN)
     assert select_rows("all") == tuple(ROWS.values())
-    with pytest.raises(ValueError, match=r"rows must be main, all, or of fast-align, .*; got 'x'"):
+    with pytest.raises(ValueError, match=r"rows must be main, all, or one of fast-align, .*; got 'x'"):
         select_rows("x")
 
 

@@ -68,7 +68,7 @@ def make_batch(seed: int = 0) -> tuple[PairBatch, torch.Tensor]:
     return PairBatch(X, Y, is_source, is_target), links
 
 
-def test_pairs_are_worth_the_same_in_any_company():
+def test_pairs_have_the_same_loss_in_any_batch():
     torch.manual_seed(0)
     crf = SemiCrf(8).eval()
     batch, links = make_batch()

@@ -180,7 +180,7 @@ def test_a_finished_study_is_not_made_again(results, options, capsys, monkeypatc
     assert (results / "supervised.json").read_text() == table
 
 
-def test_what_fails_is_told_and_the_rest_is_made_and_then_made_up_for(options, capsys, monkeypatch, tmp_path):
+def test_failures_are_reported_and_repeated_by_the_next_run(options, capsys, monkeypatch, tmp_path):
     train = trainers.train
     monkeypatch.setattr(figures, "write", lambda study, folder: [])
 
@@ -334,19 +334,19 @@ def test_tables_and_figures_of_nothing_are_no_error(context, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--rows", "main,potts"), "rows must be main, all, or of semi-crf, span-prediction, bot"),
+        (("--rows", "main,potts"), "rows must be main, all, or one of semi-crf, span-prediction, bot"),
         (("--precision", "int8"), "--precision must be one of float32, bfloat16, got 'int8'"),
         (("--device", "tpu"), "device must be cpu or cuda, got 'tpu'"),
         (("--data", "nowhere"), "there is no nowhere/"),
         (("-o", __file__), "cannot write into"),
     ],
 )
-def test_what_cannot_be_done_is_said_in_words(options, capsys, tmp_path, arguments, message):
+def test_what_cannot_be_done_is_a_clear_error(options, capsys, tmp_path, arguments, message):
     _, output = run(capsys, *options, "-o", tmp_path / "x", *arguments, rc=2)
     assert message in output
 
 
-def test_without_a_data_folder_it_is_said_how_to_give_one(model, capsys, tmp_path):
+def test_without_a_data_folder_the_error_says_how_to_give_one(model, capsys, tmp_path):
     _, output = run(capsys, "--encoder", model, "-o", tmp_path, rc=2)
     assert "no data folder is given; pass data= or set OTALIGN_DATA" in output
 

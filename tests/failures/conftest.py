@@ -1,4 +1,4 @@
-"""Runs of `otalign align` with a method that fails where it is told to."""
+"""Runs of `otalign align` with a method that fails at chosen places."""
 
 from pathlib import Path
 

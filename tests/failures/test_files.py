@@ -1,4 +1,4 @@
-"""Failures while one file is written leave the file that was there; errors are told wherever they arise."""
+"""Failures while one file is written leave the old file; errors are reported wherever they occur."""
 
 import sys
 from pathlib import Path

@@ -31,7 +31,7 @@ from tests.failures.faults import (
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal that kills")
 
 
-def test_a_parent_killed_at_any_moment_keeps_others_out_until_then_and_is_gone_on_with(
+def test_a_parent_killed_at_any_moment_holds_the_lock_until_then_and_can_be_resumed(
     shards, corpus, command_server, expected, tmp_path
 ):
     folder, slow = tmp_path / "out", Loading(Plain(pause=0.05))
@@ -91,7 +91,7 @@ def test_an_error_of_any_type_ends_the_run_at_the_third_time_and_names_the_line(
     )
 
 
-def test_a_full_disk_is_said_at_once_and_the_run_goes_on_later(shards, expected, tmp_path):
+def test_a_full_disk_is_reported_at_once_and_the_run_can_be_resumed(shards, expected, tmp_path):
     fault = Fault("full disk", tmp_path / "graves")
     rc, output = shards(Loading(Plain(fault, at=30)), tmp_path / "out")
     assert rc == 2
@@ -125,7 +125,7 @@ def restore(folder: Path, files: dict[str, bytes]) -> Path:
     return folder
 
 
-def test_damaged_shards_are_made_again_and_it_is_said(shards, expected, tmp_path):
+def test_damaged_shards_are_written_again_with_a_warning(shards, expected, tmp_path):
     folder = restore(tmp_path / "out", expected)
     damage(folder)
     (folder / ".shards.jsonl").write_bytes(b'{"name": "part-000003.jsonl", "by')  # a power cut

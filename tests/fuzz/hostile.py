@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-# What the formats of corpora are made of, and what has broken readers of other programs.
+# Building blocks of the formats of corpora, and input that has broken readers of other programs.
 FRAGMENTS = [
     *(
         b"\n",

@@ -1,6 +1,6 @@
 """Damaged and hostile model folders: one line that says what is wrong, or an aligner with finite weights.
 
-Folders are loaded in a process of their own with bounded memory, since libraries in C++ and Rust read them
+Folders are loaded in a separate process with bounded memory, since libraries in C++ and Rust read them
 too: a death of that process is a failure.
 """
 
@@ -38,7 +38,7 @@ def load_and_align(folder: str) -> str:
     except (ValueError, ImportError, OSError) as error:
         lines = str(error).splitlines()
         return f"refused: {error}" if len(lines) == 1 else f"refused in {len(lines)} lines: {error}"
-    except BaseException as error:  # a panic of Rust is no Exception
+    except BaseException as error:  # a Rust panic is not an Exception
         return f"broken: {type(error).__module__}.{type(error).__name__}: {error}"
     for alignment in found:
         data = alignment.to_dict()

@@ -101,7 +101,7 @@ def is_written(items: list[Item], paths: Sequence[Path], format: str) -> bool:
 @pytest.mark.parametrize("suffix", [".gz", ".zst"])
 @share_of_examples(1, SECONDS)
 @given(data=st.data())
-def test_a_damaged_packed_file_gives_its_lines_and_then_a_bad_one(suffix, data, folder):
+def test_a_damaged_compressed_file_gives_its_lines_and_then_a_bad_one(suffix, data, folder):
     (path,) = files("pharaoh", folder, suffix)
     write([WordlessLinks(frozenset({(0, 0), (1, 1)}))] * data.draw(st.integers(0, 300)), path, "pharaoh")
     path.write_bytes(data.draw(changed_bytes(path.read_bytes()) | fragments))
@@ -126,7 +126,7 @@ def test_reading_takes_memory_in_proportion_to_the_file(format, data, folder):
     assert peak < 8e6 + 200 * sum(path.stat().st_size for path in paths)
 
 
-# Whatever a program may hand over: blanks and line ends in words, halves of surrogate pairs, empty words.
+# Whatever a program may pass: spaces and line ends in words, halves of surrogate pairs, empty words.
 any_text = st.text(max_size=6) | st.sampled_from(
     ["a b", "\t", "\n", "\r", "\ufeff", "\ud800", "|||", "", "#", "NULL"]
 )

@@ -43,7 +43,8 @@ def test_a_hostile_problem_has_a_finite_plan_that_says_whether_it_converged(give
     assert np.all(transport.plan[a == 0] == 0)
     assert np.all(transport.plan[:, b == 0] == 0)
     if transport.converged and isinstance(problem, Balanced | Partial):
-        # At rest no more than the share `tol` of the mass has still to move; float32 rounds as much again.
+        # At convergence at most the share `tol` of the mass still has to move; rounding in float32 adds as
+        # much.
         slack = (1e-3 if dtype == np.float32 else 1e-4) * max(a.sum(), b.sum())
         assert np.maximum(transport.source_marginal - a, 0).sum() <= slack
         assert np.maximum(transport.target_marginal - b, 0).sum() <= slack

@@ -1,4 +1,4 @@
-"""Docs are aligned by their tokens, including blank ones; with spaCy itself if it is installed."""
+"""Docs are aligned by their tokens, including whitespace tokens; with spaCy itself if it is installed."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -27,7 +27,7 @@ class StandIn(list[Token]):
     def __init__(self, *parts: str):
         super().__init__()
         self.text = ""
-        for part in parts:  # a blank at its end is `whitespace_`, and no token
+        for part in parts:  # a space at its end is `whitespace_`, not a token
             self.append(Token(part.rstrip(" ") or part, len(self.text)))
             self.text += part
 

@@ -105,7 +105,7 @@ def test_a_corpus_is_read_from_the_folder_given_or_named(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", SIZES)
-def test_a_missing_corpus_says_where_it_can_be_had_and_how_it_must_lie(name, tmp_path, monkeypatch):
+def test_a_missing_corpus_error_names_its_origin_and_its_layout(name, tmp_path, monkeypatch):
     with pytest.raises(
         FileNotFoundError, match=r"there is no .*\n.*Get the corpus from .*github\.com"
     ) as caught:

@@ -52,7 +52,7 @@ def test_what_is_written_is_read_again(format, data, tmp_path_factory):
 
 @each_format
 @pytest.mark.parametrize("suffix", ["", ".gz", ".zst"])
-def test_packed_or_not_by_suffix(format, suffix, tmp_path):
+def test_compressed_or_not_by_suffix(format, suffix, tmp_path):
     if suffix == ".zst" and sys.version_info < (3, 14):
         pytest.importorskip("backports.zstd")
     paths = paths_for(format, tmp_path, suffix)
@@ -60,7 +60,7 @@ def test_packed_or_not_by_suffix(format, suffix, tmp_path):
     assert list(read(paths, format)) == example(format)
 
 
-def test_parts_packed_one_by_one_are_one_file(tmp_path):
+def test_parts_compressed_one_by_one_are_one_file(tmp_path):
     (tmp_path / "a.gz").write_bytes(gzip.compress(b"0-0\n") + gzip.compress(b"1-1\n"))
     assert len(list(read(tmp_path / "a.gz", "pharaoh"))) == 2
     zstd = pytest.importorskip("compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd")
@@ -169,7 +169,7 @@ def test_annotators_are_joined_by_majority(tmp_path):
         (
             Alignment(("a b",), (), ()),
             "columns",
-            "the word 'a b' is empty or contains a blank .*; write jsonl",
+            "the word 'a b' is empty or contains a space .*; write jsonl",
         ),
         (Alignment(("",), (), ()), "a3", "the word '' is empty"),
         (TextPair("a\nb", ""), "parallel", "contains a line end"),

@@ -1,4 +1,4 @@
-"""Lines, sentences and archives stay within the limits of memory, and no bytes end in a traceback."""
+"""Lines, sentences and archives stay within the memory limits, and no input ends in a traceback."""
 
 import gzip
 import json
@@ -185,7 +185,7 @@ def test_a_row_of_a_table_has_the_same_limits(tmp_path):
         list(rows)
 
 
-def test_a_damaged_table_is_said_in_words_whatever_is_damaged(tmp_path):
+def test_a_damaged_table_is_a_clear_error_whatever_is_damaged(tmp_path):
     path, chance = write_table(tmp_path / "pairs.parquet", ["a b"] * 3), random.Random(0)
     packed = path.read_bytes()
     for _ in range(200):

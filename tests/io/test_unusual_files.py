@@ -86,7 +86,7 @@ def test_a_blank_line_is_an_empty_pair_where_lines_are_places(format, tmp_path):
 @pytest.mark.parametrize(
     ("format", "empty"), [("pharaoh", WordlessLinks(frozenset())), ("bars", TextPair("", ""))]
 )
-def test_a_line_of_blanks_is_an_empty_pair_where_blanks_mean_nothing(format, empty, tmp_path):
+def test_a_line_of_spaces_is_an_empty_pair_where_spaces_mean_nothing(format, empty, tmp_path):
     assert read_all(tmp_path, format, " \t\n") == [empty]
 
 
@@ -131,7 +131,7 @@ def test_invalid_utf8_spoils_its_own_pair_alone(format, tmp_path):
 
 
 @pytest.mark.parametrize("letter", ["\r", "\x0b", "\x0c", "\x1c", "\x85", "\u2028", "\xa0", "\u3000", "\0"])
-def test_what_other_tools_take_for_line_ends_or_blanks_is_a_letter(letter, tmp_path):
+def test_what_other_tools_take_for_line_ends_or_spaces_is_a_letter(letter, tmp_path):
     assert read_all(tmp_path, "bars", f"a{letter}b ||| c\nd ||| e\n") == [
         TextPair(f"a{letter}b", "c"),
         TextPair("d", "e"),
@@ -140,7 +140,7 @@ def test_what_other_tools_take_for_line_ends_or_blanks_is_a_letter(letter, tmp_p
     assert alignment.source == (f"a{letter}b", "c")
 
 
-def test_tabs_and_blanks_between_links_and_words_do_not_count(tmp_path):
+def test_tabs_and_spaces_between_links_and_words_do_not_count(tmp_path):
     assert read_all(tmp_path, "pharaoh", " 0-0\t 1-1  \n") == [WordlessLinks(frozenset({(0, 0), (1, 1)}))]
     (alignment,) = read_all(tmp_path, "columns", " a  b \tc\t 1-0 \n")
     assert (alignment.source, alignment.target) == (("a", "b"), ("c",))
@@ -180,7 +180,7 @@ BAD = [
     ("columns", "a\tb\t1-0\n", "line 1: found link 1-0 .* out of range for 1 source and 1 target words"),
     ("bars", "a ||| b\na b\n", r"line 2: found 0 times \|\|\|, expected one"),
     ("bars", "a ||| b ||| c\n", r"line 1: found 2 times \|\|\|"),
-    ("a3", "# Sentence pair (1)\na b\n", "line 1: found 2 lines under one header"),
+    ("a3", "# Sentence pair (1)\na b\n", "line 1: found 2 lines, header included, expected three"),
     ("a3", "a b\nNULL ({ }) c ({ 1 })\n", "line 1: found 'a b', expected a header"),
     ("a3", "# Sentence pair (1)\na b\nNULL ({ }) c ({ 3 })\n", "line 3: found link 0-2 .* out of range"),
     ("a3", "# Sentence pair (1)\na b\nNULL ({ }) c { 1 })\n", "line 3: found 'c { 1 }\\)', expected NULL"),
@@ -191,7 +191,7 @@ BAD = [
         "# sentence pair 1\na b\nNULL ({ / / }) c ({ p0 / / })\n",
         "line 3: found link -1-0 .* out",
     ),
-    ("ists", "<sentence id='1'>\n<source>\n2 a :\n", "line 1: found no whole <source>"),
+    ("ists", "<sentence id='1'>\n<source>\n2 a :\n", "line 1: found no complete <source>"),
     ("jsonl", "{\n", "line 1: found '{', expected an object with"),
     ("jsonl", "[]\n", "line 1: found .*expected an object with"),
     ("jsonl", '{"source": ["a"], "target": "b"}\n', "line 1: found .*two texts, or two lists of words"),
@@ -244,7 +244,7 @@ def test_a_bad_line_is_named_or_left_out_and_counted(format, content, message, t
         ("3 4 <==> 1", "3 5 <==> 1", "line 16: found '3 5 .* expected places up to 4 and 3"),
         ("3 4 <==> 1", "3 4 = 1", "line 16: found '3 4 = 1.* expected chunks such as"),
         ("<translation>", "<target>", "line 10: found '<target>', expected <source>"),
-        ("</alignment>\n", "", "line 1: found no whole <alignment>"),
+        ("</alignment>\n", "", "line 1: found no complete <alignment>"),
     ],
 )
 def test_broken_chunk_files_are_named_and_the_next_sentence_is_found(whole, broken, message, tmp_path):
@@ -301,11 +301,11 @@ def test_parallel_files_of_different_lengths_are_bad(tmp_path):
     (tmp_path / "a").write_text("a\nb\nc\n")
     (tmp_path / "b").write_text("a\nb\n")
     for paths in ((tmp_path / "a", tmp_path / "b"), (tmp_path / "b", tmp_path / "a")):
-        with pytest.raises(BadLine, match="a, line 3: found no line beside it in the other file"):
+        with pytest.raises(BadLine, match="a, line 3: found no corresponding line in the other file"):
             list(read(paths, "parallel"))
 
 
-def test_a_packed_file_that_is_cut_short_is_bad_at_its_end(tmp_path):
+def test_a_truncated_compressed_file_is_bad_at_its_end(tmp_path):
     write([WordlessLinks(frozenset({(0, 0)}))] * 3, tmp_path / "links.gz", "pharaoh")
     packed = (tmp_path / "links.gz").read_bytes()
     (tmp_path / "links.gz").write_bytes(packed[:-8])

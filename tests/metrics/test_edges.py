@@ -25,7 +25,7 @@ ONE = count_pair({(0, 0)}, {(0, 0)}, 1, 1)
 @pytest.mark.parametrize(
     ("pair", "both", "links", "nulls"),
     [
-        # Words that are left alone are predicted nulls, so an empty prediction still says something.
+        # Words without links are predicted nulls, so an empty prediction still makes predictions.
         (([], [(0, 0)], 2, 2), (1 / 2, 2 / 3), (0, 0), (1 / 2, 1)),
         (([(0, 0)], [], 2, 2), (2 / 3, 1 / 2), (0, 0), (1, 1 / 2)),
         (([], [(0, 0)], 1, 1), (0, 0), (0, 0), (0, 0)),

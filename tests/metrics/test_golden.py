@@ -1,4 +1,4 @@
-"""Small cases worked by hand."""
+"""Small cases computed by hand."""
 
 import re
 from fractions import Fraction as F

@@ -13,7 +13,7 @@ RATES = ("precision", "recall", "f1")
 
 
 def find_blocks(links):
-    """Return the word pairs of each group of several links that hang together, by growing it link by link."""
+    """Return the word pairs of each connected group of several links, by growing it link by link."""
     rest, blocks = set(links), set()
     while rest:
         group, before = {rest.pop()}, 0

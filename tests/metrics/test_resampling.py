@@ -97,7 +97,7 @@ def test_randomisation_comes_near_the_share_of_all_swaps():
     assert {name: found[name].p_randomisation for name in found} == pytest.approx(shares, abs=0.015)
 
 
-def test_a_system_that_never_says_null_leaves_no_crumb_to_divide_by():
+def test_a_system_without_nulls_causes_no_division_by_rounding_errors():
     # Means of thirds do not add up to exactly 0 when all three pairs are swapped; sums do.
     gold = {(0, 0)}
     never = count_pairs([({(0, 0), (1, 1)}, gold, 2, 2)] * 3)
@@ -115,7 +115,7 @@ def test_a_clear_difference_is_seen_and_p_is_never_0():
     assert found.p_bootstrap == found.p_randomisation == 1 / 201
 
 
-def test_equal_systems_are_told_apart_about_as_often_as_p_says():
+def test_equal_systems_differ_significantly_about_as_often_as_p_says():
     below = np.zeros(2)
     for seed in range(200):
         one, other = two_systems(40, seed, first_right=0.7, second_right=0.7)

@@ -297,6 +297,6 @@ def test_errors_name_the_argument_and_its_value(act, message):
     assert "\n" not in str(raised.value)
 
 
-def test_a_term_that_is_none_is_refused():
+def test_an_object_that_is_not_a_term_is_refused():
     with pytest.raises(TypeError, match=r"quadratic must be Order, Structure or None, got 0\.1"):
         solve(np.ones((2, 2)), np.ones(2), np.ones(2), Partial(1.0), quadratic=0.1)

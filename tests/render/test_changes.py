@@ -89,7 +89,7 @@ def test_the_drawing_of_the_document_shows_each_kind_of_change():
     assert "Since 1970" not in drawn(LIGHTHOUSE, context=0)
 
 
-def test_nothing_to_tell_is_told_on_a_line():
+def test_no_differences_are_reported_on_a_line():
     assert drawn(difference(OLD, OLD, ALIGNER)) == "32 sentences, all the same\n"
     assert drawn(difference("", " ", ALIGNER)) == "no sentences in either text\n"
     assert drawn(difference("One.", "One.", ALIGNER)) == "1 sentence, the same\n"

@@ -82,7 +82,7 @@ def test_words_are_no_mathematics():
         figure(Alignment(words, words, tuple(Link(k, k) for k in range(5))), kind).savefig(io.BytesIO())
 
 
-def test_a_figure_is_drawn_where_it_is_told():
+def test_a_figure_is_drawn_into_given_axes():
     from matplotlib.figure import Figure
 
     page = Figure()
@@ -151,7 +151,7 @@ def test_east_asian_words_stand_upright_below_a_matrix():
     assert labels == {"彼\nは": 0, "slept": 90, "眠\n∅": 0}
 
 
-def test_what_cannot_be_drawn_is_said(tmp_path, monkeypatch):
+def test_what_cannot_be_drawn_is_an_error(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="kind must be one of arcs, matrix, got 'pie'"):
         MOVED.plot("pie")
     with pytest.raises(ValueError, match="width must be a positive number of inches, got 0"):

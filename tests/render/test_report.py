@@ -146,7 +146,7 @@ def test_nothing_is_fetched_from_outside():
     assert "default-src 'none'" in page
 
 
-def test_confidences_of_nulls_are_told_if_they_are_known():
+def test_null_confidences_are_shown_if_they_are_known():
     sure = Alignment(("a",), (), (), source_null_confidence=(0.123456,), target_null_confidence=())
     (pair,) = Parsed(report([sure])).data["pairs"]
     assert pair["systems"][0]["sourceConfidence"] == [0.1235]

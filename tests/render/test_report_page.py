@@ -278,7 +278,7 @@ def test_paper_has_all_pairs_and_no_controls(opened):
     assert opened.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
 
 
-def test_without_gold_nothing_is_said_of_it(page, tmp_path):
+def test_without_gold_nothing_is_shown_of_it(page, tmp_path):
     (tmp_path / "report.html").write_text(report(alignment for alignment, _ in PAIRS), encoding="utf-8")
     page.open(tmp_path / "report.html")
     page.wait_for("document.querySelector('article .link')")

@@ -30,7 +30,7 @@ def test_the_gold_itself_is_right_and_has_no_mistakes(gold):
     assert mistakes(alignment, verdicts(alignment, alignment)) == ""
 
 
-def test_mistakes_are_told_in_words():
+def test_mistakes_are_described_in_words():
     gold = Gold(("he", "bought", "cars"), ("he", "purchased", "\tcars"), {(0, 0), (1, 1)}, {(2, 2)})
     predicted = Alignment(gold.source, gold.target, (Link(0, 0), Link(2, 2), Link(2, 0)))
     assert mistakes(predicted, verdicts(predicted, at_level(gold, "sure"))) == (

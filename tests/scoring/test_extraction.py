@@ -1,4 +1,4 @@
-"""Links beside others need less: a threshold with hysteresis, compared with a reference in plain Python."""
+"""Hysteresis, a lower threshold beside links, compared with a reference in plain Python."""
 
 import numpy as np
 import pytest

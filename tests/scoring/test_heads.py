@@ -160,9 +160,9 @@ def test_swapping_the_sentences_transposes_the_log_odds(spelling, kernels, seed)
     all_close(pairs_of(swapped.swapaxes(2, 3)), pairs_of(head.compute_logits(batch)), atol=1e-4)
 
 
-def test_what_is_around_a_cell_tells_of_it():
+def test_the_cells_around_a_cell_affect_its_score():
     batch, changed = make_batch([(5, 5)]), make_batch([(5, 5)])
-    changed.X[:, 4] *= -1  # the last word; of interest is the one before
+    changed.X[:, 4] *= -1  # the last word; the test is about the one before
     seeing = make_transport_head(beta=np.zeros(2, np.float32))
     blind = replace(seeing, seen=np.zeros_like(seeing.seen), support=np.zeros_like(seeing.support))
     before, after = (blind.compute_logits(one)[:, 0, 3] for one in (batch, changed))

@@ -45,7 +45,7 @@ def test_all_weights_of_a_head_are_from_0_to_1(seed):
 
 
 @given(st.integers(0, 2**32), st.floats(0.01, 1))
-def test_a_null_is_less_likely_the_likelier_the_links(seed, share):
+def test_a_null_is_less_probable_the_more_probable_the_links(seed, share):
     random = np.random.default_rng(seed)
     links = random.random((2, 4, 5)) * random.random()
     more = links.copy()

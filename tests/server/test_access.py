@@ -33,7 +33,7 @@ def guarded(trained):
         TOKEN,
     ],
 )
-def test_without_the_token_nothing_is_aligned_or_told(guarded, given):
+def test_without_the_token_nothing_is_aligned_or_revealed(guarded, given):
     headers = {"Authorization": given} if given else {}
     for reply in (
         guarded.align(ASKED[0], **headers),
@@ -57,7 +57,7 @@ def test_the_page_and_the_state_need_no_token(guarded):
         assert guarded.get(path).status == 200
 
 
-def test_a_page_that_may_ask_is_told_that_it_needs_a_token(guarded):
+def test_an_allowed_page_gets_the_error_that_it_needs_a_token(guarded):
     elsewhere = {"Origin": "https://example.org"}
     wish = {
         "Access-Control-Request-Method": "POST",

@@ -228,7 +228,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("body", "status", "pointer"), REFUSED)
-def test_a_bad_request_is_told_what_is_wrong_and_where(server, body, status, pointer):
+def test_a_bad_request_gets_an_error_with_its_place(server, body, status, pointer):
     reply = server.align(body)
     is_problem(reply, status)
     if pointer:
@@ -252,7 +252,7 @@ def test_what_is_not_there_or_not_meant_so_is_a_problem_too(server):
 
 
 @pytest.mark.parametrize("given", ["text/plain", "application/x-www-form-urlencoded", "json", "", None])
-def test_a_body_that_is_not_said_to_be_json_is_refused_by_its_type(server, given):
+def test_a_body_that_is_not_declared_as_json_is_refused_by_its_type(server, given):
     headers = {} if given is None else {"Content-Type": given}
     reply = server.send("POST", "/v1/align", json.dumps(ASKED[0]).encode(), headers)
     is_problem(reply, 415)
@@ -282,7 +282,7 @@ def test_only_the_names_of_this_machine_are_answered_to(server):
         is_problem(server.get("/healthz", Host=name), 421)
 
 
-def test_pages_from_elsewhere_may_ask_only_if_told_so(server, trained):
+def test_pages_of_other_origins_may_ask_only_if_allowed(server, trained):
     elsewhere = {"Origin": "https://example.org"}
     assert "access-control-allow-origin" not in server.align(ASKED[0], **elsewhere).headers
     is_problem(server.send("OPTIONS", "/v1/align", None, elsewhere), 405)
@@ -315,7 +315,7 @@ def test_the_page_explains_every_problem_and_has_a_slider_for_every_parameter():
         assert spec.parameter.minimum <= sliders[name][0] < sliders[name][1] <= spec.parameter.maximum
 
 
-def test_a_failure_is_told_as_one_and_the_server_goes_on(trained, monkeypatch):
+def test_a_failure_is_reported_and_the_server_continues(trained, monkeypatch):
     work = AlignmentWorker.__call__
 
     def failing(self, asks):
@@ -358,14 +358,14 @@ def test_there_is_a_limit_to_what_waits_and_to_how_long(trained, monkeypatch):
         busy = next(reply for reply in replies if reply.status == 503)
         assert int(busy.headers["retry-after"]) >= 1
         time.sleep(0.7)
-        assert len(begun) < 12  # nobody waits any more for those that were not begun
+        assert len(begun) < 12  # nobody waits any more for those that were not started
         with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
             connection.sendall(b"POST /v1/align HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n{")
             assert connection.recv(100).startswith(b"HTTP/1.1 408 ")
 
 
 def test_what_a_client_that_hangs_up_asked_for_is_dropped(trained, monkeypatch):
-    """It is not begun if it waits, and within a request the rest is not begun."""
+    """A queued request is not started, and neither is the rest of a request in progress."""
     work, begun, may = AlignmentWorker.__call__, [], threading.Event()
 
     def held(self, asks):
@@ -459,7 +459,7 @@ def test_the_metrics_count_requests_pairs_and_time(trained):
         assert counts == sorted(counts)
 
 
-def test_any_worker_tells_the_counts_of_all():
+def test_any_worker_reports_the_counts_of_all():
     shared = np.zeros((2, SIZE))
     one, other = Metrics(shared, 0), Metrics(shared, 1)
     one.count_request(200)
@@ -470,7 +470,7 @@ def test_any_worker_tells_the_counts_of_all():
     assert 'otalign_requests_total{status="other"} 1' in one.to_prometheus()
 
 
-def test_convergence_is_told_where_a_transport_problem_was_solved(server):
+def test_convergence_is_reported_where_a_transport_problem_was_solved(server):
     pairs = [*ASKED[:2], {"source": "", "target": "nothing to move"}]
     answer = server.align({"pairs": pairs, "settings": {"problem": "uot"}}).json["alignments"]
     assert [one.get("converged") for one in answer] == [True, True, None]
@@ -479,14 +479,14 @@ def test_convergence_is_told_where_a_transport_problem_was_solved(server):
         assert "converged" not in server.align(ASKED[0] | {"settings": {"problem": problem}}).json
 
 
-def test_a_solver_that_does_not_converge_is_told(server, monkeypatch):
+def test_a_solver_that_does_not_converge_is_reported(server, monkeypatch):
     monkeypatch.setattr(Entropic, "__init__", partialmethod(Entropic.__init__, max_iterations=1))
     hard = {"problem": "bot", "epsilon": 0.01}
     assert server.align(ASKED[0] | {"settings": hard}).json["converged"] is False
 
 
 @pytest.mark.parametrize("kind", ["plain", "centred", "shipped"])
-def test_a_pair_gets_the_same_links_alone_and_in_any_company(untrained, kind):
+def test_a_pair_gets_the_same_links_alone_and_beside_any_others(untrained, kind):
     """Align pairs alone, in one request with others, and beside the requests of others."""
     match kind:
         case "plain":
@@ -528,7 +528,7 @@ def test_limits_that_forbid_everything_are_refused():
         Limits(pairs=0)
 
 
-def test_the_schema_tells_the_limits(server):
+def test_the_schema_has_the_limits(server):
     schema = json.loads(server.get("/openapi.json").text)
     assert '"maxItems": 256' in json.dumps(schema["components"]["schemas"]["ManyPairs"])
     assert '"maxLength": 4000' in json.dumps(schema["components"]["schemas"]["OnePair"])

@@ -94,7 +94,7 @@ def test_what_fails_or_is_refused_fails_alone():
     assert [failed.status_code, refused.status_code] == [500, 422]
 
 
-def test_what_nobody_waits_for_is_not_begun():
+def test_requests_nobody_waits_for_are_not_started():
     echo = Echo()
     echo.may.clear()
 
@@ -118,7 +118,7 @@ def test_a_full_queue_takes_no_more_until_it_is_shorter():
     async def scenario(batches):
         first = asyncio.ensure_future(batches.submit([ask("first")]))
         await asyncio.sleep(0.05)
-        second = asyncio.ensure_future(batches.submit([ask("x")] * 5))  # alone it may be as many as it likes
+        second = asyncio.ensure_future(batches.submit([ask("x")] * 5))  # alone a request may have any size
         await asyncio.sleep(0.05)
         with pytest.raises(RequestError, match="5 pairs are waiting"):
             await batches.submit([ask("y")])
@@ -170,7 +170,7 @@ def test_a_large_request_that_is_given_up_ends_with_its_batch_and_frees_the_queu
     assert {text for batch in echo.batches[1:] for text in batch} == {"s"}
 
 
-def test_a_request_that_comes_alone_is_begun_at_once():
+def test_a_single_request_starts_at_once():
     async def scenario(batches):
         await batches.submit([ask("warm")])
         start = time.perf_counter()
@@ -182,7 +182,7 @@ def test_a_request_that_comes_alone_is_begun_at_once():
 
 
 def test_a_batch_that_cannot_take_all_takes_the_first_and_those_most_like_it(monkeypatch):
-    """The encoder reads inputs of one length together. Who was passed over is first in the next batch."""
+    """The encoder batches inputs of equal length. A request passed over is first in the next batch."""
     monkeypatch.setattr(batching, "BATCH", 12)
     echo = Echo()
     echo.may.clear()
@@ -199,7 +199,7 @@ def test_a_batch_that_cannot_take_all_takes_the_first_and_those_most_like_it(mon
     assert echo.batches[1:] == [["aaa", "ddd", "cccc", "ff"], ["b" * 9, "e" * 8]]
 
 
-def test_a_request_that_would_wait_too_long_is_refused_at_once_and_told_when_to_come_back(monkeypatch):
+def test_a_request_that_would_wait_too_long_is_refused_at_once_with_retry_after(monkeypatch):
     monkeypatch.setattr(batching, "BATCH", 10)
     pace = 0.05  # seconds for each pair
 

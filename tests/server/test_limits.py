@@ -21,7 +21,7 @@ def hasty(trained) -> Iterator[LocalServer]:
     """A server that gives its clients little time."""
     with run_server(make_app(trained, HASTY), HASTY) as running:
         yield running
-        assert running.align(GOOD).status == 200  # whatever was done to it
+        assert running.align(GOOD).status == 200  # whatever happened to it
 
 
 def connect(server: LocalServer) -> socket.socket:
@@ -82,7 +82,7 @@ def test_headers_without_end_are_not_read_to_their_end(server, start):
             connection.sendall(b"a" * 300_000)
 
 
-def test_a_request_that_goes_on_after_its_body_is_cut_off(hasty):
+def test_a_request_that_continues_after_its_body_is_cut_off(hasty):
     trailer = b"Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\nX: "
     assert b"HTTP/1.1 2" not in send(hasty, HEAD + trailer, *[b"a" * 100_000] * 20)
     assert send(hasty, *[b"\r\n" * 50_000] * 20).startswith((b"HTTP/1.1 413 ", b""))
@@ -90,7 +90,7 @@ def test_a_request_that_goes_on_after_its_body_is_cut_off(hasty):
     assert send(hasty, HEAD + much, *[b" " * 100_000] * 20).startswith((b"HTTP/1.1 413 ", b""))
 
 
-def test_what_is_not_http_is_told_so_as_a_problem(server):
+def test_what_is_not_http_gets_a_problem_document(server):
     answer = send(server, b"\x16\x03\x01 hello\r\n\r\n")
     assert answer.startswith(b"HTTP/1.1 400 ")
     assert json.loads(answer.partition(b"\r\n\r\n")[2])["detail"] == "this is not HTTP/1.1"
@@ -133,7 +133,7 @@ def test_there_is_a_limit_to_the_connections(hasty):
 
 
 def test_who_does_not_read_the_answer_is_disconnected(hasty):
-    """Many large answers are asked for one after another, and none is read."""
+    """Many large answers are requested one after another, and none is read."""
     body = json.dumps({"source": "a " * 256, "target": "b " * 256, "matrix": True}).encode()
     asked = HEAD + b"Content-Length: %d\r\n\r\n" % len(body) + body
     with connect(hasty) as connection, pytest.raises(ConnectionError):  # noqa: PT012

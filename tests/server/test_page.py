@@ -120,7 +120,7 @@ def test_all_can_be_done_by_keys_alone(opened):
     opened.wait_for("!document.querySelector('figure.lit')")
 
 
-def test_the_result_is_told_in_words_and_only_changes_are_announced(opened):
+def test_the_result_is_described_in_words_and_only_changes_are_announced(opened):
     choose(opened, "none")
     slide(opened, "threshold", "Home")
     count = opened.evaluate(FRAMED)

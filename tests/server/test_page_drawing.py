@@ -1,4 +1,4 @@
-"""What the page draws, at any width and in two views side by side, and what axe-core says of it."""
+"""The drawings of the page, at any width and in two views side by side, and checks by axe-core."""
 
 from urllib.parse import parse_qs, urlsplit
 

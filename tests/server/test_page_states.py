@@ -1,4 +1,4 @@
-"""What the page says when the server waits, refuses, is gone, comes back, or is another program."""
+"""Messages of the page when the server waits, refuses, is gone, comes back, or is another program."""
 
 import asyncio
 import json
@@ -97,7 +97,7 @@ def test_the_page_says_that_it_waits(opened):
         ("busy", "the queue is full"),
     ],
 )
-def test_the_page_recovers_by_itself_from_an_answer_that_is_none(opened, mode, reason):
+def test_the_page_recovers_by_itself_from_an_invalid_answer(opened, mode, reason):
     page, _, gate = opened
     gate.mode = mode
     type_into(page, "source", f"not answered {mode}")

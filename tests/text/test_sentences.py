@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from otalign.text.sentences import document, split_lines
 
-CASES = [  # sentences stand between bars
+CASES = [  # bars separate sentences
     "He left. | She stayed! | Did he? | Yes…",
     "Dr. Lund paid $3.50. | Mr. and Mrs. Ek, e.g. the parents, did not.",
     "It was 5 p.m. on Monday. | We left at 6 a.m. | The bus came at 7 p.m. Monday.",
@@ -51,7 +51,7 @@ def test_lines_and_paragraphs():
 
 
 @given(st.text(st.characters(codec="utf-8")) | st.text("aA.!?…。 \n\r\"')1-*"))
-def test_sentences_are_slices_in_order_and_nothing_but_blanks_is_left_out(text):
+def test_sentences_are_slices_in_order_and_only_whitespace_is_left_out(text):
     for made in (document(text), split_lines(text)):
         ends = [0, *(end for _, end in made.spans)]
         between = [text[a:b] for a, b in zip(ends, [*(s for s, _ in made.spans), len(text)], strict=True)]

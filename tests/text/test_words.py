@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from otalign.io import lines as corpus_text
 from otalign.text.words import Sentence, join_words, split, to_sentence, tokenize
 
-# Texts that the rules are about: letters, signs and whole bits of them run together in any order.
+# Texts that exercise the rules: letters, symbols and fragments of both, concatenated in any order.
 BITS = (
     *"aIsnJtldcoäÉ0159'’‘.,:;!?-–—…+#@&/$%()[]\"_*`~=<>|^ \t\n字か゛ーกကក👩❤🏽🇦🇧€√ʼ٣²",
     *"\u00a0\u00ad\u200b\u200d\u0301\ufe0f\u20e3\ufeff\u17d2\u0e33",
@@ -58,7 +58,7 @@ def test_words_are_slices_in_order_and_every_visible_character_is_in_exactly_one
 
 @given(texts)
 @example("cannot've l'an 'n' U.S.'s J. b. etc. x")
-def test_words_joined_by_blanks_are_the_same_words_again(text):
+def test_words_joined_by_spaces_are_the_same_words_again(text):
     words = tokenize(text).words
     assert tokenize(" ".join(words)).words == words
 
@@ -195,14 +195,14 @@ EXAMPLES = {
         "(|(|a|)|)",
         "¿|Qué|?| |¡|No|!| «|Oui|» |“|Hi|,|” |„|Ja|“",
     ],
-    "names with signs are whole": ["AT&T R&D C++ C# C++11 A+ and/or .NET snake_case -LRB-"],
+    "names with symbols are whole": ["AT&T R&D C++ C# C++11 A+ and/or .NET snake_case -LRB-"],
     "an emoji with all that belongs to it is a word": [
         "👩‍👩‍👧|👍🏽|👍🏽|🇩🇪|🇫🇷|1️⃣|2️⃣|#️⃣|❤️|🏴󠁧󠁢󠁥󠁮󠁧󠁿|☺|ok",
     ],
     "marks and joiners stay inside": [
         "cafe\u0301 हिन्दी भाषा مُحَمَّد می‌خواهم soft\u00adhyphen צה״ל בית־ספר col·legi",
     ],
-    "scripts without blanks are cut small": [
+    "scripts without spaces are split finely": [
         "私|は|コー|ヒー|を|飲|む|。|2023|年|か\u3099|ｶﾞ|人|々|葛\U000e0100",
         "น้ำ|ดี",
         "ខ្មែ|រ",
@@ -220,7 +220,7 @@ EXAMPLES = {
     ("marked", "rule"), [(marked, rule) for rule, all_marked in EXAMPLES.items() for marked in all_marked]
 )
 def test_what_is_a_word(marked, rule):
-    """A bar stands where two words touch, and may stand beside a blank."""
+    """A bar is where two words touch, and may be next to a space."""
     expected = tuple(word for part in marked.split("|") for word in part.split(" "))
     expected = tuple(word for word in expected if not all(map(is_blank, word)))
     assert tokenize(marked.replace("|", "")).words == expected, rule

@@ -47,7 +47,7 @@ def test_an_edited_pair_is_a_pair_with_a_target_for_every_cell(example, others, 
 
 @given(examples(), RANDOM)
 def test_words_that_change_places_take_their_targets_with_them(example, random):
-    """Each target word is known again by its column."""
+    """Each target word is identified by its column."""
     made = edits.exchange_spans(example, random, lambda: example)
     if made is None:
         return

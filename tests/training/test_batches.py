@@ -58,7 +58,7 @@ def order_of(pairs: PairSet) -> np.ndarray:
 @pytest.mark.parametrize("pairing", ["joint", "separate"])
 @pytest.mark.parametrize("kind", ["bert", "roberta", "mpnet"])
 def test_words_are_those_that_the_encoder_embeds_however_long_the_pair(tiny_model, kind, pairing, layers):
-    """The model makes them of batches, to be trained; the encoder makes those that are aligned later."""
+    """In training the model computes them from batches; in alignment the encoder computes them."""
     import torch
 
     encoder = encoder_of(tiny_model(kind))
@@ -155,7 +155,7 @@ def test_pairs_without_words_make_no_batch(tiny_model):
     assert list(pairs.by_length(100)) == []
 
 
-def test_links_are_all_possible_where_only_the_dev_set_tells_the_levels_apart():
+def test_links_are_all_possible_where_only_the_dev_set_distinguishes_the_levels():
     clear, vague = CorpusSplits(GOLDS, GOLDS), CorpusSplits(SURE, GOLDS)
     plain = CorpusSplits(SURE, SURE)
 

@@ -16,7 +16,7 @@ QUICK = ("--epochs", "2", "--batch-size", "4", "--device", "cpu")
 
 @pytest.fixture
 def run(tiny_model, tmp_path, monkeypatch, capsys):
-    """The command in a folder with gold to learn from and to choose by; what it printed, and captured."""
+    """Return a function that runs the command in a folder with train and dev gold, and returns its output."""
     for name, golds in (("train.jsonl", GOLDS[:10]), ("dev.jsonl", GOLDS[10:])):
         write(golds, tmp_path / name, "jsonl")
     monkeypatch.chdir(tmp_path)
@@ -112,13 +112,11 @@ def interrupt(monkeypatch, run, *arguments: str) -> None:
     assert "interrupted; the same command goes on" in err
 
 
-def test_a_run_that_was_killed_goes_on_and_ends_the_same(run, tmp_path, monkeypatch):
+def test_a_killed_run_continues_with_the_same_result(run, tmp_path, monkeypatch):
     run(*FILES, *QUICK, "-o", "whole")
     interrupt(monkeypatch, run, *FILES, *QUICK, "-o", "torn")
     _, err = run(*FILES, "--epochs", "3", *QUICK[2:], "-o", "torn", rc=2)
-    assert (
-        "training with other settings (encoder, problem, recipe, teachers or unlabelled pairs); give" in err
-    )
+    assert "training with other settings (encoder, problem, recipe, teachers or unlabelled pairs); use" in err
     _, err = run(*FILES, *QUICK, "-o", "torn")
     assert err.count("epoch") == 1
     whole, torn = (Aligner.load(tmp_path / name).head for name in ("whole", "torn"))
@@ -132,10 +130,10 @@ def test_the_same_folder_with_another_train_or_dev_set_is_refused(run, tmp_path,
     write(GOLDS[9:], tmp_path / "other.jsonl", "jsonl")
     interrupt(monkeypatch, run, *FILES, *QUICK, "-o", "torn")
     _, err = run("train.jsonl", "--dev", "other.jsonl", *FILES[3:], *QUICK, "-o", "torn", rc=2)
-    assert "is the checkpoint of a training with another dev set; give the same as then" in err
+    assert "is the checkpoint of a training with another dev set; use the same inputs" in err
     write(GOLDS[:9], tmp_path / "train.jsonl", "jsonl")
     _, err = run(*FILES, *QUICK, "-o", "torn", rc=2)
-    assert "is the checkpoint of a training with another train set; give the same as then" in err
+    assert "is the checkpoint of a training with another train set; use the same inputs" in err
 
 
 @pytest.mark.parametrize(
@@ -159,7 +157,7 @@ def test_the_same_folder_with_another_train_or_dev_set_is_refused(run, tmp_path,
         (("train.jsonl", "--dev", "empty.jsonl", "--from", "jsonl"), "empty dev set"),
     ],
 )
-def test_what_is_wrong_is_said_before_the_first_step_and_leaves_no_trace(run, tmp_path, arguments, message):
+def test_errors_are_reported_before_the_first_step_and_leave_no_trace(run, tmp_path, arguments, message):
     bad = '{"source": ["a"], "target": ["b"], "sure": [[0, 7]], "possible": []}\n'
     (tmp_path / "bad.jsonl").write_text(bad)
     (tmp_path / "empty.jsonl").write_text("")

@@ -105,7 +105,7 @@ def test_a_teacher_that_says_exactly_the_gold_changes_nothing(encoder, share):
 
 
 def test_a_teacher_without_a_share_changes_nothing_not_even_where_nothing_is_known(encoder):
-    """There it counts nothing, whatever it says."""
+    """There its predictions have no weight."""
     plain = batch(GOLDS, encoder, known=KNOWN)
     taught = batch(GOLDS, encoder, drawn(GOLDS), 0.0, KNOWN)
     known = KNOWN[plain.pairs].T
@@ -146,11 +146,11 @@ def test_a_level_that_is_not_known_is_filled_by_the_teacher_and_counts_its_share
         np.testing.assert_allclose(made.links[:, b, :n, :m], expected, atol=1e-3)
 
 
-# What a teacher says
+# Predictions of a teacher
 
 
 def test_a_teacher_says_the_probabilities_of_its_links_at_both_levels(teacher):
-    """As its alignments have them, were every cell a link."""
+    """The same as in its alignments, if every cell were a link."""
     reported = []
     targets = predict_dense(teacher, WITH_ODD_ONES, progress=lambda *one: reported.append(one))
     assert [one.shape for one in targets] == [(2, *gold.shape) for gold in WITH_ODD_ONES]
@@ -245,7 +245,7 @@ def test_parts_that_are_predicted_apart_make_the_whole(teacher, tmp_path, monkey
 
 
 def likeness(one: Aligner, other: Aligner) -> float:
-    """The share of the links of either that are links of both."""
+    """Return the share of the links of either that are links of both."""
     these, those = (
         {(k, *pair) for k, found in enumerate(aligner.align_many(PAIRS)) for pair in found.pairs}
         for aligner in (one, other)
@@ -254,7 +254,7 @@ def likeness(one: Aligner, other: Aligner) -> float:
 
 
 def test_a_student_of_a_teacher_alone_follows_it_whatever_the_gold(tiny_model, teacher):
-    """The gold to learn is wrong, and that to choose by is right."""
+    """The gold of the train set is wrong, and that of the dev set is right."""
     sources = {"wrong": CorpusSplits(WRONG, GOLDS)}
     led = train_tiny(
         tiny_model("mpnet"),
@@ -280,7 +280,7 @@ def test_a_student_with_a_teacher_that_has_no_share_is_the_one_without(tiny_mode
         np.testing.assert_array_equal(found[name], expected[name])
 
 
-def test_a_taught_aligner_says_by_whom_and_so_does_one_that_is_refitted(tiny_model, teacher):
+def test_a_distilled_aligner_names_its_teachers_also_if_refitted(tiny_model, teacher):
     recipe, reported = QUICK.replace(epochs=1), []
     taught = Distillation([teacher])
     out = train_tiny(
@@ -302,7 +302,7 @@ def test_a_taught_aligner_says_by_whom_and_so_does_one_that_is_refitted(tiny_mod
     assert isinstance(again.aligner.head, TransportHead)
 
 
-def test_pairs_without_words_can_be_taught(tiny_model, teacher):
+def test_pairs_without_words_can_be_distilled(tiny_model, teacher):
     sources = {"odd": CorpusSplits([*GOLDS[:4], *EMPTY], GOLDS)}
     out = train_tiny(
         tiny_model("bert"),
@@ -314,7 +314,7 @@ def test_pairs_without_words_can_be_taught(tiny_model, teacher):
 
 
 def test_unlabelled_pairs_are_learned_from_the_teachers(tiny_model, teacher, other_teacher):
-    """With gold alone that is wrong, the student follows what the teachers say of other pairs."""
+    """If the gold is wrong, the student follows the predictions of the teachers for other pairs."""
     sources = {"wrong": CorpusSplits(WRONG[:2], GOLDS)}
     recipe = QUICK.replace(unlabelled_weight=1.0)
     taught = Distillation([teacher], PAIRS)
@@ -361,21 +361,21 @@ def test_an_augmented_run_that_was_interrupted_and_continued_ends_like_one_that_
     for name, array in get_weights(whole).items():
         np.testing.assert_allclose(get_weights(out)[name], array, atol=1e-6)
     options["distillation"] = Distillation([teacher], PAIRS[1:], options["distillation"].folder)
-    with pytest.raises(ValueError, match=r"other settings \(encoder, .*\); give the same as then"):
+    with pytest.raises(ValueError, match=r"other settings \(encoder, .*\); use the same inputs"):
         train_tiny(tiny_model("bert"), **options)
 
 
-# Who may teach, and what
+# Valid teachers
 
 
 @pytest.mark.parametrize("problem", [Balanced(), Partial(0.8), Unbalanced(0.5)], ids=repr)
-def test_only_a_learned_transport_can_be_taught(teacher, problem):
-    """Before anything is loaded: the encoder is not even looked for."""
+def test_only_a_learned_transport_can_be_distilled(teacher, problem):
+    """The check comes first: the encoder need not exist."""
     with pytest.raises(ValueError, match=r"problem must be Learned\(\) to learn from a teacher, got"):
         train("no/such/encoder", SOURCES, problem, QUICK_PAPER, distillation=Distillation([teacher]))
 
 
-def test_what_is_taught_is_both_levels(teacher):
+def test_one_level_alone_cannot_be_distilled(teacher):
     with pytest.raises(ValueError, match="level must be left out with a teacher, which predicts both levels"):
         train(
             "no/such/encoder", SOURCES, Learned(), QUICK, distillation=Distillation([teacher]), level="sure"
@@ -450,7 +450,7 @@ def test_the_command_teaches(files, tiny_model, teacher, folder, tmp_path, monke
     assert taught in made.signature
 
 
-def test_the_command_says_who_cannot_teach_before_it_begins(files, tiny_model, folder, tmp_path):
+def test_the_command_refuses_teachers_before_it_starts(files, tiny_model, folder, tmp_path):
     Aligner.load(tiny_model("bert"), layer=2, device="cpu").save(tmp_path / "plain")
     given = {"dev": [files / "dev.jsonl"], "format": "jsonl", "device": "cpu", "encoder": "no/such/encoder"}
     for more, message in (

@@ -74,11 +74,11 @@ def check_alike(one: Aligner, other: Aligner, near: float = 0.0):
             assert found.source_null_confidence == pytest.approx(expected.source_null_confidence, abs=near)
 
 
-# Before the first step
+# Validation
 
 
 def test_sources_with_nothing_to_learn_or_to_choose_by_are_refused():
-    """Before anything is loaded: the encoder is not even looked for."""
+    """The check comes first: the encoder need not exist."""
     unlinked = [Gold(gold.source, gold.target, frozenset()) for gold in GOLDS]
     for sources, message in (
         ({}, "sources must hold at least one corpus, got none"),
@@ -108,7 +108,7 @@ def test_a_tokeniser_of_another_model_is_noticed(tiny_model, tmp_path):
     for part in ("tokenizer.json", "tokenizer_config.json"):
         shutil.copyfile(tiny_model("roberta") / part, mixed / part)
     with pytest.raises(
-        ValueError, match=r"the tokenizer of mixed gives the subword \d+, but its encoder knows"
+        ValueError, match=r"the tokenizer of mixed has the subword id \d+, but its encoder has"
     ):
         train_tiny(mixed)
 
@@ -117,7 +117,7 @@ def test_a_tokeniser_of_another_model_is_noticed(tiny_model, tmp_path):
 def test_a_language_that_the_tokeniser_does_not_know_is_noticed(tiny_model):
     words = tuple("天気北東西南山川田中")
     golds = [Gold(words, words, frozenset({(0, 0)}))]
-    with pytest.raises(ValueError, match="does not know 87% of the subwords; is it made for this language"):
+    with pytest.raises(ValueError, match="does not know 87% of the subwords; was it made for this language"):
         train_tiny(tiny_model("bert"), sources={"mine": CorpusSplits(golds, golds)})
 
 
@@ -153,7 +153,7 @@ def test_a_recipe_checks_itself(wrong, message):
 # The aligner
 
 
-def test_the_scores_told_are_those_of_the_aligner(out):
+def test_the_reported_scores_are_those_of_the_aligner(out):
     for level, score in out.dev["examples"].items():
         aligner = select_level(out.aligner, level)
         assert aligner.settings.threshold == score.threshold
@@ -208,7 +208,7 @@ def test_a_saved_aligner_aligns_as_before(out, folder):
 
 
 def test_embeddings_in_torch_are_aligned_as_those_in_numpy(out, folder):
-    """As an encoder on a GPU gives them."""
+    """As from an encoder on a GPU."""
     import torch
 
     lent = Aligner.load(folder, device="cpu")
@@ -226,7 +226,7 @@ def test_a_trained_aligner_can_be_saved_where_it_was_loaded_from_and_again_elsew
         check_alike(loaded, Aligner.load(place, device="cpu"))
 
 
-def test_training_goes_on_from_a_trained_aligner(out, folder, tmp_path):
+def test_training_continues_from_a_trained_aligner(out, folder, tmp_path):
     problem, recipe = out.aligner.settings.problem, QUICK_PAPER
     if isinstance(problem, Learned):
         recipe = QUICK
@@ -234,7 +234,7 @@ def test_training_goes_on_from_a_trained_aligner(out, folder, tmp_path):
     assert still.epochs[0].f1 == pytest.approx(max(epoch.f1 for epoch in out.epochs), abs=0.02)
     assert still.aligner.settings.trained == f"{out.aligner.settings.trained}; {out.aligner.settings.trained}"
     assert still.aligner.settings.encoder == out.aligner.settings.encoder
-    # It may be saved in the place of what it came from.
+    # It can replace the aligner that it was trained from.
     copied = shutil.copytree(folder, tmp_path / "copied")
     again = train_tiny(copied, problem, recipe.replace(epochs=1))
     again.aligner.save(copied)
@@ -274,7 +274,7 @@ def test_no_parts_of_another_aligner_stay_behind(tiny_model, tmp_path):
         check_alike(aligner, loaded)
 
 
-# A head, and what suits it
+# Heads and settings that belong together
 
 
 def test_a_head_and_a_problem_must_suit_each_other(tiny_model):
@@ -418,7 +418,7 @@ def test_a_learned_aligner_links_the_same_whichever_sentence_is_the_source(tiny_
             assert weights.get((i, j), 0.05) == pytest.approx(weight, abs=1e-5)
 
 
-def test_an_aligner_that_read_the_source_first_goes_on_so(tiny_model, tmp_path):
+def test_an_aligner_that_read_the_source_first_continues_to_do_so(tiny_model, tmp_path):
     out = train_tiny(tiny_model("bert"), recipe=QUICK.replace(epochs=1)).aligner
     replace(out, settings=out.settings.replace(pairing="joint")).save(tmp_path / "before")
     further = train_tiny(tmp_path / "before", recipe=QUICK.replace(epochs=1)).aligner

@@ -124,7 +124,7 @@ def test_a_checkpoint_of_another_train_or_dev_set_is_refused(tiny_model, tmp_pat
         (GOLDS[:-1], GOLDS[:4], "train set"),
         (GOLDS[::-1], GOLDS[1:], "train set and another dev set"),
     ):
-        message = rf"run\.pt is the checkpoint of a training with another {difference}; give the same"
+        message = rf"run\.pt is the checkpoint of a training with another {difference}; use the same"
         with pytest.raises(ValueError, match=message):
             resume(train, dev)
     assert drop_seconds(resume(GOLDS, GOLDS[:4]).epochs) == drop_seconds(first.epochs)
@@ -214,7 +214,7 @@ def test_weights_are_averaged_once_the_learning_rate_has_risen(tiny_model):
 
 
 def test_the_average_is_of_the_same_share_of_the_steps_however_many_there_are(tiny_model):
-    """What the weights were so many steps ago counts e times less than what they are now."""
+    """The weights of that many steps ago count e times less than the current ones."""
     for epochs in (10, 100):
         run = make_run(tiny_model("bert"), recipe=QUICK.replace(epochs=epochs, batch_size=4))
         assert run.ema
@@ -243,7 +243,7 @@ def remove_dropout(run: TrainingRun) -> None:
 @pytest.mark.parametrize("problem", [Learned(), Unbalanced(0.5)], ids=repr)
 @pytest.mark.parametrize("parts", [2, 3, 6])
 def test_a_batch_in_parts_makes_the_step_of_the_whole(tiny_model, problem, parts):
-    """Of pairs of one size: a part counts for as much as another, however many cells it has."""
+    """With pairs of one size, since all parts have equal weight, however many cells they have."""
     words = ("he", "bought", "cars"), ("she", "sold", "it"), ("rain", "fell", "today")
     golds = [Gold(x, y, frozenset({(0, 0), (1, 2)})) for x in words for y in words if x != y]
     recipe = QUICK if isinstance(problem, Learned) else QUICK_PAPER
@@ -252,7 +252,7 @@ def test_a_batch_in_parts_makes_the_step_of_the_whole(tiny_model, problem, parts
         run = make_run(tiny_model("bert"), golds, recipe, problem=problem, accumulate=accumulate)
         remove_dropout(run)
         run.module.train()
-        run.optimizer.zero_grad = lambda: None  # so that they can be looked at
+        run.optimizer.zero_grad = lambda: None  # to inspect them
         made = [run.pairs.batch(part) for part in Split(accumulate=accumulate).get_parts(np.arange(6))]
         assert len(made) == accumulate
         loss = run._step(made)

@@ -55,8 +55,8 @@ def test_a_known_calibration_is_found_again(known):
     )
 
 
-def test_what_is_likelier_stays_likelier():
-    """Even where the facts are the other way round at the ends, where nearly none are."""
+def test_calibration_keeps_the_order_of_probabilities():
+    """Even where the few labels at the ends are reversed."""
     random = np.random.default_rng(0)
     odds = np.concatenate([random.normal(scale=1, size=5000), random.normal(scale=20, size=200)])
     so = sigmoid(np.where(abs(odds) > 10, -odds, odds))
@@ -67,14 +67,14 @@ def test_what_is_likelier_stays_likelier():
 
 @pytest.mark.parametrize("size", [1, 2, 50])
 @pytest.mark.parametrize("scale", [0.01, 1.0, 100.0])
-def test_facts_that_are_alike_or_foretold_without_a_fault_change_nothing(size, scale):
+def test_labels_that_are_equal_or_separable_change_nothing(size, scale):
     odds = np.random.default_rng(size).normal(scale=scale, size=size)
     for facts in (np.zeros(size), np.ones(size), odds > odds.mean(), odds < odds.mean()):
         np.testing.assert_array_equal(_fit_calibration([(odds, facts.astype(float))]), IDENTITY)
     halves = (np.arange(size) % 2).astype(float)
     np.testing.assert_array_equal(
         _fit_calibration([(np.full(size, scale), halves)]), IDENTITY
-    )  # nothing to tell by
+    )  # nothing to distinguish them by
 
 
 def test_dev_sets_count_alike_whatever_their_size():
@@ -107,7 +107,7 @@ def test_probabilities_are_truer_when_calibrated(tiny_model):
             for one in (wild, head)
         )
         assert after <= before
-    # On the whole, as many links are expected as there are.
+    # The expected number of links is the actual one.
     expected = sum(
         compute_link_probabilities(one.logits, one.cells, head.calibration, "possible").sum() for one in seen
     )

@@ -107,7 +107,7 @@ def test_it_saves_an_aligner_that_reaches_what_it_says(run, model, golds, tmp_pa
     assert "on 30 dev pairs, level sure" in output
 
 
-def test_interrupted_it_goes_on(run, model, monkeypatch, tmp_path):
+def test_an_interrupted_run_continues(run, model, monkeypatch, tmp_path):
     options = ("dev.tsv", "--model", model, "--layers", "1,2", "--problem", "none")
     whole = run(*options, "-o", "whole")
     curves = DevCorpus.compute_curves
@@ -161,7 +161,7 @@ def test_a_threshold_on_costs_alone_can_be_tuned(run, model, tmp_path):
         ),
     ],
 )
-def test_what_cannot_be_done_is_said_in_words(run, model, tmp_path, arguments, message):
+def test_what_cannot_be_done_is_a_clear_error(run, model, tmp_path, arguments, message):
     (tmp_path / "empty.tsv").write_text("")
     (tmp_path / "plain.tsv").write_text("he sold it\the bought it\n")
     (tmp_path / "full").mkdir()

@@ -135,7 +135,7 @@ def test_a_journal_of_other_work_is_not_believed(solves, tmp_path):
         assert solves
 
 
-def test_progress_is_told_from_none_to_all():
+def test_progress_is_reported_from_start_to_end():
     reports = []
     tune(GOLDS, EMBEDDINGS, BASE, LONG, progress=lambda *report: reports.append(report))
     assert reports[0] == ("coarse search", 0, 24)
@@ -149,11 +149,11 @@ def test_progress_is_told_from_none_to_all():
         ({"golds": []}, "golds must hold at least one pair"),
         ({"golds": make_golds(shapes=[(0, 3)])}, "1 pairs without any at level sure"),
         ({"embeddings": {}}, "embeddings must hold at least one choice"),
-        ({"levels": ()}, "levels must be of sure, possible, got none"),
+        ({"levels": ()}, "levels must be among sure, possible, got none"),
         ({"levels": ("p",)}, "level must be 'sure'"),
     ],
 )
-def test_what_cannot_be_tuned_is_said(change, message):
+def test_what_cannot_be_tuned_is_an_error(change, message):
     with pytest.raises(ValueError, match=message):
         tune(**({"golds": GOLDS, "embeddings": EMBEDDINGS, "base": BASE} | change))
 

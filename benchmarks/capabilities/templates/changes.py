@@ -121,12 +121,12 @@ NEGATED_TAILS = [
     "before winter",
 ]
 GROUP = "insertions and deletions"
-ALONE = "What only one sentence has is null; the longer words of both are linked to themselves."
+ALONE = "Words of only one sentence are null; the longer words of both are linked to themselves."
 NULL = "Annotators leave words without a counterpart null."
 
 
 def insert_adjective(half: Half) -> list[Case]:
-    """Cases in which the target has one adjective more."""
+    """Cases in which the target has an additional adjective."""
     return [
         match_same_words(f"{first} {rest}", f"{first} {adjective}/0 {rest}")
         for (first, rest), adjective in cross(BARE, ADJECTIVES, half)
@@ -134,7 +134,7 @@ def insert_adjective(half: Half) -> list[Case]:
 
 
 def insert_tail(half: Half) -> list[Case]:
-    """Cases in which the target goes on."""
+    """Cases in which the target continues after the end of the source."""
     return [
         match_same_words(f"{one} .", f"{one} {_mark_content(tail)} .")
         for one, tail in cross(STATEMENTS, TAILS, half)
@@ -142,7 +142,7 @@ def insert_tail(half: Half) -> list[Case]:
 
 
 def delete_lead(half: Half) -> list[Case]:
-    """Cases in which the source begins with a phrase more."""
+    """Cases in which the source begins with an additional phrase."""
     return [
         match_same_words(f"{_mark_content(lead)} {one} .", f"{one} .")
         for one, lead in cross(STATEMENTS, LEADS, half)
@@ -164,7 +164,7 @@ def take_part(half: Half) -> list[Case]:
 
 
 def add_item(half: Half) -> list[Case]:
-    """Cases in which the target names one thing more."""
+    """Cases in which the target has an additional item."""
     made = []
     for frame, (item, more) in cross(ADDED_FRAMES, ADDED, half):
         source, target = frame.replace("@", f"{item}/1"), frame.replace("@", f"{item}/1 {more}")
@@ -173,7 +173,7 @@ def add_item(half: Half) -> list[Case]:
 
 
 def negate(half: Half) -> list[Case]:
-    """Cases in which one sentence denies what the other says."""
+    """Cases in which one sentence negates the other."""
     made = []
     for (one, other), tail in cross(NEGATED, NEGATED_TAILS, half):
         source, target = (f"{text[:-2]} {tail} ." for text in (one, other))
@@ -182,7 +182,7 @@ def negate(half: Half) -> list[Case]:
 
 
 def _mark_content(text: str) -> str:
-    """Mark the longer words of a text as null; short ones may stand for others."""
+    """Mark the longer words of a text as null; short ones may correspond to others."""
     return " ".join(f"{word}/0" if len(word) > 4 and word.isalpha() else word for word in text.split())
 
 
@@ -192,5 +192,5 @@ CAPABILITIES = [
     Capability("phrase removed at the beginning", GROUP, ALONE, NULL, delete_lead),
     Capability("subsets", GROUP, ALONE, NULL, take_part),
     Capability("item added", GROUP, ALONE, NULL, add_item),
-    Capability("negation", GROUP, "The word that denies is null; the others are linked.", NULL, negate),
+    Capability("negation", GROUP, "The negation is null; the other words are linked.", NULL, negate),
 ]

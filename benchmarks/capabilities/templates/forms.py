@@ -193,7 +193,7 @@ CAPABILITIES = [
     ),
     define(
         "hyphens",
-        "All parts of the word written apart are linked to the word written together.",
+        "All parts of the separated word are linked to the word written as one.",
         "Gold: hyphenated words and their parts are linked, 88% as sure and 92% at all (359).",
         substitute(HYPHEN_FRAMES, HYPHENS),
     ),

@@ -158,7 +158,7 @@ def pair_unrelated(half: Half) -> list[Case]:
 
 
 def check_unrelated(aligner: Any, case: Case) -> list[str]:
-    """Find links between content words; at least four words of five must be null besides."""
+    """Find links between content words; also, at least four of five words must be null."""
     found = aligner.align(list(case.source), list(case.target))
     faults = [
         f"content link: {case.source[i]}–{case.target[j]}"
@@ -182,7 +182,7 @@ def pair_single_words(half: Half) -> list[Case]:
 
 
 def misspell(word: str, random: Random) -> str:
-    """Exchange, drop, double or mistype a letter after the first."""
+    """Swap, drop, double or mistype a letter after the first."""
     k = random.randrange(1, len(word) - 1)
     match random.randrange(4):
         case 0 if word[k] != word[k + 1]:

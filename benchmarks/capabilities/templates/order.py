@@ -146,7 +146,7 @@ def exchange_alike_clauses(half: Half) -> list[Case]:
 
 
 def _mark_content(text: str, first: int) -> str:
-    """Mark each word but the shortest with a number of its own."""
+    """Mark each word but the shortest with its own number."""
     words = text.split()
     return " ".join(
         f"{word}/{first + k}" if len(word) > 2 and word != "the" else word for k, word in enumerate(words)
@@ -154,7 +154,7 @@ def _mark_content(text: str, first: int) -> str:
 
 
 def repeat_in_order(half: Half) -> list[Case]:
-    """Cases whose words stand twice in both sentences, in the same order."""
+    """Cases whose words occur twice in both sentences, in the same order."""
     made = []
     for frame, values, words in take_half(REPEATED, half):
         one, other = values.split("/")
@@ -184,12 +184,12 @@ CAPABILITIES = [
     define(
         "clauses exchanged whose words repeat",
         exchange_alike_clauses,
-        "Each longer word, also one that both clauses have, is linked inside its own clause.",
+        "Each longer word, even one that both clauses have, is linked inside its own clause.",
     ),
     define(
         "repeated words in the same order",
         repeat_in_order,
-        "Words that stand twice are linked first with first and second with second.",
+        "Words that occur twice are linked first with first and second with second.",
         "Annotators follow the context where a word stands twice.",
     ),
 ]

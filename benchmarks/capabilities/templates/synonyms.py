@@ -242,14 +242,14 @@ CAPABILITIES = [
     Capability(
         "synonym nouns, other context",
         GROUP,
-        "The two nouns are linked although the sentences are built otherwise.",
+        "The two nouns are linked although the sentences differ in structure.",
         f"{LINKED}, wherever they stand.",
         substitute(OTHER_NOUN_FRAMES, NOUNS),
     ),
     Capability(
         "synonym verbs, other context",
         GROUP,
-        "The two verbs are linked although the sentences are built otherwise.",
+        "The two verbs are linked although the sentences differ in structure.",
         f"{LINKED}, wherever they stand.",
         substitute(OTHER_VERB_FRAMES, VERBS),
     ),

@@ -64,7 +64,7 @@ INVARIANCE = "invariance"
 
 
 def write_text(sentences: int, half: Half, random: Random) -> list[str]:
-    """Write sentences of some variety, each without repeating an actor or action before it must."""
+    """Write varied sentences that repeat an actor or action as late as possible."""
     parts = []
     for values in (ACTORS, ACTIONS, CLOSINGS):
         stock, line = take_half(values, half), []
@@ -82,7 +82,7 @@ def write_text(sentences: int, half: Half, random: Random) -> list[str]:
 
 
 def pair_with_itself(least: int, most: int, count: int = 30):
-    """Cases of a text with itself, of so many words; each word must be linked to itself alone."""
+    """Cases of a text of a given length with itself; each word must be linked to itself alone."""
 
     def make(half: Half) -> list[Case]:
         random, made = Random(f"identity {least} {half}"), []

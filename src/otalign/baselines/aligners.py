@@ -3,7 +3,7 @@
     SimAligner.load("bert-base-uncased", layer=8).align_many(pairs)       # lazy, a chunk at a time
     FastAligner(more=train_pairs).align_many(pairs)                       # learns from all of them first
 
-The links are those of `SimAlign` and `FastAlign`. Neither has a confidence of nulls.
+The links are those of `SimAlign` and `FastAlign`. Neither has null confidences.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -132,7 +132,7 @@ def align_similarities(
     Yields:
         An alignment for each pair, in order.
     """
-    embeddings = Embeddings(to_numpy(embeddings.vectors), embeddings.starts)  # from a GPU all at once
+    embeddings = Embeddings(to_numpy(embeddings.vectors), embeddings.starts)  # one copy from a GPU
     for k, pair in enumerate(pairs):
         S = similarity(embeddings[2 * k], embeddings[2 * k + 1])
         weights = np.round(S.astype(np.float64), DIGITS)
@@ -143,8 +143,8 @@ def align_similarities(
 class FastAligner(Method):
     """fast_align, which learns from the pairs that it aligns.
 
-    The links of a pair depend on the other pairs, and more pairs give better links. Words are compared as
-    they are written, so lower-case them first. The weight of every link is 1.
+    The links of a pair depend on the other pairs, and more pairs give better links. Words are compared
+    case-sensitively, so lower-case them first. The weight of every link is 1.
 
     Attributes:
         options: Options of training.
@@ -179,7 +179,7 @@ class FastAligner(Method):
         self.progress(f"learning {step.direction}", step.iteration, self.options.iterations - 1)
 
     def align_many(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[Alignment]:
-        """Align pairs. All of them are read, and learnt from, before this returns.
+        """Align pairs. All of them are read and used for training before this returns.
 
         Args:
             pairs: Pairs of texts, or of lists of words.

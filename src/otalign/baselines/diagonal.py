@@ -7,7 +7,8 @@ on n.
 
 Two steps follow the published tool, since links are compared with its own: the feature is summed over the
 posterior with j counted from 0, and the mean feature of the prior is divided by the partition function of the
-transposed shape. With both, all but a few links of the corpora agree; without them, as few as 89%.
+transposed shape. With both, all but a few links of the corpora agree with the tool's; without them, as few as
+89%.
 """
 
 from collections.abc import Iterable
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 LOWEST, HIGHEST = 0.1, 14.0  # tension
-STEPS, RATE = 8, 20.0  # of gradient ascent, after each iteration
+STEPS, RATE = 8, 20.0  # steps of gradient ascent after each iteration, and their rate
 
 
 def feature(n: int, m: int, first: int = 1) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""fast_align (Dyer, Chahuneau and Smith, NAACL 2013): word alignment learnt from the pairs themselves.
+"""fast_align (Dyer, Chahuneau and Smith, NAACL 2013): word alignment learned from the pairs themselves.
 
     trained = FastAlign().train(pairs)                       # words on both sides, lower-cased
     trained.aligned.symmetrise("grow-diag-final-and")        # links of the training pairs, in order
@@ -278,6 +278,6 @@ def _check_pairs(pairs: Iterable[SentencePair]) -> list[SentencePair]:
             if isinstance(words, str):
                 raise TypeError(
                     f"the {name} of pair {k} must be a list of words, got the str {words!r}; "
-                    "split it at blanks"
+                    "split it at spaces"
                 )
     return pairs

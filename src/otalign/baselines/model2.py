@@ -18,7 +18,7 @@ UNSEEN = 1e-9  # t of words that never co-occurred
 
 @dataclass(frozen=True, eq=False)
 class Parameters:
-    """Parameters of the model. The last entry of each table stands for all unknown words."""
+    """Parameters of the model. The last entry of each table is for all unknown words."""
 
     table: np.ndarray  # (cooccurrences + 1,)
     null: np.ndarray  # (generated types + 1,)

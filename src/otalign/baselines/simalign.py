@@ -5,7 +5,7 @@
 S is an (n, m) matrix of similarities, at least 0. First, words that are far apart become less similar: S_ij
 is multiplied by 1 − distortion · (i/(n−1) − j/(m−1))². Then a matching selects links: `ArgMax`, `IterMax` or
 `MaximumMatching`. Last, links with an entropy above `threshold` are dropped, so that words without a clear
-counterpart are null. Of equal similarities the first counts.
+counterpart are null. Among equal similarities the first wins.
 """
 
 import math
@@ -136,7 +136,7 @@ class SimAlign:
         threshold: Entropy from 0 to 1 above which a link is dropped; 1 drops none.
 
     Raises:
-        TypeError: If the matching is not one.
+        TypeError: If the matching has another type.
         ValueError: If a number is out of its range.
 
     Example:

@@ -19,7 +19,7 @@ from otalign.encoders.subwords import Subworder
 from otalign.encoders.windows import Input
 from otalign.text.words import Sentence
 
-Precision = Literal["float32", "bfloat16"]  # of the model; embeddings are always float32
+Precision = Literal["float32", "bfloat16"]  # precision of the model; embeddings are always float32
 
 # Subwords per batch. A CPU is faster if the states fit its cache; a GPU needs larger batches.
 CPU_BATCH, GPU_BATCH = 1024, 32_768

@@ -20,8 +20,8 @@ from otalign.encoders.restoration import describe_model
 from otalign.encoders.transformers import Transformers
 from otalign.text.words import Text, to_sentence, tokenize
 
-TOLERANCE = 1e-4  # of float32: largest difference of any number in an embedding
-ALIKE = 0.9  # of int8: minimum mean cosine between embeddings and the original's
+TOLERANCE = 1e-4  # float32: largest difference of any number in an embedding
+ALIKE = 0.9  # int8: minimum mean cosine between embeddings and the original's
 
 PAIRINGS: tuple[Pairing, ...] = ("joint", "separate")
 

@@ -1,4 +1,4 @@
-"""The subwords of texts, looked up part by part where the tokenizer reads each part between spaces by itself.
+"""The subwords of texts, looked up part by part if the tokenizer treats the parts between spaces separately.
 
 Most parts of a text have occurred before, and looking them up is many times as fast as tokenizing them.
 """
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 MAX_PARTS = 1 << 17  # then the table is emptied
-MAX_CHARACTERS = 64  # of a part that is kept
-GET_IDS, GET_BOUNDS = itemgetter(0), itemgetter(1)  # of `PartPieces`
+MAX_CHARACTERS = 64  # length of the longest part that is kept
+GET_IDS, GET_BOUNDS = itemgetter(0), itemgetter(1)  # fields of `PartPieces`
 
 
 class Pieces(NamedTuple):
@@ -40,7 +40,7 @@ class PartPieces(NamedTuple):
 
 
 def divides_at_spaces(tokenizer: "Tokenizer") -> bool:
-    """Return whether a tokenizer surely gives the same subwords for the parts of a text between spaces."""
+    """Return whether a tokenizer certainly splits each part of a text between spaces independently."""
     from tokenizers import models, normalizers, pre_tokenizers
 
     return (
@@ -52,7 +52,7 @@ def divides_at_spaces(tokenizer: "Tokenizer") -> bool:
 
 
 def encode_texts(tokenizer: "Tokenizer", texts: Sequence[str]) -> Pieces:
-    """Tokenize texts as they are."""
+    """Tokenize whole texts, without a table."""
     encodings = tokenizer.encode_batch(list(texts), add_special_tokens=False)
     counts = [len(encoding.ids) for encoding in encodings]
     ids = np.fromiter(chain.from_iterable(encoding.ids for encoding in encodings), np.intp, sum(counts))

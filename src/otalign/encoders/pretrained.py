@@ -24,8 +24,8 @@ SAFELY = {
 NEEDS = "the encoder {} needs torch and transformers: pip install 'otalign[torch]'"
 UNREADABLE = "{} cannot be read as a Hugging Face encoder: {}"
 CODE = (
-    "{} needs Python code of its own to be loaded, and otalign runs no code of a model; "
-    "use a model that transformers supports itself"
+    "{} needs custom Python code to be loaded, and otalign runs no code of a model; "
+    "use a model that transformers supports natively"
 )
 
 

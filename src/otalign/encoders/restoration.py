@@ -1,7 +1,7 @@
 """Restoration of an exported encoder as a Hugging Face model, so that it can be trained further.
 
 The graph of an exported encoder holds all weights. A linear layer is a product, quantised or not, followed by
-the sum with its bias, whose name tells which layer it is. Weights in int8 come back as they are rounded.
+the sum with its bias, whose name identifies the layer. Weights in int8 keep their rounding.
 """
 
 import json
@@ -14,8 +14,8 @@ from otalign.atomic import copy_atomic, open_atomic, write_atomic
 from otalign.encoders.onnx import MODEL, TOKENIZER
 from otalign.encoders.pretrained import MIX
 
-CONFIG_KEY, MIX_KEY = "config", "mix"  # of the metadata that describe the model
-PREFIX = "model."  # of the names of weights in a graph
+CONFIG_KEY, MIX_KEY = "config", "mix"  # metadata keys that describe the model
+PREFIX = "model."  # prefix of the names of weights in a graph
 QUANTIZED = "_quantized"  # suffix of the names of weights in int8
 
 

@@ -1,7 +1,7 @@
 """Sentences → subwords with the words that they belong to, for the tokenizer of any encoder.
 
 A subword belongs to every word that it shares a letter with, by the offsets of the tokenizer. This one rule
-covers pieces that include the blank before a word, several pieces for one letter, and one piece for two
+covers pieces that include the space before a word, several pieces for one letter, and one piece for two
 words. A word without any piece is represented by the unknown token, so that every word has at least one
 subword. Nothing is truncated; `windows` deals with length.
 """
@@ -62,7 +62,7 @@ class Frame:
 
 
 class Subworder:
-    """A `tokenizers.Tokenizer` without truncation and padding, to which `[SEP]` in a text is just letters."""
+    """A `tokenizers.Tokenizer` without truncation and padding, for which `[SEP]` in a text is plain text."""
 
     def __init__(self, tokenizer: "Tokenizer") -> None:
         tokenizer.no_truncation()

@@ -99,7 +99,7 @@ class Transformers(Encoder):
 
         self.model = model.to(self.device, getattr(torch, precision)).eval()
         if self.device.startswith("cuda"):
-            # cuDNN makes a plan for every shape of a batch, which took a third of the time of training.
+            # cuDNN makes a plan for every batch shape, which took a third of the training time.
             torch.backends.cuda.enable_cudnn_sdp(False)
             memory = torch.cuda.get_device_properties(self.device).total_memory
             self.words_at_once = min(MAX_WORDS, int(MEMORY_SHARE * memory) // (4 * model.config.hidden_size))
@@ -142,7 +142,7 @@ class Transformers(Encoder):
 
     def _to_output(self, states: Any) -> Any:
         """Convert states to NumPy unless they are on a CUDA GPU."""
-        # NumPy is faster with what follows on a CPU, and Apple's GPUs have no float64 for it.
+        # On a CPU, NumPy is faster for the next steps; these also need float64, which Apple's GPUs lack.
         return states if self.device.startswith("cuda") else states.cpu().numpy()
 
     def as_module(self) -> Any:

@@ -91,8 +91,8 @@ def load_centre(folder: Path, size: int | None) -> Centre | None:
 def _compute_stretch(covariance: np.ndarray, words: int, whitening: float) -> np.ndarray:
     """Compute the symmetric matrix (D, D) that divides each direction by its variance^(whitening / 2).
 
-    Few words vary in few directions, by chance. So the covariance is shrunk as if D more words of equal
-    variance in all directions had been seen; a single pair is hardly whitened.
+    Few words vary in few directions, by chance. The covariance is therefore shrunk as if D more words of
+    equal variance in all directions had been seen; a single pair is hardly whitened.
     """
     size = len(covariance)
     typical = np.trace(covariance) / size

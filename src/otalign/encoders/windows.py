@@ -77,7 +77,7 @@ def make_inputs(sentences: Sequence[Subwords], first: int, frame: Frame, limit: 
 
 
 def make_windows(lengths: Sequence[int], room: int) -> list[tuple[range, ...]]:
-    """Divide texts into windows that overlap and leave nothing out.
+    """Divide texts into overlapping windows that cover everything.
 
     Args:
         lengths: Lengths of the texts.

@@ -41,7 +41,7 @@ class RayOptions:
 
 @contextmanager
 def start_cluster(address: str | None, processors: int) -> Iterator[Any]:
-    """Connect to Ray, or start it, with no output of its own except from processes that die.
+    """Connect to Ray, or start it, without output of Ray except from processes that die.
 
     Args:
         address: Address of a cluster; None to start one on this machine.
@@ -57,7 +57,7 @@ def start_cluster(address: str | None, processors: int) -> Iterator[Any]:
     try:
         yield ray
     except ray.exceptions.RayError as error:
-        cause = describe(getattr(error, "cause", error))  # of a failed task: the error in it
+        cause = describe(getattr(error, "cause", error))  # the error inside that of a failed task
         raise OSError(f"Ray failed; use --resume to continue: {cause}") from error
     finally:
         if started:

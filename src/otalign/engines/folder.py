@@ -1,6 +1,6 @@
 """The output folder of a run: complete shards, and `_run.json`, which describes the run.
 
-A file gets its name once all of it is on the disk, so that a run that was killed at any time can continue
+A file gets its final name once all of it is on disk, so that a run that was killed at any time can continue
 with the missing shards; files with other names (`.part-…`) are leftovers. The size and digest of each file
 are recorded (`otalign.engines.records`), and a file that no longer matches its record counts as missing. What
 is not data has a name that begins with `_` or `.`: pandas, pyarrow and Spark leave it out when they read a
@@ -147,7 +147,7 @@ class Folder:
         return metadata
 
     def check(self, *, resume: bool) -> None:
-        """Check that a run may start in the folder or, with `resume`, continue there.
+        """Check that a run can start in the folder or, with `resume`, continue there.
 
         Args:
             resume: Whether to continue the run in the folder.
@@ -200,7 +200,7 @@ class Folder:
         return self._verify()
 
     def _rename_former(self) -> None:
-        """Give the files of an earlier version their present names."""
+        """Rename the files of an earlier version to their current names."""
         for name, former in FORMER.items():
             if (self.path / former).is_file() and not (self.path / name).exists():
                 (self.path / former).rename(self.path / name)

@@ -126,8 +126,8 @@ def _record(work: ShardWork, row: dict[str, Any]) -> None:
 class Actor:
     """An actor that aligns and writes shards, a row each, and returns their records or errors.
 
-    Ray restarts an actor that dies, without limit and without notice, to repeat what it died of. So each
-    attempt leaves a mark in the folder until it has ended, and the marks of three dead actors end the run.
+    Ray restarts an actor that dies, without limit and without notice, and repeats its task. Each attempt
+    therefore leaves a mark in the folder until it has ended, and the marks of three dead actors end the run.
     """
 
     def __init__(self, work: ShardWork) -> None:
@@ -174,7 +174,8 @@ def _make_rows(
 ) -> Iterator[dict[str, Any]]:
     """Yield a row for each shard, without items if it is written already, and a row for an error.
 
-    If the reader is lost, Ray restarts it and skips the rows that it has received, so none may be left out.
+    If the reader is lost, Ray restarts it and skips as many rows as it has received, so no row may be
+    omitted.
     """
     try:
         for number, batch, first in split_into_shards(items, size):

@@ -1,8 +1,8 @@
-"""An aligner in two processes: one holds the model, others do what comes before and after it.
+"""An aligner in several processes: one holds the model, others do the work before and after it.
 
-A GPU aligns pairs faster than one process can read, tokenize and write them. So one process holds the model
-and does nothing else. Others make arrays of text, ask it for the links, which come as arrays too, and write
-files. The arrays are in shared memory; only their handles are sent.
+A GPU aligns pairs faster than one process can read, tokenize and write them. Therefore one process only runs
+the model. Others convert text to arrays, request the links, which are arrays too, and write files. The arrays
+are in shared memory; only their handles are sent.
 """
 
 import pickle
@@ -29,7 +29,7 @@ from otalign.shared_arrays import ArraysHandle, SharedArrays, free_arrays, read_
 from otalign.text.spelling import count_ngrams
 from otalign.text.words import Pair, Text
 
-AT_ONCE = 2  # requests that are answered in parallel: while one waits for the GPU, another gives it work
+AT_ONCE = 2  # requests that are answered in parallel: while one waits for the GPU, another one submits work
 KEPT = 64  # answers
 
 
@@ -98,7 +98,7 @@ class RemoteAligner(Method):
 
     @property
     def language_check(self) -> LanguageCheck:
-        """Check for text that the aligner does not know."""
+        """Check for text in a language that the aligner does not know."""
         return LanguageCheck(self.stage.reader, self.stage.languages)
 
     def align_many(self, pairs: Iterable[tuple[Text, Text]]) -> Iterator[Alignment]:
@@ -135,7 +135,7 @@ class RemoteAligner(Method):
 
 
 def connect_remote_aligner(stage: bytes, connection: Connection) -> RemoteAligner:
-    """Return an aligner that asks for links by a pipe.
+    """Return an aligner that requests links through a pipe.
 
     Args:
         stage: A `TextStage`, pickled.
@@ -150,7 +150,7 @@ def connect_remote_aligner(stage: bytes, connection: Connection) -> RemoteAligne
 
 
 def answer_requests(connection: Connection, aligner: Aligner) -> None:
-    """Answer requests for links, which come by a pipe with a number each, until this process is ended.
+    """Answer numbered requests for links from a pipe until this process ends.
 
     Args:
         connection: This end of the pipe.
@@ -174,7 +174,7 @@ def answer_requests(connection: Connection, aligner: Aligner) -> None:
 
 
 def answer_request(aligner: Aligner, request: LinkRequest) -> SharedArrays | CapturedError:
-    """Return the arrays of the links that a request asks for, or the error that it fails with."""
+    """Return the arrays of the requested links, or the error that the request fails with."""
     try:
         ngrams, *arrays = read_arrays(request.arrays)
         prepared = PreparedPairs.from_arrays(arrays)

@@ -1,7 +1,7 @@
-"""The work on a shard: consecutive pairs that are aligned by themselves and written to a file.
+"""The work on a shard: consecutive pairs that are aligned together and written to a file.
 
 The embeddings of a pair depend slightly on the batch that it is in. Shards depend on the input alone, and
-each is aligned by a call of its own, so that its bytes are the same whichever process aligns it, and how
+each is aligned by a separate call, so that its bytes are the same whichever process aligns it, and however
 often. If the aligner has no centre, that of the corpus is computed once and written into the folder.
 """
 
@@ -70,7 +70,7 @@ class MethodInfo(NamedTuple):
         signature: Its signature.
         needs_centre: Whether it centres embeddings but has no centre, so that all shards need a common one.
         on_gpu: Whether its model is on a GPU.
-        text_stage: A pickled `TextStage`, for processes that do without the model; None if it has none.
+        text_stage: A pickled `TextStage`, for processes without the model; None if it has none.
     """
 
     signature: str
@@ -81,12 +81,12 @@ class MethodInfo(NamedTuple):
 
 @dataclass(frozen=True)
 class ShardWork:
-    r"""The work on every shard. It can be pickled if `load` can; then each process has its own aligner.
+    r"""The work on every shard. It can be pickled if `load` can; each process then has its own aligner.
 
     Attributes:
         folder: The output folder.
         load: Function that loads the aligner.
-        pretokenized: Whether the words of a text are separated by blanks.
+        pretokenized: Whether the words of a text are separated by spaces.
         unit: Name of an item in error messages, such as `line` where each line of the input is an item.
 
     Example:
@@ -207,8 +207,8 @@ def align_items(
 
     Args:
         method: The aligner.
-        items: The items. They are read as alignments are asked for.
-        pretokenized: Whether the words of a text are separated by blanks.
+        items: The items. They are read lazily.
+        pretokenized: Whether the words of a text are separated by spaces.
         **options: Options of `align_many`.
 
     Yields:

@@ -1,4 +1,4 @@
-"""A process that aligns shards, or finds links for other processes that do."""
+"""A process that aligns shards, or that finds links for such processes."""
 
 import gc
 import os
@@ -16,7 +16,7 @@ from otalign.languages import LanguageWarning
 from otalign.processes import PipeProcess, exit_with_parent
 from otalign.shared_arrays import ArraysHandle, free_arrays
 
-SENT = 4  # requests that the process with the model has at a time, so that it never waits for the next one
+SENT = 4  # pending requests of the process with the model, so that it never waits for the next one
 
 
 class Worker(PipeProcess):
@@ -24,8 +24,8 @@ class Worker(PipeProcess):
 
     Args:
         work: The work on every shard.
-        helps: Whether it asks another process for links. It gets its text stage later, by `use_text_stage`,
-            since starting a process takes as long as loading an aligner.
+        helps: Whether it requests links from another process. It gets its text stage later, by
+            `use_text_stage`, since starting a process takes as long as loading an aligner.
 
     Attributes:
         task: What it works on.
@@ -73,10 +73,10 @@ class Worker(PipeProcess):
 
 
 class LinkFinder:
-    """A worker that finds links for other workers, and the requests that wait for it.
+    """A worker that finds links for other workers, and its queue of requests.
 
-    Requests are sent in their order. If the process dies, those that it had are sent again one by one, so
-    that the shard that kills it is known.
+    Requests are sent in order. If the process dies, its pending requests are sent again one by one, to find
+    the shard that kills it.
 
     Args:
         worker: The worker, which has loaded the aligner.
@@ -87,7 +87,7 @@ class LinkFinder:
 
     def __init__(self, worker: Worker) -> None:
         self.worker = worker
-        self.waiting: dict[int, tuple[Worker | None, LinkRequest]] = {}  # by number
+        self.waiting: dict[int, tuple[Worker | None, LinkRequest]] = {}  # by number of the request
         self.sent: list[int] = []
         self.suspects: set[int] = set()
         self.count = 0
@@ -101,7 +101,7 @@ class LinkFinder:
         self._send()
 
     def pass_answer(self) -> CapturedError | None:
-        """Pass the next answer to the worker that asked; return a failure if there is none."""
+        """Pass the next answer to the worker that requested it; return a failure if there is none."""
         message = self.worker.receive()
         if isinstance(message, CapturedError):
             return message
@@ -119,7 +119,7 @@ class LinkFinder:
 
     @property
     def suspect(self) -> Worker | None:
-        """The worker for which the process worked when it died."""
+        """The worker whose request the process was answering when it died."""
         return self.waiting[self.sent[0]][0] if self.sent else None
 
     def forget(self, worker: Worker) -> None:
@@ -132,7 +132,7 @@ class LinkFinder:
                     del self.waiting[number]
 
     def resume(self) -> None:
-        """Go on with the process after it was restarted, and has loaded the aligner."""
+        """Continue with the process after it was restarted and has loaded the aligner."""
         self.suspects |= set(self.sent)
         self.sent, self.failed = [], False
         self.worker.send(None)

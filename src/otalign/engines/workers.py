@@ -1,6 +1,6 @@
 """A pool of processes that align shards: with an aligner each, or beside one process that has it.
 
-If a process dies or fails, another one gets its shard, until three attempts at the shard have failed.
+If a process dies or fails, another one takes over its shard, until three attempts at the shard have failed.
 """
 
 import warnings
@@ -41,7 +41,7 @@ class WorkerPool:
         method: Properties of the aligner that the processes have loaded.
 
     Raises:
-        ValueError: If there can be no such processes.
+        ValueError: If the options for processes do not fit together.
     """
 
     def __init__(self, work: ShardWork, processes: int, helpers: int | None = 0) -> None:
@@ -141,7 +141,7 @@ class WorkerPool:
                 yield pairs
 
     def _start_helpers(self) -> None:
-        """Start helpers that write the shards if there are to be any; the worker finds links for them."""
+        """Start the helpers, if any, that write the shards; the worker finds links for them."""
         if self.helpers is None and self.method.on_gpu and len(self.workers) == 1:
             self.waiting += [Worker(self.work, helps=True) for _ in range(count_helpers())]
         if self.waiting:
@@ -152,7 +152,7 @@ class WorkerPool:
                 self._wait_until_ready(worker)
 
     def _pass_answer(self) -> None:
-        """Pass an answer to the helper that asked; replace the process that finds links if it has died."""
+        """Pass an answer to its helper; replace the process that finds links if it has died."""
         assert self.finder
         if (failure := self.finder.pass_answer()) is None:
             return

@@ -1,1 +1,1 @@
-"""Other libraries of the field, each met by functions on its own values; none is imported here."""
+"""Integrations with other libraries, as functions on their own values; none is imported here."""

@@ -130,7 +130,7 @@ def _parse_record(
     if not HEADER.match(record[0].raw):
         raise BadLine(record[0], repr(record[0].text), "a header such as # sentence pair 1")
     if len(record) != 3:
-        raise BadLine(record[0], f"{len(record)} lines under one header, itself counted", "three")
+        raise BadLine(record[0], f"{len(record)} lines, header included", "three")
     text = record[2].text
     words, positions, end = [], [], 0
     while end < len(text):

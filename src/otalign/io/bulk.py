@@ -1,6 +1,6 @@
-"""Lines of links that are arrays, made without an `Alignment` for each pair; the bytes are the same.
+"""Output lines formatted from arrays of links, without an `Alignment` for each pair; the bytes are the same.
 
-Most of what is written are small numbers, whose texts are looked up.
+Most of the output is small numbers, whose texts are looked up in tables.
 """
 
 import json
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 Fields = Mapping[str, Any] | None
 ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, default=str)
-ESCAPED = re.compile(r'[\x00-\x1f"\\]')  # characters that JSON does not hold as they are
-NO_BREAK = str.maketrans(dict.fromkeys(" \t\n\r", "\u00a0"))  # a blank inside a word must not divide it
+ESCAPED = re.compile(r'[\x00-\x1f"\\]')  # characters that JSON must escape
+NO_BREAK = str.maketrans(dict.fromkeys(" \t\n\r", "\u00a0"))  # a space inside a word must not split it
 MAX_SPANS = 1 << 16
 
 
 class _SpanTexts(dict[Span, str]):
-    """The texts of spans, made when they are first asked for."""
+    """The texts of spans, created on first use."""
 
     def __missing__(self, span: Span) -> str:
         if len(self) >= MAX_SPANS:

@@ -16,7 +16,7 @@ from otalign.io.files import read
 
 MULTIMWA = "https://github.com/chaojiang06/neural-Jacana"
 PAPER = "https://github.com/yukiar/OTAlign, folder data"
-MSR_TRAIN_PAIRS = 600  # of the 800 development pairs, shuffled; the others are the dev set
+MSR_TRAIN_PAIRS = 600  # train pairs among the 800 shuffled development pairs; the others are the dev set
 
 
 @dataclass(frozen=True)

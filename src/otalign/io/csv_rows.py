@@ -35,7 +35,7 @@ def split_rows(lines: Iterator[Line]) -> Iterator[list[Line]]:
 
 
 def find_delimiter(header: str) -> str | None:
-    """Return the delimiter of a header that names source and target; None if it is no such header."""
+    """Return the delimiter of a header that names source and target; None if it is not such a header."""
     return next((mark for mark in DELIMITERS if set(COLUMNS) <= set(_parse_names(header, mark))), None)
 
 

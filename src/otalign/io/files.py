@@ -24,10 +24,10 @@ class Reading:
     Attributes:
         paths: The files.
         format: Their format.
-        words: Items whose words belong to the links, for a format without words.
+        words: Items with the words of the links, for a format without words.
         skip_bad: Whether bad lines are skipped and counted instead of raised.
         limits: The largest line and sentence to accept.
-        pretokenized: Whether the words of a text are separated by blanks.
+        pretokenized: Whether the words of a text are separated by spaces.
         skipped: Bad lines of the last iteration.
         merged: Lines of the last iteration that give a link twice.
 
@@ -101,7 +101,7 @@ def read(
             against the lengths of the sentences.
         skip_bad: Whether to skip and count bad lines instead of raising `BadLine`.
         limits: The largest line and sentence to accept; a larger one is a bad line.
-        pretokenized: Whether the words of a text are separated by blanks, which matters for `limits` alone.
+        pretokenized: Whether the words of a text are separated by spaces, which matters for `limits` alone.
 
     Returns:
         The items, read each time they are iterated over.
@@ -172,7 +172,7 @@ def write(items: Iterable[Item], paths: Path | Sequence[Path], format: str) -> i
                     raise ValueError(f"pair {number} cannot be written as {format}: {error}") from error
                 for file, text in zip(packed, texts, strict=True):
                     file.write(text)
-        for file in files:  # a full disk is noticed here, before the first of them is replaced
+        for file in files:  # a full disk raises here, before the first file is replaced
             file.flush()
     return number
 

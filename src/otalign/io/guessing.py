@@ -19,7 +19,7 @@ SUFFIXES = {  # and the formats that may be written under them; the first is rea
     ".a3": ("a3",),
     ".tsv": ("columns", "tsv", "multimwa"),
 }
-AMBIGUOUS = (".tsv",)  # suffixes of several formats, which only the content tells apart
+AMBIGUOUS = (".tsv",)  # suffixes of several formats, which only the content distinguishes
 TALP_LINES = 5  # lines of links, none of which uses position 0, that are taken to count from 1
 
 
@@ -39,7 +39,7 @@ def guess_format(path: Path, *, stream: bool = False) -> str | None:
         stream: Whether one line of a pipe must be enough.
 
     Returns:
-        Name of the format; None if nothing tells.
+        Name of the format; None if it cannot be guessed.
 
     Example:
         >>> from pathlib import Path
@@ -55,7 +55,7 @@ def guess_format(path: Path, *, stream: bool = False) -> str | None:
 
 
 def guess_from_content(head: bytes) -> str | None:
-    """Guess the format from the first bytes of a file; None if they are of none."""
+    """Guess the format from the first bytes of a file; None if they fit none."""
     if head.startswith(b"PAR1"):
         return PARQUET
     whole, _, _ = head.rpartition(b"\n") if b"\n" in head else (head, b"", b"")
@@ -91,7 +91,7 @@ def _guess_line_format(first: str, lines: list[str]) -> str | None:
 
 
 def _counts_from_one(lines: list[str]) -> bool:
-    """Return whether enough lines have links, and none is to the position 0."""
+    """Return whether enough lines have links, and none has the position 0."""
     parser = LinkParser("-p?")
     positions = []
     for line in lines:

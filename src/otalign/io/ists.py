@@ -28,7 +28,7 @@ from otalign.io.lines import BadLine, FileSection, Line
 WORD = re.compile(r"([0-9]{1,9})[ \t]+([^ \t]+)[ \t]*:[ \t]*")
 CHUNKS = re.compile(r"((?:[0-9]{1,9}[ \t]+)+)<==>((?:[ \t]+[0-9]{1,9})+)[ \t]*(?://(.*))?")
 TYPE, SCORE = re.compile("[A-Z0-9_]{1,40}"), re.compile(r"NIL|[0-9]{1,9}(\.[0-9]{1,9})?")
-MAX_LINKS = 1_000_000  # per pair: two short lists of words stand for all links between them
+MAX_LINKS = 1_000_000  # per pair: two short lists of words represent all links between them
 SECTIONS = ("source", "translation", "alignment")
 
 
@@ -66,7 +66,7 @@ def parse_ists(record: list[Line], merged: LineTally) -> Alignment:
 
 
 def _parse_annotation(left: list[int], right: list[int], text: str) -> dict[str, Any]:
-    """Return a chunk as values that JSON can hold: words from 0, and type and score if the line has them."""
+    """Return a chunk as JSON-serializable values: words from 0, and type and score if the line has them."""
     places = {name: [k - 1 for k in side if k] for name, side in (("source", left), ("target", right))}
     kind, score, *_ = (*(part.strip() for part in text.split("//")), "", "")
     if not TYPE.fullmatch(kind) or not SCORE.fullmatch(score):
@@ -94,7 +94,7 @@ def format_ists(item: Item, number: int) -> str:
 
 
 def _read_chunks(fields: Mapping[str, Any] | None, alignment: Alignment) -> list[tuple[Phrase, str]] | None:
-    """Return the chunks that were read with an alignment; None unless they stand for its links and nulls."""
+    """Return the chunks that were read with an alignment; None unless they represent its links and nulls."""
     try:
         chunks = [
             (Phrase(tuple(one["source"]), tuple(one["target"])), _format_annotation(one))
@@ -152,7 +152,7 @@ def _split_sections(record: list[Line]) -> dict[str, list[Line]]:
             raise BadLine(line, repr(text), "<source>, <translation>, <alignment> or a line after //")
     missing = [name for name in SECTIONS if name not in sections or name == current]
     if missing or not record[0].raw.startswith(b"<sentence"):
-        actual = f"no whole <{missing[0]}>" if missing else repr(record[0].text)
+        actual = f"no complete <{missing[0]}>" if missing else repr(record[0].text)
         raise BadLine(record[0], actual, "<sentence …> with <source>, <translation> and <alignment>")
     return sections
 

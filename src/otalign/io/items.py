@@ -1,4 +1,4 @@
-"""The content of a line or record of a file, and what writers need of it: words, text and links.
+"""The content of a line or record of a file, and what writers need from it: words, text and links.
 
 A format gives `Gold` if it has words and two levels of links, `Alignment` if it has words and one level,
 `WordlessLinks` if it has links without words, and `TextPair` or `WordPair` if it has no links. Further fields
@@ -93,14 +93,14 @@ class LineTally:
         """Count a line.
 
         Args:
-            message: What is to be said about the line; only the first message is kept.
+            message: Message about the line; only the first one is kept.
         """
         self.count += 1
         self.first = self.first or message
 
 
 def get_words(item: Item) -> tuple[Words, Words]:
-    """Return the words of both sentences; texts are split at blanks."""
+    """Return the words of both sentences; texts are split at spaces."""
     match item:
         case TextPair(source, target):
             return split_words(source), split_words(target)
@@ -132,7 +132,7 @@ def make_sentences(item: Item, pretokenized: bool = False) -> tuple[Sentence, Se
 
     Args:
         item: The item.
-        pretokenized: Whether the words of a text are separated by blanks; else texts are tokenised.
+        pretokenized: Whether the words of a text are separated by spaces; else texts are tokenised.
 
     Returns:
         Source and target.

@@ -44,7 +44,7 @@ class ReaderLimits:
 
         Args:
             item: The item that was read.
-            pretokenized: Whether the words of a text are separated by blanks.
+            pretokenized: Whether the words of a text are separated by spaces.
 
         Returns:
             The actual and the permitted size in words, or None if the item is within the limits.

@@ -27,7 +27,7 @@ MAX_LINE_BYTES = 1 << 24
 SHOWN = 100  # characters of a bad line in its message
 BLOCK = 1 << 20  # bytes to skip at a time
 RECORD_BYTES = 1 << 26
-HEAD_BYTES = 1 << 16  # that the format of a file is guessed from
+HEAD_BYTES = 1 << 16  # bytes from which the format of a file is guessed
 LINE_OVERHEAD = 200  # bytes that a line takes in memory besides its own
 NO_WORD = re.compile("[ \t\r\n\ufeff]|^$")
 NO_LINE = re.compile("[\r\n\ufeff]")
@@ -198,7 +198,7 @@ def peek(path: Path, *, line: bool = False) -> bytes:
 
 
 class _Replay(RawIOBase):
-    """Some bytes that were read from a file already, then the rest of the file as it comes."""
+    """Some bytes that were already read from a file, then the rest of the file."""
 
     def __init__(self, head: bytes, rest: Any) -> None:
         self.head, self.rest = head, rest
@@ -234,7 +234,7 @@ def compress(file: BinaryIO, name: str) -> Iterator[BinaryIO]:
             yield cast(BinaryIO, compressed)
     elif name.endswith(".zst"):
         zstd = _import_zstd(name)
-        options = {zstd.CompressionParameter.checksum_flag: 1}  # as the program zstd and gzip do
+        options = {zstd.CompressionParameter.checksum_flag: 1}  # as the programs zstd and gzip do
         with zstd.ZstdFile(file, "wb", options=options) as compressed:
             yield compressed
     else:
@@ -242,7 +242,7 @@ def compress(file: BinaryIO, name: str) -> Iterator[BinaryIO]:
 
 
 def _import_zstd(path: Path) -> Any:
-    """Import Python's module for .zst, or the package that brings it to versions before 3.14."""
+    """Import Python's module for .zst, or its backport for versions before 3.14."""
     for name in ("compression.zstd", "backports.zstd"):
         with suppress(ImportError):
             return import_module(name)
@@ -266,5 +266,5 @@ def join_words(words: Sequence[str]) -> str:
     """Join words to a line that `split_words` splits into the same words."""
     for word in words:
         if NO_WORD.search(word):
-            raise ValueError(f"the word {word!r} is empty or contains a blank or line end; write jsonl")
+            raise ValueError(f"the word {word!r} is empty or contains a space or line end; write jsonl")
     return " ".join(words)

@@ -18,7 +18,7 @@ from otalign.io.lines import Path
 from otalign.io.tables import ITEM_ERRORS, build_item, describe_item_error
 
 PARQUET = "parquet"
-ROWS = 1024  # in memory at a time
+ROWS = 1024  # rows in memory at a time
 COLUMNS = ("source", "target")
 STRUCTS = {  # columns of structs, with the fields that JSON has as lists
     "links": ("source", "target", "weight"),
@@ -34,7 +34,7 @@ class Rows:
     Attributes:
         path: The file.
         limits: The largest sentence to accept.
-        pretokenized: Whether the words of a text are separated by blanks.
+        pretokenized: Whether the words of a text are separated by spaces.
         skipped: Bad rows of the last iteration: none, since a bad row is an error.
         merged: Rows that give a link twice: none are counted.
     """
@@ -145,7 +145,7 @@ def _to_structs(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _make_schema(arrow: Any, rows: list[dict[str, Any]]) -> Any:
-    """Return the columns of alignments, or of what else the rows hold, and of their further fields."""
+    """Return the columns of alignments, or of the other content of the rows, and of their further fields."""
     words, index, weight = arrow.list_(arrow.string()), arrow.int32(), arrow.float64()
     link = arrow.struct([("source", index), ("target", index), ("weight", weight)])
     span = arrow.struct([("start", index), ("end", index)])

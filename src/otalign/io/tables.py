@@ -60,7 +60,7 @@ def parse_columns(record: list[Line], merged: LineTally) -> Alignment:
     linked = any(cells[2:3])
     if len(cells) not in ((3, 4, 5, 6) if linked else (3, 4, 5, 6, 8)):
         raise BadLine(
-            line, _describe_columns(cells), "three: source, target, links; with a tab before no links too"
+            line, _describe_columns(cells), "three: source, target, links; with a tab even before no links"
         )
     pairs = SURE_ONLY.parse(line, cells[2].split())
     check_phrases(line, phrases, pairs)
@@ -243,7 +243,7 @@ def parse_parallel(record: list[Line | None], merged: LineTally) -> TextPair:
     line = source or target
     if not source or not target:
         assert line
-        raise BadLine(line, "no line beside it in the other file", "as many lines in one as in the other")
+        raise BadLine(line, "no corresponding line in the other file", "as many lines in one as in the other")
     return TextPair(source.text, target.text)
 
 

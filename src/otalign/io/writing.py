@@ -25,7 +25,7 @@ OUTPUT_FORMATS = tuple(dict.fromkeys((*ALIGNMENT_FORMATS, *SHARD_SUFFIXES)))
 WITH_COLUMNS = tuple(name for name, form in FORMATS.items() if form.extra_columns)
 COMPLETE = (*(name for name, form in FORMATS.items() if form.complete), "jsonl.gz", "parquet")
 
-LEVEL = 6  # of gzip: the highest, 9, takes five times as long, for files that are 3% smaller
+LEVEL = 6  # gzip level: the highest, 9, takes five times as long, for files that are 3% smaller
 
 
 @dataclass(frozen=True)

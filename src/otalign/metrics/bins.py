@@ -1,6 +1,6 @@
-"""A corpus divided by a property of its pairs, into bins of equal count as far as ties allow.
+"""Bins of the pairs of a corpus by a property, of equal size as far as ties allow.
 
-Pairs of equal value are never divided, so that a bin is a range of values. Where many pairs share a value
+Pairs of equal value share a bin, so that a bin is a range of values. Where many pairs share a value
 (most have no phrase at all), there are fewer bins, and the one with that value is larger.
 """
 

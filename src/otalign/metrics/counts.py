@@ -25,7 +25,8 @@ COLUMNS = (
     *("sure", "sure_predicted", "allowed_predicted"),
     "gold_groups",
     *("phrases_correct", "phrases_predicted", "phrases_gold"),
-    # Sums over phrases of the best overlap with one of the other side, in units of 1 / OVERLAP_UNIT.
+    # Sums over phrases of the best overlap with a phrase of the other alignment, in units of 1 /
+    # OVERLAP_UNIT.
     *("phrase_precision_overlap", "phrase_recall_overlap"),
 )
 GOLD_COLUMNS = [k for k, name in enumerate(COLUMNS) if "words" in name or "gold" in name or name == "sure"]
@@ -35,7 +36,7 @@ GOLD_COLUMNS = [k for k, name in enumerate(COLUMNS) if "words" in name or "gold"
 class Tally:
     """Counts of one kind, with their precision, recall and F1; numbers or arrays (…).
 
-    Where a share is 0/0, it is 1 if the other side has nothing either, and 0 otherwise: two empty sets agree,
+    A share of 0/0 is 1 if the other side is empty too, and 0 otherwise: two empty sets agree,
     and predicting nothing is never an advantage.
 
     Attributes:

@@ -2,7 +2,7 @@
 
 Precision and recall count links and null words alike, or only one of them, or phrases. Macro precision and
 recall are means over pairs, and F1 is computed from the two means; micro scores treat all pairs as one. Since
-scores are functions of means, the same few lines score a corpus, each pair, and thousands of resamples.
+scores are functions of means, the same code scores a corpus, each pair, and thousands of resamples.
 """
 
 from collections.abc import Callable, Iterable, Mapping

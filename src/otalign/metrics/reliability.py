@@ -1,4 +1,4 @@
-"""Reliability of probabilities: of everything that is given 70%, is 70% true?"""
+"""Reliability of probabilities: of all predictions with probability 70%, are 70% correct?"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -71,7 +71,7 @@ class Reliability:
         return float(np.abs(self.expected - self.found).sum() / max(1, self.counts.sum()))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the error and the histogram as JSON values."""
+        """Return the error and the histogram as JSON-serializable values."""
         arrays = {name: getattr(self, name).tolist() for name in ("counts", "expected", "found")}
         return {"error": self.error, **arrays}
 

@@ -14,7 +14,7 @@ import numpy as np
 from otalign.metrics.counts import COLUMNS, GOLD_COLUMNS, Counts
 from otalign.metrics.measures import Measure, select_measures
 
-# Weights (trials · pairs) in memory at a time: three times as fast if they fit the processor's cache.
+# Weights (trials · pairs) in memory at a time: three times as fast if they fit the CPU's cache.
 BLOCK = 1 << 17
 # Sums in another order differ by rounding; a trial this close to the observed difference counts as equal.
 ROUNDING = 1e-12

@@ -1,4 +1,4 @@
-"""What the folder of a model says about it: its card, its test figures, and the digests of its files."""
+"""The description of a model in its folder: its card, its test figures, and the digests of its files."""
 
 import json
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from otalign.settings import SETTINGS
 from otalign.untrusted import read_json
 
 MEASURED, CARD, LICENCE = "measured.json", "README.md", "LICENSE"
-BEGIN, END = "<!-- measured -->", "<!-- end of measured -->"  # in a card, around what `write_measured` writes
+BEGIN, END = "<!-- measured -->", "<!-- end of measured -->"  # around what `write_measured` writes in a card
 FRONT_MATTER = 4096  # characters at the start of a card that may be its front matter
 RULE = "---\n"  # around the front matter of a card
 
@@ -78,7 +78,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class ModelCard:
-    """The facts of a model: who may use it for what, what it is made of, and how good it is.
+    """The facts about a model: its languages, licence, origin, size and test figures.
 
     Attributes:
         languages: Languages that it was trained for, as the front matter of its card names them.
@@ -122,7 +122,7 @@ class ModelCard:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the facts as values that JSON can hold."""
+        """Return the facts as JSON-serializable values."""
         facts = asdict(self) | {"languages": list(self.languages)}
         del facts["measured"]
         return facts | self.measured.to_dict()

@@ -15,10 +15,10 @@ from otalign.suggestions import find_similar, suggest
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
 
-GROUP = "otalign.models"  # of entry points
+GROUP = "otalign.models"  # group of entry points
 HOME = Path(__file__).parent
 DEFAULT = "small"
-SEPARATE = {"base": "otalign-base"}  # models of this project that are packages of their own
+SEPARATE = {"base": "otalign-base"}  # models of this project in separate packages
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,8 @@ def resolve_model(model: str | Path | None) -> str | Path:
 
     Args:
         model: Name of a model; None for the default. A folder, and a name that no installed model has, are
-            returned as they are. A folder in the working folder comes before a model of the same name.
+            returned unchanged. A folder in the working directory takes precedence over a model of the same
+            name.
 
     Returns:
         The folder.
@@ -126,7 +127,7 @@ def _list_shipped() -> dict[str, InstalledModel]:
 
 def list_distributions() -> "Iterable[Distribution]":
     """Return all installed packages."""
-    from importlib.metadata import distributions  # it takes long, and the shipped models do without
+    from importlib.metadata import distributions  # slow, and not needed for the shipped models
 
     return distributions()
 
@@ -157,7 +158,7 @@ def _locate(model: InstalledModel, package: str) -> InstalledModel:
     """Return the model with the folder of the Python package that its entry point names, or with an error."""
     try:
         return replace(model, folder=_find_folder(package))
-    except Exception as error:  # any installed package may take part in finding one
+    except Exception as error:  # other packages can hook into the search
         return replace(model, error=describe(error, brief=True))
 
 

@@ -1,4 +1,4 @@
-"""Two representations of the positive numbers of the scaling loop: as they are, or as logarithms.
+"""Two representations of the positive numbers in the scaling loop: plain, or as logarithms.
 
 The loop is written once, in these operations; its vectors are rows, (B, 1, n), and its single numbers
 (B, 1, 1). `Linear` needs a vector-matrix product where `Log` needs an exponential of the whole matrix, but
@@ -65,7 +65,7 @@ class Arithmetic(Protocol):
 
 @dataclass(frozen=True)
 class Linear:
-    """Positive numbers as they are."""
+    """Positive numbers, represented by themselves."""
 
     xp: Any
     one: float = 1.0

@@ -2,9 +2,9 @@
 
 Balanced and partial problems are solved by POT's network simplex, unbalanced ones by its
 majorisation-minimisation; each problem reduces itself to one of them (`Problem.solve_exactly`). Two
-differences to POT are handled here: it solves one problem at a time in float64, whereas plans are returned in
-the caller's array type and dtype; and its stopping rules are absolute, so masses are scaled to a mean total
-of one and back.
+differences from POT are handled here: POT solves one problem at a time in float64, whereas plans are returned
+in the caller's array type and dtype; and its stopping rules are absolute, so masses are scaled to a mean
+total of one and back.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""The scaling loop fused into a single operation of a GPU, one Triton program for each problem.
+"""The scaling loop fused into a single GPU kernel, one Triton program for each problem.
 
-The loop of `scaling` starts ten operations or more in each iteration, which on a GPU take longer to start
+The loop of `scaling` launches ten or more operations in each iteration, which on a GPU take longer to launch
 than to run. Here a program loads the matrix K of its problem once, keeps it in registers, and iterates until
 that problem has converged. The updates, their order and the rule for stopping are those of `scaling`, so both
 loops give the same plans up to rounding.
@@ -34,7 +34,7 @@ ROUNDING = tl.constexpr(torch.finfo(torch.float32).eps)
 
 
 def can_iterate(factors: Factors, updates: Updates) -> bool:
-    """Return whether the fused loop serves these updates, numbers and sizes, and compiles on this machine.
+    """Return whether the fused loop supports these updates, dtypes and sizes, and compiles on this machine.
 
     Args:
         factors: State of the loop.
@@ -79,7 +79,7 @@ def _can_compile(device: torch.device, problem: str) -> bool:
     one = torch.ones((1, 1, 1), device=device)
     try:
         _launch(Factors(one, one, one, one, one, one, one), problem, (1.0, 1.0, 0.5, 0.5), max_iterations=1)
-    except Exception:  # whatever is missing, there is another loop
+    except Exception:  # whatever is missing, the plain loop remains
         return False
     return True
 

@@ -91,7 +91,7 @@ class PartialUpdates(Updates):
     fraction: float
 
     def start(self, a: Array, b: Array) -> tuple[Array, Array, Array]:
-        """Return the masses as they are, and the mass to move as s."""
+        """Return the masses unchanged, and the mass to move as s."""
         return a, b, self.fraction * self.ops.xp.minimum(self.sum_masses(a), self.sum_masses(b))
 
     def update_source(self, a: Array, x: Array, s: Array, u: Array) -> Array:

@@ -83,7 +83,7 @@ class Problem(ABC):
         """
 
     def penalty(self, xp: Any, marginals: tuple[Array, Array], masses: tuple[Array, Array]) -> Array | float:
-        """Return the price of marginals that differ from the masses, (…); 0 where they may not differ.
+        """Return the penalty for marginals that differ from the masses, (…); 0 where they may not differ.
 
         Args:
             xp: Array library.

@@ -1,7 +1,7 @@
 """Quadratic terms of the objective, and the outer loop that solves problems with them.
 
-A quadratic term Q(P) prices or rewards two masses for moving together. The outer loop replaces it by its
-linearisation at the present plan: it solves the problem without the term, adds the gradient of Q at the plan
+A quadratic term Q(P) penalises or rewards two masses for moving together. The outer loop replaces it by its
+linearisation at the current plan: it solves the problem without the term, adds the gradient of Q at the plan
 to the costs, and solves again. Each solve is the scaling loop (or the exact solver), so that batches, both
 domains and gradients are the same with and without a term. docs/ot.md derives the gradients.
 """
@@ -29,7 +29,7 @@ class Quadratic(ABC):
 
     Attributes:
         weight: Weight of the term in the objective.
-        steps: Number of times the term is linearised and the problem solved again. None goes on to a fixed
+        steps: Number of times the term is linearised and the problem solved again. None continues to a fixed
             point: until a step moves no more than the solver's `tol` of the mass.
 
     Example:
@@ -120,7 +120,7 @@ class Quadratic(ABC):
         return xp.sum(self.differentiate(xp, P) * P, axis=(-2, -1)) / 2
 
     def check_length(self, problems: int) -> None:
-        """Check that the matrices are lists for so many problems.
+        """Check that the matrices are lists for this number of problems.
 
         Args:
             problems: Number of problems.
@@ -163,8 +163,8 @@ class Order(Quadratic):
     Args:
         weight: Weight of the reward.
         steps: Number of linearised solves after the first; None for a fixed point.
-        support: Weight s of each cell, (…, n, m), or a list of matrices; 1 by default. Similarities keep
-            neighbours from lifting words that are not alike.
+        support: Weight s of each cell, (…, n, m), or a list of matrices; 1 by default. With similarities,
+            neighbours do not raise the mass of dissimilar words.
 
     Raises:
         ValueError: If a number is out of range.

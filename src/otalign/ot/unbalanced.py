@@ -1,4 +1,4 @@
-"""Unbalanced transport: mass may be created or lost, at a price."""
+"""Unbalanced transport: mass may be created or lost, at a penalty."""
 
 import math
 from dataclasses import dataclass
@@ -20,17 +20,17 @@ Divergence = Literal["kl", "l2"]
 
 @dataclass(frozen=True, init=False)
 class Unbalanced(Problem):
-    """Transport that may create or lose mass at the price tau_source · D(P 1, a) + tau_target · D(Pᵀ 1, b).
+    """Transport that may create or lose mass, penalised by tau_source · D(P 1, a) + tau_target · D(Pᵀ 1, b).
 
     Args:
-        tau: Price of both sides.
-        tau_target: Price of the target side, if it differs.
-        tau_source: Price of the source side, instead of `tau`.
+        tau: Weight of the penalty of both sides.
+        tau_target: Weight for the target side, if it differs.
+        tau_source: Weight for the source side, instead of `tau`.
         divergence: D: `kl` is the Kullback-Leibler divergence Σ p log(p/a) − p + a; `l2` is half the squared
             distance (exact solver only).
 
     Raises:
-        ValueError: If a price is missing, not positive or not finite, or the divergence is unknown.
+        ValueError: If a weight is missing, not positive or not finite, or the divergence is unknown.
 
     Example:
         >>> from otalign.ot import Unbalanced
@@ -111,7 +111,7 @@ class Unbalanced(Problem):
         return mu * P.sum(-1) / a.where(a > 0, 1), nu * P.sum(-2) / b.where(b > 0, 1)
 
     def penalty(self, xp: Any, marginals: tuple[Array, Array], masses: tuple[Array, Array]) -> Array:
-        """Return the price of the mass that is created or lost, (…)."""
+        """Return the penalty for the mass that is created or lost, (…)."""
         distance = {"kl": _compute_kl, "l2": _compute_half_square}[self.divergence]
         source, target = (distance(xp, p, a) for p, a in zip(marginals, masses, strict=True))
         return self.tau_source * source + self.tau_target * target
@@ -125,7 +125,7 @@ class Unbalanced(Problem):
 class UnbalancedUpdates(Updates):
     """Updates of factors that are raised to the powers λ and μ.
 
-    s multiplies the masses, a by s^−q and b by s^p, so that both sides ask for the same total. It stands for
+    s multiplies the masses, a by s^−q and b by s^p, so that both sides require the same total. It represents
     a shift of the dual potentials against each other, the one direction in which u and v alone converge
     slowly, the slower the larger tau is.
     """
@@ -146,7 +146,7 @@ class UnbalancedUpdates(Updates):
 
     @property
     def source_share(self) -> float:
-        """p, the share of the source side in both prices."""
+        """p, the share of the source side in the sum of both weights."""
         return self.tau_source / (self.tau_source + self.tau_target)
 
     @property

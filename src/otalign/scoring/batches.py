@@ -8,14 +8,14 @@ import numpy as np
 from otalign.arrays import Array, get_gpu_memory
 from otalign.encoders import Embeddings
 
-GPU_SHARE = 1 / 32  # of a GPU's memory, for one batch
+GPU_SHARE = 1 / 32  # share of a GPU's memory for one batch
 LONG = 1 << 16  # cells above which a pair is long, and in a batch alone, whatever the device
 
 
 class BatchBudget(NamedTuple):
-    """Size of a batch. Padding costs time, and so does starting an operation for few pairs."""
+    """Size of a batch. Padding costs time, and so does the overhead of operations on few pairs."""
 
-    cells: int  # at most, on a CPU
+    cells: int  # maximum on a CPU
     cell_bytes: int  # memory of a GPU that a cell takes
     step: int  # largest difference of lengths, in words
 
@@ -35,7 +35,7 @@ class PairBatch(NamedTuple):
 
 
 def is_long(n: int, m: int) -> bool:
-    """Return whether a pair of so many source and target words is long."""
+    """Return whether a pair with these numbers of source and target words is long."""
     return n * m > LONG
 
 

@@ -1,4 +1,4 @@
-"""Links, whose scores are above a threshold or beside such links, and confidences of nulls, as arrays."""
+"""Links (scores above a threshold, or slightly below it beside a link) and null confidences, as arrays."""
 
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ def select_cells(scores: LinkScores, threshold: float, hysteresis: float = 0.0) 
     Args:
         scores: Scores of a batch.
         threshold: Minimum score of a link.
-        hysteresis: Share of the threshold that a link beside another one may lack.
+        hysteresis: Fraction by which the threshold is reduced beside another link.
     """
     links = scores.links
     if scores.tiles is not None:
@@ -51,13 +51,13 @@ def _select_tile_cells(tiles: TileCells, links: Array, threshold: float, hystere
 def apply_hysteresis(links: Array, hysteresis: float) -> Array:
     """Raise each score towards that of its best neighbour, to at most 1 / (1 - hysteresis) of itself.
 
-    Neighbours are the links of one of the two words to the word before or after the other. Above a threshold
-    are then the scores above it, and those above 1 - hysteresis of it beside them: a threshold with
-    hysteresis, which completes phrases.
+    Neighbours are the links of one of the two words to the word before or after the other. A threshold then
+    selects the scores above it and, beside them, those above 1 - hysteresis times the threshold. This
+    completes phrases.
 
     Args:
         links: Scores (B, N, M); 0 where there is no word.
-        hysteresis: Share of a threshold that a link beside another one may lack, less than 1.
+        hysteresis: Fraction by which a threshold is reduced beside another link, less than 1.
     """
     if not hysteresis:
         return links
@@ -78,7 +78,7 @@ def extract_links(
         scores: Scores of a batch.
         batch: The batch.
         threshold: Minimum score of a link.
-        hysteresis: Share of the threshold that a link beside another one may lack.
+        hysteresis: Fraction by which the threshold is reduced beside another link.
 
     Raises:
         ValueError: If a score is not finite.

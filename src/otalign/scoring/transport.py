@@ -1,7 +1,7 @@
 """Scores from optimal transport: plans scaled to [0, 1] over each pair, in which phrases are then completed.
 
-A plan says how much mass two words share, not how likely their link is. So the strongest link of a pair
-always scores 1, and the score of a null is 1 minus the score of the word's strongest link.
+A plan says how much mass two words share, not how likely their link is. The strongest link of a pair
+therefore always scores 1, and the score of a null is 1 minus the score of the word's strongest link.
 """
 
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from otalign.scoring.heads import ProjectionHead
 from otalign.scoring.scorer import LinkScores
 from otalign.settings import Settings
 
-# Solvers run many small operations in a loop, which only many cells make worth starting.
+# Solvers run many small operations in a loop, whose overhead pays off only with many cells.
 BUDGET = BatchBudget(cells=1 << 17, cell_bytes=1 << 7, step=24)
 REACH = 5  # words further apart count as this far apart: a phrase that moves as a whole keeps its structure
 

@@ -11,14 +11,14 @@ def check_encoder(encoder: Any, layer: Any, trained: Any) -> None:
     if not isinstance(layer, int):
         raise TypeError(f"layer must be a number, got {layer!r}")
     if not isinstance(trained, str | None):
-        raise TypeError(f"trained must be a text or None, got {trained!r}")
+        raise TypeError(f"trained must be a string or None, got {trained!r}")
 
 
 def check_fields(data: dict[str, Any], cls: type, others: set[str]) -> None:
-    """Check that the names in a dictionary are those of fields of a class, or among others."""
+    """Check that the names in a dictionary are fields of a class, or among other allowed names."""
     known = {field.name for field in fields(cls)}
     for name in sorted(data.keys() - known - others):
-        raise ValueError(f"settings must be of {', '.join(sorted(known))}, got {name!r}")
+        raise ValueError(f"settings must be among {', '.join(sorted(known))}, got {name!r}")
 
 
 def build_by_name(which: str, data: dict[str, Any] | None, types: dict[str, Any]) -> Any:

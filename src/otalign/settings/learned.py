@@ -22,12 +22,12 @@ def _check_hysteresis(name: str, value: Any) -> None:
 
 @dataclass(frozen=True)
 class Learned:
-    """Transport that a trained head has learned, with what is best for each of its two levels of links.
+    """Transport that a trained head has learned, with a threshold and a hysteresis for each level of links.
 
     Attributes:
         sure: Threshold of sure links.
         possible: Threshold of possible links.
-        sure_hysteresis: Share of the threshold that a sure link beside another one may lack.
+        sure_hysteresis: Fraction by which the threshold of a sure link beside another one is reduced.
         possible_hysteresis: The same for possible links.
     """
 
@@ -54,8 +54,8 @@ class LearnedSettings:
         problem: The best thresholds and hysteresis of both levels.
         links: Links to return: the sure ones, or all possible ones.
         threshold: Minimum probability of a link. The default is that of the level.
-        hysteresis: Share of the threshold that a link may lack if another one is beside it: one of the same
-            word to the word before or after, so that phrases get complete. The default is that of the level.
+        hysteresis: Fraction by which the threshold is reduced beside another link, that is, one of the same
+            word to the word before or after. This completes phrases. The default is that of the level.
         trained: Description of the training data.
     """
 
@@ -112,7 +112,7 @@ class LearnedSettings:
         return self.replace(**options)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as values that JSON can hold."""
+        """Return the settings as JSON-serializable values."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return values | {"problem": {"name": LEARNED, **asdict(self.problem)}}
 
@@ -134,11 +134,11 @@ class LearnedSettings:
         return Settings(encoder=self.encoder, layer=self.layer, pairing=self.pairing, centring=False)
 
     def get_options(self) -> dict[str, Any]:
-        """Return what users may change, by the names of the command line and the server."""
+        """Return the options that users may change, by their names in the command line and the server."""
         return {"problem": LEARNED, "threshold": self.threshold, "links": self.links}
 
     def signature_fields(self) -> dict[str, object]:
-        """Return the fields of a signature; all else that decides the links is in the weights."""
+        """Return the fields of a signature; everything else that determines the links is in the weights."""
         result: dict[str, object] = {field.name: getattr(self, field.name) for field in fields(self)}
         if not self.hysteresis:
             del result["hysteresis"]

@@ -157,7 +157,7 @@ class Settings:
         return self.replace(**changes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings as values that JSON can hold."""
+        """Return the settings as JSON-serializable values."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         problem = None if self.problem is None else {"name": self.problem_name, **asdict(self.problem)}
         (solver,) = (name for name, type_ in SOLVERS.items() if type_ is type(self.solver))
@@ -189,7 +189,7 @@ class Settings:
         return self
 
     def get_options(self) -> dict[str, Any]:
-        """Return what users most often change, by the names of the command line and the server."""
+        """Return the options that users often change, by their names in the command line and the server."""
         options = {"problem": self.problem_name, "threshold": self.threshold, "distortion": self.distortion}
         if isinstance(self.solver, Entropic) and self.problem is not None:
             options["epsilon"] = self.solver.eps

@@ -1,7 +1,7 @@
 """Outlines of texts, which the rules of tokenization read.
 
-An outline has the ASCII characters of a text as they are, and every other character replaced by one that
-stands for its kind. It is as long as the text, so that offsets are the same in both.
+An outline keeps the ASCII characters of a text, and replaces every other character by one that represents its
+kind. It is as long as the text, so that offsets are the same in both.
 """
 
 import unicodedata
@@ -34,7 +34,7 @@ CONSONANT_NAMES = ("THAI ", "LAO ", "KHMER ", "MYANMAR ")
 
 
 class _Outline(dict[int, str]):
-    """Map from code point to the character that stands for its kind, computed on first use."""
+    """Map from code point to the character that represents its kind, computed on first use."""
 
     def __missing__(self, code: int) -> str:
         kind = self[code] = _classify(chr(code))

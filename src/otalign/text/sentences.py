@@ -7,11 +7,11 @@ Rules:
 - A sentence ends after . ! ? … and the like in other scripts, with the quotation marks, brackets and notes,
   such as [3], that follow, if a space comes next and then not a lower-case letter. The full stops of
   scripts without spaces (。！？) need no space. In a text without capitals, a lower-case letter may come next
-  if the sign is a word of its own, as in corpora.
+  if the punctuation is a separate word, as in corpora.
 - A period of an abbreviation does not end a sentence: titles (Dr.), initials, U.S., p.m. and abbreviations
   before a number (Fig. 3). In doubt, the next word decides: “the U.S.” ends a sentence before “The” and not
   before “Army”.
-- A number alone is no sentence: “1. Open the box.” is a single one.
+- A number alone is not a sentence: “1. Open the box.” is a single one.
 - An empty line, and a line that begins a heading or an item of a list, always start a sentence. Any other
   line break counts as a space.
 """
@@ -105,7 +105,7 @@ STARTERS = re.compile(  # words with a capital only at the start of an English s
     "by|for|from|with|to|of|as|if|when|while|where|after|before|since|because|although|though|but|and|or|so|"
     "yet|however|then|now|no|not|yes|what|who|why|how|which|some|many|most|all|both|each|every|one|two|once"
 )
-MAX_LENGTH = 20  # letters of the last word that are read: more than any abbreviation has
+MAX_LENGTH = 20  # letters of the last word that are read: more than in any abbreviation
 
 
 def _find_spans(text: str) -> Iterator[Span]:

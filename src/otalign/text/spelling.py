@@ -1,6 +1,6 @@
 """Vectors of the spelling of words: words that share most of their letter sequences have similar vectors.
 
-An encoder splits a misspelled or rare word into arbitrary subwords. Its letters still tell which word it is.
+An encoder splits a misspelled or rare word into arbitrary subwords. Its letters still identify the word.
 """
 
 from array import array
@@ -10,9 +10,9 @@ from zlib import crc32
 
 import numpy as np
 
-SIZE = 64  # of a vector
-LENGTHS = (2, 3)  # of n-grams
-MOST = 127  # of a count
+SIZE = 64  # dimension of a vector
+LENGTHS = (2, 3)  # lengths of n-grams
+MOST = 127  # largest count
 
 
 def count_ngrams(words: Sequence[str]) -> np.ndarray:

@@ -8,15 +8,16 @@ Joined by spaces and tokenized again, they are the same words. The time is linea
 Words are roughly those of the Penn Treebank and Moses:
 - English clitics: do|n't, he|'s, can|not. Elided articles and pronouns before a vowel: l'|homme, qu'|il, but
   not in names (L'Oréal, O'Neill). Other apostrophes between letters join: o'clock, rock'n'roll.
-- Hyphens, slashes, periods, & and + join what they touch on both sides: second-hand, and/or, AT&T. A hyphen
-  at one side stays too (pre-, -ness, -3). Longer dashes are words, except in ranges of numbers: 1990–95.
-- Numbers, times and dates are whole; signs before and after them are words, letters are not: $|1,234.56,
+- Hyphens, slashes, periods, & and + join the words that they touch on both sides: second-hand, and/or, AT&T.
+  A hyphen on one side is kept too (pre-, -ness, -3). Longer dashes are words, except in ranges of numbers:
+  1990–95.
+- Numbers, times and dates are whole; symbols before and after them are words, letters are not: $|1,234.56,
   50|%, 5th, but US$|5.
 - URLs, e-mail addresses, @names and #tags are whole, without the punctuation that follows.
 - A period stays with letters (U.S.), and before the end of the text with initials and common English
   abbreviations (Mr.); else it is a word.
 - Repeated punctuation is one word (..., --, '', **), and so is a run of ! and ?. Brackets, quotation marks
-  and commas are words of their own.
+  and commas are separate words.
 - An emoji with its modifiers is a word, and combining marks stay with their letter.
 - Scripts without spaces: a Han character or kana is a word, and in Thai, Lao, Khmer and Burmese a letter with
   its marks. That is finer than words, which only a dictionary could find; links can join the parts.

@@ -18,7 +18,7 @@ MAX_WORKERS = 12
 
 
 class OneProcess:
-    """The part of `accelerate.Accelerator` that a training uses, for training in a single process."""
+    """The part of the interface of `accelerate.Accelerator` that training uses, for a single process."""
 
     num_processes, process_index, is_main_process = 1, 0, True
 
@@ -26,7 +26,7 @@ class OneProcess:
         self.device = torch.device(device)
 
     def prepare(self, *parts: Any) -> tuple[Any, ...]:
-        """Return model and optimizer as they are."""
+        """Return model and optimizer unchanged."""
         return parts
 
     def no_sync(self, module: torch.nn.Module) -> AbstractContextManager[None]:
@@ -53,7 +53,7 @@ def make_accelerator(device: str | None) -> Any:
 
 
 def choose_workers(accelerator: Any) -> int:
-    """Return as many workers as keep a GPU busy; a CPU is busy with the model itself."""
+    """Return a number of workers that keeps a GPU busy; a CPU is busy with the model itself."""
     if accelerator.device.type != "cuda":
         return 0
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -2,7 +2,7 @@
 
 Gold corpora hardly ever exchange words, misspell them or pair unrelated sentences, so a model trained on them
 alone learns that position decides. Each edit here changes the words and the targets (gold links and teacher
-probabilities alike) in one go, so that the copy is as well annotated as the pair that it was made from.
+probabilities alike) together, so that the copy is annotated as well as the original pair.
 """
 
 import random
@@ -39,12 +39,13 @@ class Augmentation:
     A share of 0.1 adds one edited copy for every ten pairs; the pairs themselves are always read unchanged.
 
     Attributes:
-        exchange: Spans of one sentence change places: list items, two phrases, or the beginning and the rest.
-        swap: Two words of one sentence change places, half of the time words of the same kind (`siblings`).
+        exchange: Spans of one sentence are exchanged: list items, two phrases, or the beginning and the rest.
+        swap: Two words of one sentence are swapped, half of the time words of the same kind (`siblings`).
         typos: One word, about a third, or all longer words of one sentence are misspelled.
         unrelated: A sentence is paired with one of another pair; nothing corresponds.
         join: Two to five pairs become one, half of the time in another order on the target side.
-        repeat: A clause is repeated with some words replaced on both sides, straight or crosswise.
+        repeat: A clause is repeated with some words replaced on both sides, in the same or the opposite
+            order.
         delete: A span of one sentence is removed; its counterparts lose their links.
         insert: A span of another sentence is inserted; it has no links.
         single: One word with its counterpart, or with a word of another pair, which has no link.
@@ -121,7 +122,7 @@ def augment(
 
     Args:
         example: A pair with words on both sides.
-        kind: The edit, one of `COPIES`; None leaves the pair as it is.
+        kind: The edit, one of `COPIES`; None leaves the pair unchanged.
         random: Source of random numbers.
         draw: Function that returns another training pair.
         augmentation: The synonyms, and the share of examples whose case is changed too.

@@ -110,7 +110,7 @@ def _count_ngrams(
 class PairSet(ShuffledSet):
     """Gold pairs without augmentation, split into subwords once.
 
-    With both directions each of the P pairs is there twice; pair k + P is pair k with its sides exchanged.
+    With both directions, each of the P pairs occurs twice; pair k + P is pair k with its sides exchanged.
     """
 
     def __init__(
@@ -155,7 +155,7 @@ class PairSet(ShuffledSet):
         return pool_by_size(order, self.sizes[order], size, random)
 
     def by_length(self, subwords: int) -> Iterator[TrainingBatch]:
-        """Yield all pairs, the longest first, in batches of about so many subwords."""
+        """Yield all pairs, the longest first, in batches of about this many subwords."""
         order = self._select_alignable(np.arange(len(self)))
         order = order[np.argsort(-self.sizes[order], kind="stable")]
         while len(order):

@@ -12,7 +12,7 @@ from otalign.gold import Gold
 
 
 class RunKey(NamedTuple):
-    """Digests of all that decides a training; one that differs in any of them is another training."""
+    """Digests of everything that determines a training run; a run with other digests is another one."""
 
     train: str
     dev: str
@@ -27,7 +27,7 @@ class RunKey(NamedTuple):
         Args:
             train: All training pairs.
             dev: Dev sets by name.
-            settings: Everything else that decides the weights; its `repr` is used.
+            settings: Everything else that determines the weights; its `repr` is used.
         """
         dev_digests = [(name, _digest_golds(golds)) for name, golds in dev.items()]
         return cls(_digest_golds(train), _digest(repr(dev_digests)), _digest(repr(settings)))
@@ -111,12 +111,12 @@ class Checkpoint:
         if "key" not in state:
             raise ValueError(
                 f"{self.file} was written by another version of otalign, which this one cannot continue; "
-                "give a new folder, or remove the file to train from the start"
+                "choose a new folder, or remove the file to train from the start"
             )
         saved = RunKey(**state.pop("key"))
         if saved != key:
             raise ValueError(
                 f"{self.file} is the checkpoint of a training with {key.describe_difference(saved)}; "
-                "give the same as then to continue it, or a new folder"
+                "use the same inputs to continue it, or choose a new folder"
             )
         return state

@@ -10,7 +10,7 @@ from otalign.gold import Gold
 from otalign.training.model import Learner
 from otalign.tuning.sweep import Curve, MarkedBatch, Marks, compute_curves, mark_golds
 
-SUBWORDS = 8192  # of a batch, about
+SUBWORDS = 8192  # approximate number in a batch
 
 
 class DevPairs(Protocol):
@@ -22,7 +22,7 @@ class DevPairs(Protocol):
         ...
 
     def by_length(self, subwords: int) -> Iterable[Any]:
-        """Yield all pairs that can be aligned in batches of about so many subwords.
+        """Yield all pairs that can be aligned in batches of about this many subwords.
 
         Each batch has the numbers of its `pairs`.
         """

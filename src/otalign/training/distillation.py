@@ -55,7 +55,7 @@ class Distillation:
         return texts
 
     def compute_digest(self, texts: PairTexts, golds: int) -> str:
-        """Compute a digest of the teachers and of the unlabelled pairs, which follow so many gold pairs.
+        """Compute a digest of the teachers and of the unlabelled pairs, which follow the gold pairs.
 
         Args:
             texts: The words of all pairs, gold pairs first.

@@ -26,9 +26,9 @@ SEPARATORS = frozenset(("and", "or", ",", ";", "&", "but"))
 CLOSING = frozenset((".", "!", "?", "...", "…"))
 CONNECTIVES = ("and", "and", "but", ",", ";", "while", ".")
 ITEM_WORDS, SPAN_WORDS = 4, 4  # longest list item, and longest span that is exchanged or inserted
-JOINED_WORDS = 120  # in one sentence of joined pairs
+JOINED_WORDS = 120  # maximum length of a sentence of joined pairs
 CLAUSE_WORDS = 25
-TRIES = 3  # at another pair that suits an edit
+TRIES = 3  # attempts to draw another pair that suits an edit
 CONTENT_LETTERS = 4  # words this long are taken for content words
 LINKED, APART = 0.5, 0.3  # a probability above which words are linked, and below which they are not
 CERTAIN = 0.8
@@ -90,7 +90,7 @@ def _permute_items(count: int, separators: list[range], random: Random) -> list[
 
 
 def _draw_widths(random: Random) -> tuple[int, int]:
-    """Choose two items around one separator, mostly of like length."""
+    """Choose two items around one separator, mostly of similar length."""
     width = random.randint(1, ITEM_WORDS)
     return width, width if random.random() < 0.7 else random.randint(1, ITEM_WORDS)
 
@@ -115,8 +115,8 @@ def _rotate(count: int, separators: list[range], random: Random) -> list[int]:
 def swap_words(siblings: WordGroups | None, example: Example, random: Random, draw: Draw) -> Example | None:
     """Swap two linked words of the target sentence, half of the time two words of the same kind.
 
-    For that, one of them is replaced on both sides by a sibling of the other. Then a word of the same kind is
-    where the counterpart of a word would be, and the counterpart is elsewhere.
+    For that, one of them is replaced on both sides by a sibling of the other. A word then faces a word of the
+    same kind, while its counterpart is elsewhere.
     """
     cells = _find_linked_words(example)
     if len(cells) < 2:
@@ -179,7 +179,7 @@ def _find_content_words(words: Words) -> set[str]:
 
 
 def join_pairs(example: Example, random: Random, draw: Draw) -> Example | None:
-    """Join two to five pairs, straight or with their targets in another order."""
+    """Join two to five pairs, with their targets in the same or another order."""
     joined, wanted = [example], random.choice((2, 2, 2, 3, 4, 5))
     for _ in range(wanted - 1):
         other = draw()
@@ -189,7 +189,7 @@ def join_pairs(example: Example, random: Random, draw: Draw) -> Example | None:
         fits = all(
             sum(shape) <= JOINED_WORDS for shape in zip(*(one.shape for one in (*joined, other)), strict=True)
         )
-        if fits and not alike:  # pairs that say the same would be linked with each other
+        if fits and not alike:  # pairs with the same meaning would be linked with each other
             joined.append(other)
     if len(joined) == 1:
         return None
@@ -202,7 +202,7 @@ def join_pairs(example: Example, random: Random, draw: Draw) -> Example | None:
 def repeat_clause(example: Example, random: Random, draw: Draw) -> Example | None:
     """Join a pair with a copy of it in which one to three linked words are replaced on both sides.
 
-    Then most words are twice in both sentences, and only their context tells which belong together.
+    Most words then occur twice in both sentences, and only their context shows which belong together.
     """
     if max(example.shape) > CLAUSE_WORDS:
         return None

@@ -1,4 +1,4 @@
-"""Scores of a training: what each epoch reaches on each dev set."""
+"""Scores during training: what each epoch reaches on each dev set."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -86,7 +86,7 @@ class Epoch:
         return compute_mean_f1(self.dev)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the epoch as values that JSON can hold."""
+        """Return the epoch as JSON-serializable values."""
         return {
             "epoch": self.number,
             "loss": self.loss,
@@ -107,5 +107,5 @@ class Epoch:
 
 
 def scores_to_dict(dev: DevScores) -> dict[str, dict[Level, dict[str, float]]]:
-    """Return dev scores as values that JSON can hold."""
+    """Return dev scores as JSON-serializable values."""
     return {name: {level: score._asdict() for level, score in of.items()} for name, of in dev.items()}

@@ -48,7 +48,7 @@ def train(
     Args:
         encoder: Folder or name of a pretrained encoder; or, to train it further, the folder of an aligner
             that was trained on the same problem, or the name of an installed model such as `small`.
-        sources: Gold pairs to learn from and to choose by, by the name of their corpus.
+        sources: Gold pairs for training and for selection, by the name of their corpus.
         problem: `Learned()` to learn the transport itself, or one of the paper's transport problems.
         recipe: Hyperparameters; the default suits the problem and the encoder.
         level: Level of the links to learn. By default learned transport learns both levels, and the paper's
@@ -95,7 +95,7 @@ def refit(
 ) -> TrainingResult:
     """Train an aligner again from the encoder, on the dev sets too.
 
-    Nothing is chosen any more: recipe, epochs, thresholds and calibration are those of the first training.
+    Nothing is chosen again: recipe, epochs, thresholds and calibration are those of the first training.
 
     Args:
         encoder: Encoder of the first training.

@@ -113,7 +113,7 @@ class Objective(Protocol):
 class TransportObjective:
     """The paper's objective: a projection of word vectors is learned through a transport problem.
 
-    The loss is the binary cross-entropy of the scaled plan, at one level. Afterwards one threshold is chosen.
+    The loss is the binary cross-entropy of the scaled plan, at one level. One threshold is chosen afterwards.
     """
 
     problem: Problem
@@ -228,7 +228,7 @@ class LearnedObjective:
     def build_head(self, arrays: Mapping[str, Any], pairing: Pairing) -> TransportHead:
         """Build the head; it is symmetric if the encoder reads a pair in one order.
 
-        Then a cell is seen alike from the rows and from the columns around it.
+        Rows and columns around a cell are then treated alike.
         """
         if pairing != "canonical":
             return TransportHead(**arrays)

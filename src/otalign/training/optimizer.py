@@ -11,7 +11,7 @@ WEIGHT_DECAY = 0.01
 
 
 def make_optimizer(model: Learner, recipe: Recipe, *, fused: bool) -> Optimizer:
-    """Make the optimizer of a recipe, with a learning rate of its own for what is not pretrained."""
+    """Make the optimizer of a recipe, with a separate learning rate for weights that are not pretrained."""
     trainable = [weight for weight in model.parameters() if weight.requires_grad]
     in_encoder = {id(weight) for weight in model.encoder.parameters()}
     pretrained = [weight for weight in trainable if id(weight) in in_encoder]

@@ -1,4 +1,4 @@
-"""Options of a training that do not decide what is learned: hardware, checkpoints, progress."""
+"""Options of training that do not affect what is learned: hardware, checkpoints, progress."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from otalign.training.epochs import Epoch
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions:
-    """Options of a training that do not decide what is learned.
+    """Options of training that do not affect what is learned.
 
     Attributes:
         device: Device of torch, such as `cuda`; by default a GPU if there is one.

@@ -44,7 +44,7 @@ class TrainSet(Protocol):
 
         Args:
             size: Number of examples in a batch.
-            seed: Seed of the run, and number of the epoch, which decide all that is drawn.
+            seed: Seed of the run, and number of the epoch, which determine all random numbers.
             random: Random numbers of this epoch, for the order.
             split: Share of this process in each batch.
 

@@ -1,4 +1,4 @@
-"""Recipes: all that decides the weights of an aligner but the data and the encoder, in one value."""
+"""Recipes: everything but data and encoder that determines the weights of an aligner, in one value."""
 
 import math
 from dataclasses import dataclass, fields, replace
@@ -9,7 +9,7 @@ from otalign.training.augmentation import NO_AUGMENTATION, Augmentation
 OptimizerName = Literal["adamw", "adafactor"]
 HeadPart = Literal["competition", "prices", "neighbours", "spelling", "support"]
 EPOCHS, STEPS = 6, 600
-MAX_EPOCHS = 30  # of a small corpus, which is read more often
+MAX_EPOCHS = 30  # limit for a small corpus, which is read more often
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,12 +20,13 @@ class Recipe:
         learning_rate: Highest learning rate of the encoder.
         head_lr_multiplier: Factor of the learning rate for weights that are not pretrained.
         optimizer: Optimizer, `adamw` or `adafactor`.
-        batch_size: Pairs of a step.
-        epochs: Epochs at most. The default is 6, and more for a small corpus, until `steps` are reached.
-        steps: Steps at least; a small corpus is read up to 30 times to reach them. The default is 600, or 0
-            if `epochs` is given.
+        batch_size: Pairs per step.
+        epochs: Maximum number of epochs. The default is 6, and more for a small corpus, until `steps` are
+            reached.
+        steps: Minimum number of steps; a small corpus is read up to 30 times to reach them. The default is
+            600, or 0 if `epochs` is given.
         patience: Epochs without a better dev F1 after which training stops; None to never stop early.
-        delta: Difference by which a dev F1 must be higher to be better.
+        delta: Minimum improvement of dev F1.
         decay: Whether the learning rate rises over a tenth of the steps and then falls to 0.
         ema_share: Share of the steps over which the moving average of the weights extends; 0 keeps the
             weights themselves.
@@ -106,7 +107,7 @@ class Recipe:
         return replace(self, **({"steps": 0} | changes if "epochs" in changes else changes))
 
     def count_epochs(self, steps: int) -> int:
-        """Return the number of epochs at most, given the steps of each.
+        """Return the maximum number of epochs, given the steps of each.
 
         Args:
             steps: Number of steps of an epoch.
@@ -114,7 +115,7 @@ class Recipe:
         return max(self.epochs, min(MAX_EPOCHS, math.ceil(self.steps / steps)))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the recipe as values that JSON can hold."""
+        """Return the recipe as JSON-serializable values."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return values | {"ablate": list(self.ablate), "augmentation": self.augmentation.to_dict()}
 

@@ -1,7 +1,7 @@
 """A training run: epoch after epoch, each scored on the dev sets, until the best is found.
 
-The random numbers of an epoch depend on the seed and its number alone, so that a run that was interrupted and
-continued ends like one that was not.
+The random numbers of an epoch depend only on the seed and its number, so that an interrupted and continued
+run ends like an uninterrupted one.
 """
 
 import math
@@ -38,7 +38,7 @@ class TrainingRun:
         dev: Dev sets by name. Without any, the model of the last epoch is kept.
         recipe: Recipe of the training.
         options: Hardware, checkpoint and progress.
-        key: Digests of all that decides the run; a checkpoint with another key is refused.
+        key: Digests of everything that determines the run; a checkpoint with another key is refused.
         accelerator: `accelerate.Accelerator` or `OneProcess`; by default that of the options.
     """
 
@@ -56,7 +56,7 @@ class TrainingRun:
         self.model, self.pairs, self.dev, self.recipe = model, pairs, dev, recipe
         self.options, self.key = options, key
         self.accelerator = accelerator or make_accelerator(options.device)
-        self.steps = math.ceil(len(pairs) / recipe.batch_size)  # of an epoch
+        self.steps = math.ceil(len(pairs) / recipe.batch_size)  # steps per epoch
         self.max_epochs = recipe.count_epochs(self.steps)
         self.total_steps = self.max_epochs * self.steps
         self.ema = None

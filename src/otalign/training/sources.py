@@ -1,4 +1,4 @@
-"""Gold pairs to learn from and to choose by, and checks that are made before training starts."""
+"""Gold pairs for training and for selection, and checks that run before training starts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ class CorpusSplits:
 
     Attributes:
         train: Gold pairs to learn from.
-        dev: Gold pairs by which epochs and thresholds are chosen.
+        dev: Gold pairs on which epochs and thresholds are chosen.
         extra: More pairs to learn from, annotated like the dev set, whose links are known at both levels.
 
     Example:
@@ -120,8 +120,8 @@ def find_known_levels(sources: Sources) -> np.ndarray:
     """Find at which levels the links of each train set are known, (corpora, levels).
 
     A corpus that has possible links in its dev set but none in its train set was annotated there without the
-    distinction: all its links are possible, and which are sure is unknown. If that is so for all corpora,
-    their links are taken as sure as well.
+    distinction: all its links are possible, and which are sure is unknown. If that applies to all corpora,
+    their links are also taken as sure.
     """
     vague = {
         name: any(gold.possible for gold in source.dev) and not any(gold.possible for gold in source.train)
@@ -133,7 +133,7 @@ def find_known_levels(sources: Sources) -> np.ndarray:
 
 
 def check_sources(sources: Sources) -> None:
-    """Raise ValueError if a corpus has no pairs or no links to learn from or to choose by."""
+    """Raise ValueError if a corpus has no pairs or no links for training or for selection."""
     if not sources:
         raise ValueError("sources must hold at least one corpus, got none")
     for name, source in sources.items():
@@ -163,12 +163,12 @@ def check_encoder(encoder: Transformers, golds: Sequence[Gold], recipe: Recipe) 
     highest = int(subwords.max(initial=0))
     if highest >= known:
         raise ValueError(
-            f"the tokenizer of {encoder.name} gives the subword {highest}, but its encoder knows {known:,}; "
-            "are the two of one model?"
+            f"the tokenizer of {encoder.name} has the subword id {highest}, but its encoder has {known:,} "
+            "embeddings; do they belong to the same model?"
         )
     unknown = float((subwords == encoder.subworder.unknown).mean()) if len(subwords) else 0.0
     if unknown > MAX_UNKNOWN:
         raise ValueError(
             f"the tokenizer of {encoder.name} does not know {unknown:.0%} of the subwords; "
-            "is it made for this language?"
+            "was it made for this language?"
         )

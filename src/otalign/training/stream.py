@@ -26,7 +26,7 @@ from otalign.training.examples import Example
 from otalign.training.reading import WHOLE, Split
 from otalign.training.store import PairStore
 
-AS_IS = -1  # stands for the number of a kind where a pair is not edited
+AS_IS = -1  # in place of the number of a kind, where a pair is not edited
 
 
 class Task(NamedTuple):

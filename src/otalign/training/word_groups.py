@@ -1,4 +1,4 @@
-"""Groups of words, such as synonyms, that augmentation puts in the place of each other."""
+"""Groups of words, such as synonyms, that augmentation substitutes for each other."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -45,12 +45,12 @@ class WordGroups:
         return groups
 
     def find(self, word: str) -> tuple[Words, ...]:
-        """Return the others of a word's groups, with a capital letter where the word has one."""
+        """Return the other words of a word's groups, with a capital letter where the word has one."""
         found = self._others.get(word.lower(), ())
         if word[:1].isupper():
             return tuple((first[:1].upper() + first[1:], *rest) for first, *rest in found)
         return found
 
     def __repr__(self) -> str:
-        """Describe the groups by their digest, which decides whether a training is the same."""
+        """Describe the groups by their digest, which is part of the identity of a training run."""
         return f"WordGroups({len(self._others)} words, {self.digest[:12]})"

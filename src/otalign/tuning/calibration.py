@@ -1,7 +1,7 @@
 """Calibration of a trained aligner on dev sets, and the choice of its thresholds.
 
 Calibration is a logistic regression on the logit x and asinh x of each level: a scale, a bend, which treats
-confident and doubtful logits differently, and a shift. It is fitted first for links, then, with their
+confident and uncertain logits differently, and a shift. It is fitted first for links, then, with their
 calibrated probabilities, for nulls. All dev sets have the same weight, whatever their size.
 """
 
@@ -21,18 +21,18 @@ from otalign.scoring.learned import BUDGET, compute_link_probabilities, compute_
 from otalign.settings import LEARNED, Learned
 from otalign.tuning.sweep import DIGITS, THRESHOLDS, Curve, MarkedBatch, compute_curves, mark_batch
 
-STEPS = 50  # of Newton's method, at most; ten are usually enough
+STEPS = 50  # maximum number of Newton steps; ten are usually enough
 CLOSE = 1e-7  # tolerance of a step
 RANK = 1e-9  # tolerance of a rank
 IDENTITY = np.array([1.0, 0.0, 0.0])
-# With more, pairs of the behaviour suite get a link too many, such as between an article and a plural.
+# With more, pairs of the behaviour suite get wrong links, such as between an article and a plural.
 HYSTERESIS_VALUES = (0.0, 0.05, 0.1, 0.15, 0.2)
 
 
 class LabelledLogits(NamedTuple):
     """Logits of a batch of pairs, with their gold."""
 
-    indices: list[int]  # of the pairs in their set
+    indices: list[int]  # indices of the pairs in their set
     golds: list[Gold]
     batch: PairBatch  # without the vectors
     logits: np.ndarray  # (levels, B, N, M)
@@ -133,7 +133,7 @@ def calibrate(
         for hysteresis in HYSTERESIS_VALUES
     }
     best = {one: found for one in LEVELS if (found := _choose_threshold(tried, one))}
-    # Where all links are sure, the possible ones are the same; a level that is not learned is like the other.
+    # Where all links are sure, the possible ones are the same; a level that is not learned copies the other.
     default = next(iter(best.values()), (0.5, 0.0))
     (sure, sure_hysteresis), (possible, possible_hysteresis) = (best.get(one, default) for one in LEVELS)
     problem = Learned(sure, possible, sure_hysteresis, possible_hysteresis)

@@ -61,7 +61,7 @@ class SearchGrid:
         """Yield every cost, fertility and distortion, each with a few of the parameters.
 
         Args:
-            base: Settings that give what the grid leaves open.
+            base: Settings for everything that the grid leaves open.
         """
         last = len(self.parameters) - 1
         places = sorted({round(k * last / (FEW - 1)) for k in range(FEW)}) if self.parameters else []
@@ -83,7 +83,7 @@ class SearchGrid:
 
 
 def _vary_problem(settings: Settings, values: tuple[float, ...]) -> Iterator[Settings]:
-    """Yield the settings with each value of their problem's parameter, or as they are if it has none."""
+    """Yield the settings with each value of their problem's parameter, or unchanged if it has none."""
     spec = find_spec(settings.problem)
     if not values or spec.parameter is None:
         yield settings

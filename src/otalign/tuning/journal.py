@@ -57,13 +57,13 @@ class Journal:
         file.parent.mkdir(parents=True, exist_ok=True)
         text = file.read_text(encoding="utf-8") if file.is_file() else ""
         complete, _, rest = text.rpartition("\n")
-        if rest:  # the next line must start on a line of its own
+        if rest:  # the next entry must start on a new line
             write_atomic(file, complete and complete + "\n")
         for line in complete.splitlines():
             self._scores |= json.loads(line)
 
     def compute_key(self, golds: Sequence[Gold], thresholds: Iterable[float]) -> str:
-        """Compute a digest of all that the scores of a search depend on but the settings.
+        """Compute a digest of everything but the settings that the scores of a search depend on.
 
         Args:
             golds: Pairs with their gold links.
@@ -91,7 +91,7 @@ class Journal:
         return {level: ThresholdScore(**known[level]) for level in levels}
 
     def record(self, key: str, settings: Settings, scores: Scores) -> None:
-        """Keep the scores of settings.
+        """Record the scores of settings.
 
         Args:
             key: Digest of the search.

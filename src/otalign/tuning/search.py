@@ -109,8 +109,7 @@ def tune(
         golds: Pairs with their gold links.
         embeddings: Embeddings of the words of source, target, source, … by layer and pairing, not centred;
             an `EmbeddingStore`, or a dictionary.
-        base: Settings that say which problem and solver to use, whether embeddings are centred, and all that
-            the grid leaves open.
+        base: Settings for the problem, the solver, centring, and everything else that the grid leaves open.
         grid: Values to try.
         levels: Levels of the gold.
         journal: Journal from which an interrupted search continues.
@@ -218,7 +217,7 @@ def _check_inputs(
     if not embeddings:
         raise ValueError("embeddings must hold at least one choice of layer and pairing, got none")
     if not levels:
-        raise ValueError(f"levels must be of {', '.join(get_args(Level))}, got none")
+        raise ValueError(f"levels must be among {', '.join(get_args(Level))}, got none")
     for level in levels:
         if not any(gold.pairs(level) for gold in golds):
             raise ValueError(

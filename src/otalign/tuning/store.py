@@ -1,7 +1,7 @@
 """The embeddings of a corpus at several layers and pairings, computed on first use and kept in a folder.
 
-One run of the encoder gives all layers of a pairing. The name of a file contains a digest of all that it
-depends on (the encoder's files, the words), so that a folder may serve many corpora and encoders.
+One run of the encoder gives all layers of a pairing. The name of a file contains a digest of everything it
+depends on (the encoder's files, the words), so that a folder can hold many corpora and encoders.
 """
 
 import json
@@ -94,7 +94,7 @@ class EmbeddingStore(Mapping[EncoderChoice, Embeddings]):
         return len(self.choices)
 
     def delete(self, choices: Iterable[EncoderChoice]) -> None:
-        """Remove the files of these choices; they are computed again if they are needed.
+        """Remove the files of these choices; they are computed again if needed.
 
         Args:
             choices: Layers and pairings.

@@ -23,7 +23,7 @@ from otalign.scoring.transport import BUDGET, TransportInputs, compute_inputs, s
 from otalign.settings import Settings
 
 THRESHOLDS = tuple(k / 100 for k in range(101))
-DIGITS = 10  # of an F1 that is compared: the rest is rounding, which varies with the order of the pairs
+DIGITS = 10  # digits of an F1 in comparisons: the rest is rounding, which varies with the order of the pairs
 
 Index = tuple[np.ndarray, ...]  # positions in an array of ranks, the pair's number first
 

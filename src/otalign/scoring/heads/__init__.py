@@ -1,6 +1,6 @@
 """Trained layers on top of an encoder.
 
-A head is a value of arrays, of NumPy or torch, so that training and inference run the same code.
+A head is a value that holds NumPy or torch arrays, so that training and inference run the same code.
 `ProjectionHead` is the paper's; `TransportHead` is ours, and learns the transport too.
 """
 

@@ -1,7 +1,7 @@
 """The cells of word pairs that a head scores: all of a batch, or some tiles of a long pair.
 
-A head compares a word with its competitors, along a row or column, and a cell with the cells around it. How
-this is done for arrays (…, B, N, M) of cells is told here, so that the head's formulas are written once.
+A head compares a word with its competitors, along a row or column, and a cell with the cells around it. This
+module implements that for arrays (…, B, N, M) of cells, so that the head's formulas are written once.
 """
 
 from collections.abc import Callable, Sequence

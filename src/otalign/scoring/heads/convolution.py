@@ -53,8 +53,8 @@ def convolve_3x3(xp: Any, A: Array, kernel: Array) -> Array:
     row = xp.zeros((1, B, M, C), dtype=A.dtype, device=device(A))
     column = xp.zeros((N + 2, B, 1, C), dtype=A.dtype, device=device(A))
     A = xp.concat([column, xp.concat([row, A, row], axis=0), column], axis=2)
-    # Three columns are concatenated, and three products of rows added up. To concatenate all nine cells would
-    # copy three times as much, which takes longer than the product.
+    # Three columns are concatenated, and three products of rows are summed. Concatenating all nine cells
+    # would copy three times as much, which takes longer than the product.
     three = xp.concat([A[:, :, j : j + M, :] for j in range(3)], axis=-1)
     kernels = xp.reshape(kernel, (3, 3 * C, -1))
     above, at, below = (multiply(xp, three[i : i + N, ...], kernels[i, ...]) for i in range(3))

@@ -21,10 +21,10 @@ from otalign.scoring.heads.convolution import apply_layer
 from otalign.scoring.heads.head import Head, draw_weights, multiply
 from otalign.scoring.heads.tiles import TileCells, select_tiles
 
-CHANNELS = 16  # of the convolutions
-FEATURES = len(LEVELS) + 3  # of a cell that the first convolution reads
+CHANNELS = 16  # output channels of the convolutions
+FEATURES = len(LEVELS) + 3  # features of a cell in the first convolution
 SPELLING_FEATURES = 3
-PROBABILITY_FEATURES = len(LEVELS) + 2  # of a cell that the last convolution reads
+PROBABILITY_FEATURES = len(LEVELS) + 2  # features of a cell in the last convolution
 SAME = 0.999  # similarity of spelling above which words are the same; less than 1, because of rounding
 PADDING = -1e4  # similarity of a cell without words
 
@@ -34,10 +34,10 @@ class TransportHead(Head):
     """A learned transport, for sure links and for possible links.
 
     Word vectors become tanh(x A + b). S_ij is the cosine of two of them times a learned sharpness, plus the
-    output of a small convolution over the cells around it, which also knows how alike two words are spelled,
-    whether they are the same word, and whether one of them stands elsewhere in the other sentence. The score
-    of word i having no link is learned, r_i = x_i · p + q. One scaling step, as of unbalanced transport with
-    a bin for unmatched mass,
+    output of a small convolution over the cells around it, which also sees how similar the spelling of two
+    words is, whether they are the same word, and whether one of them occurs elsewhere in the other sentence.
+    The score of word i having no link is learned, r_i = x_i · p + q. One scaling step, as in unbalanced
+    transport with a dustbin for unmatched mass,
 
         f_i = −log(exp r_i + Σ_j exp S_ij),    g_j = −log(exp r_j + Σ_i exp S_ij),
 
@@ -46,7 +46,7 @@ class TransportHead(Head):
         L_ij = α S_ij + β (2 S_ij + f_i + g_j) + γ
 
     plus the output of one more convolution, over the probabilities σ(L) of the cells around it: in a phrase,
-    links support each other. Both levels share A and b; each has all other weights of its own. Logits are
+    links support each other. Both levels share A and b; all other weights are separate. Logits are
     calibrated on the dev sets after training; until then the calibration is the identity.
     """
 
@@ -188,8 +188,8 @@ class TransportHead(Head):
         """Compare the spelling of all words, (B, N, M) each.
 
         Returns:
-            How alike two words are spelled, whether they are the same, and for how many of the two (none,
-            one or both, as 0 to 1) the same word stands elsewhere in the other sentence.
+            How similar the spelling of two words is, whether they are the same, and for how many of the two
+            (none, one or both, as 0 to 1) the same word occurs elsewhere in the other sentence.
         """
         X, Y = (x[..., len(self.offset) :] for x in (batch.X, batch.Y))
         alike = cells.multiply(X, Y)

@@ -1,6 +1,6 @@
 """Tiles of a long pair: the cells of two texts where links may be.
 
-The links of texts of thousands of words are in few places. A first pass over all cells, strip by strip, finds
+In texts of thousands of words, links are in few places. A first pass over all cells, strip by strip, finds
 for each tile of them how much its words attend to each other, by similarity alone. Only the best tiles of
 each row and each column of tiles are scored, and words compete with those in their tiles only, as in a short
 pair: with thousands of competitors, most links would be lost.
@@ -17,15 +17,15 @@ from otalign.scoring.heads.cells import SOURCE, TARGET, Layers
 from otalign.scoring.heads.convolution import map_blocks
 
 SIDE = 32  # words of a tile on each side
-# Tiles that are kept of each row and column (benchmarks/long_texts.py --kept). More tiles have more of the
-# links that are found among all cells, but words have more competitors: of 2, 3, 4 and 6 on dev sets, without
-# sentence ends, 3 is the least that has 99% of the former.
+# Number of tiles kept in each row and column (benchmarks/long_texts.py --kept). More tiles contain more of
+# the links that scoring all cells finds, but give words more competitors: of 2, 3, 4 and 6, on dev sets
+# without sentence ends, 3 is the smallest number with 99% of these links.
 KEPT = 3
 HALO = 3  # cells around a tile that its logits depend on: 2 for one convolution, 1 for the other
 INNER = slice(HALO, HALO + SIDE)
 STRIP = 8 * SIDE  # source words whose cells the first pass computes at a time
 AT_ONCE = 11  # tiles that are convolved at a time: about as many cells as a batch has
-LEAST = 1e-30  # smallest sum that is divided by
+LEAST = 1e-30  # smallest divisor
 
 
 class TileCells:
