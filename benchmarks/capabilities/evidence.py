@@ -27,7 +27,7 @@ Pair = Callable[[str, str], bool]
 
 
 def is_plural(a: str, b: str) -> bool:
-    return len(a) > 3 and a.isalpha() and b in (a + "sure", a + "es")
+    return len(a) > 3 and a.isalpha() and b in (a + "s", a + "es")
 
 
 def is_tense(a: str, b: str) -> bool:
