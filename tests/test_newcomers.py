@@ -53,6 +53,20 @@ def test_what_is_no_sentence_is_named(aligner):
         aligner.align(None, "x")
 
 
+@pytest.mark.parametrize("pairs", [[None], "ab", [("a", "b", "c")], ["ab"]])
+def test_what_is_no_pair_is_named(aligner, pairs):
+    with pytest.raises(TypeError, match="a pair must be a source and a target, got "):
+        list(aligner.align_many(pairs))
+
+
+def test_a_difference_is_a_public_class(aligner):
+    from otalign.diff import Difference, difference
+
+    found = difference("It rained.", "It snowed.", aligner)
+    assert isinstance(found, Difference)
+    assert Difference.from_dict(found.to_dict()).counts == found.counts
+
+
 def test_fast_align_learns_from_texts_as_from_words():
     texts = [("a house", "ein Haus"), ("a book", "ein Buch")]
     words = [(source.split(), target.split()) for source, target in texts]
