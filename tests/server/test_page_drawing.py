@@ -1,5 +1,6 @@
 """What the page draws, at any width and in two views side by side, and what axe-core says of it."""
 
+import re
 from urllib.parse import parse_qs, urlsplit
 
 from otalign.server.app import make_app
@@ -114,8 +115,11 @@ def test_two_settings_are_shown_side_by_side_and_in_the_address(opened, browser)
         settled(other)
         assert other.evaluate(views) == ["learned", "pot"]
         assert value(other, "b.fraction") == 0.05
+    problems = re.findall(r'"problem":"(\w+)"', read(opened, "#curl"))
+    assert problems == re.findall(r'"problem": "(\w+)"', read(opened, "#python")) == ["learned", "pot"]
     opened.click("#compare")
     assert opened.evaluate("document.querySelectorAll('.view').length") == 1
+    assert read(opened, "#curl").count("curl") == 1
 
 
 def test_two_models_are_shown_side_by_side(page, trained, untrained):
@@ -144,3 +148,17 @@ def test_hebrew_reads_from_the_right_beside_english(opened):
     assert opened.evaluate(places.format("source")) == sorted(opened.evaluate(places.format("source")))[::-1]
     english = opened.evaluate(places.format("target"))
     assert english == sorted(english)
+
+
+def test_hebrew_words_of_a_list_stand_in_the_order_of_the_list(opened):
+    choose(opened, "none")
+    slide(opened, "threshold", "End")
+    type_into(opened, "source", "שלום לך חבר")
+    settled(opened)
+    xs = opened.evaluate(
+        "(() => { const text = document.querySelector('.summary').firstChild, range = document.createRange();"
+        " return ['שלום', 'לך', 'חבר', '(source)'].map(word => { const at = text.data.indexOf(word);"
+        "  range.setStart(text, at); range.setEnd(text, at + word.length);"
+        "  return range.getBoundingClientRect().x; }) })()"
+    )
+    assert xs == sorted(xs)

@@ -81,7 +81,7 @@ class Changes:
     columns: bool = False
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield Text(summarize(self.difference))
+        yield from _wrap([Text(summarize(self.difference))], console, options.max_width)
         rows = [] if self.difference.same else list(self._make_rows())
         if not rows:
             return
