@@ -248,7 +248,9 @@ def _check_packing(name: str) -> None:
     """Check that a name does not stand for a compression that is unknown here."""
     suffix = os.path.splitext(name)[1].lower()
     if suffix in OTHER_PACKED:
-        raise ValueError(f"{name} ends in {suffix}, which cannot be unpacked or packed; use .gz, .zst or none")
+        raise ValueError(
+            f"{name} ends in {suffix}, which cannot be unpacked or packed; use .gz, .zst or none"
+        )
 
 
 def _import_zstd(path: Path) -> Any:
