@@ -76,6 +76,23 @@ def test_too_large_a_matrix_is_not_drawn(opened):
     assert "too many" in read(opened, ".matrix")
 
 
+def test_a_long_matrix_is_folded_until_it_is_asked_for(opened):
+    is_open = "document.querySelector('.weights').open"
+    assert opened.evaluate(is_open)
+    for side in ("source", "target"):
+        type_into(opened, side, "word " * 60)
+    settled(opened)
+    assert not opened.evaluate(is_open)
+    opened.click(".weights summary")
+    type_into(opened, "source", "word " * 61)
+    settled(opened)
+    assert opened.evaluate(is_open)
+    assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    type_into(opened, "source", "word")
+    settled(opened)
+    assert opened.evaluate(is_open)
+
+
 def test_a_cell_of_the_matrix_lights_its_words_up(opened):
     opened.hover(".matrix tbody tr:nth-child(2) td:nth-child(4)")
     opened.wait_for("document.querySelector('figure.lit')")
