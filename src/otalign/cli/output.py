@@ -110,15 +110,17 @@ def make_writable(folder: Path) -> None:
 
 
 def check_output(output: Path | None, inputs: Sequence[str]) -> None:
-    """Check that an output is not one of the inputs under another name.
+    """Check that the folder of an output exists, and that it is not one of the inputs under another name.
 
     Args:
         output: The file to be written, or None for standard output.
         inputs: The files that are read; `-` is standard input.
 
     Raises:
-        ValueError: They are the same file.
+        ValueError: There is no such folder, or they are the same file.
     """
+    if output and not output.parent.is_dir():
+        raise ValueError(f"cannot write {output}: there is no folder {output.parent}; make it first")
     written = _status(1 if output is None else output)
     for name in inputs:
         read = _status(0 if name == STDIN else name)
