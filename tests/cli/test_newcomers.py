@@ -171,7 +171,11 @@ def test_links_with_weights_are_read(tmp_path):
         (("align", "a", "b", "-o", "a.html"), "a.html would be a drawing; write a file such as links.jsonl"),
         (("align", "no-target.jsonl", *FAST), "found no field 'target', expected an object with"),
         (("convert", "gold.tsv", "new.tsv"), "--to must be given for new.tsv, which could be columns or tsv"),
-        (("project", "beyond.jsonl"), "within the source's 3 characters, got (0, 9"),
+        (
+            ("project", "beyond.jsonl"),
+            "beyond.jsonl, line 1: a span must be (start, end, label) with 0 ≤ start < end, within the "
+            "source's 3 characters, got (0, 9, 'PER')",
+        ),
     ],
 )
 def test_mistakes_are_met_with_what_to_do(run, tmp_path, arguments, message):

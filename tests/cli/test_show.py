@@ -188,7 +188,7 @@ def test_the_document_says_what_is_printed(run, arguments, printed):
         (("out.jsonl.gz", "--matrix", "--html", "x.html"), "--matrix is drawn on the terminal"),
         (("out.jsonl.gz", "--pair", "1", "--html", "x.html"), "--html has all pairs; remove --pair"),
         (("out.jsonl.gz", "--picture", "x.svg", "--html", "x.html"), "give one of them"),
-        (("out.jsonl.gz", "--html", "no/x.html"), "cannot write no/x.html: there is no folder no; make it first"),
+        (("out.jsonl.gz", "--html", "no/x.html"), "cannot write no/x.html: there is no folder no; make it"),
         (("out.jsonl.gz", "--picture", "no/x.svg"), "cannot write no/x.svg: there is no folder no; make it"),
         (("out.jsonl.gz", "--html", "out.jsonl.gz"), "out.jsonl.gz is an input too; write to another file"),
         (("out.jsonl.gz", "a=out.jsonl.gz"), "several systems are compared in a page; add --html FILE"),
