@@ -28,6 +28,8 @@ def fetch(folder: Path) -> None:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
     folder = Path(sys.argv[1])
     if not (folder / FILES[-1]).is_file():
         fetch(folder)

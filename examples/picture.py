@@ -11,6 +11,8 @@ SOURCE = "She gave up smoking last year."
 TARGET = "Last year she quit smoking for good."
 
 if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
     alignment = Aligner.load().align(SOURCE, TARGET)
     # Weights differ in the last digit between processors; without them the picture is always the same.
     plain = replace(alignment, links=tuple(Link(i, j) for i, j, _ in alignment.links))

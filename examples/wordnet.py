@@ -140,4 +140,6 @@ def main(folder: Path, synonyms: Path, siblings: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(*map(Path, sys.argv[1:4]))
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
+    main(*map(Path, sys.argv[1:]))

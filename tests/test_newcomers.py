@@ -2,6 +2,9 @@
 
 import multiprocessing
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +13,7 @@ from otalign.baselines import FastAligner
 from otalign.projection import project_spans
 from otalign.training.recipe import Recipe
 
+EXAMPLES = Path(__file__).parent.parent / "examples"
 PAIR = ("He bought a used car.", "He purchased a car.")
 
 
@@ -48,9 +52,30 @@ def test_options_that_do_not_apply_are_named_with_a_remedy(options, error, messa
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize("name", ["minilm.py", "picture.py", "wordnet.py"])
+def test_an_example_without_its_arguments_says_how_it_is_called(name):
+    done = subprocess.run([sys.executable, EXAMPLES / name], capture_output=True, text=True)
+    assert f"python examples/{name}" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_what_is_no_sentence_is_named(aligner):
     with pytest.raises(TypeError, match="a sentence must be a text, its words or a Sentence, got None"):
         aligner.align(None, "x")
+
+
+@pytest.mark.parametrize("pairs", [[None], "ab", [("a", "b", "c")], ["ab"]])
+def test_what_is_no_pair_is_named(aligner, pairs):
+    with pytest.raises(TypeError, match="a pair must be a source and a target, got "):
+        list(aligner.align_many(pairs))
+
+
+def test_a_difference_is_a_public_class(aligner):
+    from otalign.diff import Difference, difference
+
+    found = difference("It rained.", "It snowed.", aligner)
+    assert isinstance(found, Difference)
+    assert Difference.from_dict(found.to_dict()).counts == found.counts
 
 
 def test_fast_align_learns_from_texts_as_from_words():

@@ -57,7 +57,7 @@ class ProblemSpec:
 PROBLEMS: dict[str, ProblemSpec] = {
     spec.name: spec
     for spec in (
-        ProblemSpec("bot", Balanced, "Balanced: every word is linked, with all of its mass.", 0.48),
+        ProblemSpec("bot", Balanced, "Balanced: every word gives away all of its mass.", 0.48),
         ProblemSpec(
             "pot",
             Partial,

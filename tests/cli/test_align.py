@@ -157,7 +157,7 @@ def test_every_option_of_the_aligner_is_taken(main, model, texts):
         (("a", "b", "c"), "give two sentences, two files or one file, got 3"),
         (
             ("source.txt", "target.txt", "-o", "no/out.txt"),
-            "cannot write no/out.txt: No such file or directory",
+            "cannot write no/out.txt: there is no folder no; make it first",
         ),
         (("source.txt", "target.txt", "-o", "source.txt"), "source.txt is an input too"),
         (

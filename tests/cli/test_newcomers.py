@@ -6,8 +6,8 @@ import os
 
 import pytest
 
-from otalign import Alignment, Link
-from otalign.io import FORMATS, guess_format, read, write
+from otalign import Alignment, Gold, Link
+from otalign.io import CORPORA, FORMATS, guess_format, read, write
 from tests.io.examples import ISTS, example, paths_for
 
 FAST = ("--method", "fast-align")
@@ -161,14 +161,28 @@ def test_links_with_weights_are_read(tmp_path):
             "--tau must be left out: the model small has",
         ),
         (("align", "a", "b", "--model", "small", "--layer", "4"), "leave it out, or give --model an encoder"),
+        (
+            ("align", "a", "b", "--model", "small", "--layer", "4", "--tau", "0.8"),
+            "--layer must be 5, with which small was trained, got 4; leave it out, or give",
+        ),
+        (("align", "noise"), "noise, line 1: found byte 0xa5 at position 4, expected UTF-8"),
+        (("align", "gold.tsv.xz"), "ends in .xz, which cannot be unpacked or packed; use .gz, .zst or none"),
+        (("align", "a", "b", "-o", "a.bz2", *FAST), "ends in .bz2, which cannot be unpacked or packed"),
+        (("align", "a", "b", "-o", "a.html"), "a.html would be a drawing; write a file such as links.jsonl"),
         (("align", "no-target.jsonl", *FAST), "found no field 'target', expected an object with"),
         (("convert", "gold.tsv", "new.tsv"), "--to must be given for new.tsv, which could be columns or tsv"),
-        (("project", "beyond.jsonl"), "within the source's 3 characters, got (0, 9"),
+        (
+            ("project", "beyond.jsonl"),
+            "beyond.jsonl, line 1: a span must be (start, end, label) with 0 ≤ start < end, within the "
+            "source's 3 characters, got (0, 9, 'PER')",
+        ),
     ],
 )
 def test_mistakes_are_met_with_what_to_do(run, tmp_path, arguments, message):
     (tmp_path / "links.txt").write_text("0-0\n")
     (tmp_path / "final.txt").write_text("a text\n")
+    (tmp_path / "noise").write_bytes(b"a\rb\xa5,\n")
+    (tmp_path / "gold.tsv.xz").write_bytes(b"\xfd7zXZ\0")
     (tmp_path / "gold.tsv").write_text("a b\tc d\t0-0\n")
     (tmp_path / "no-target.jsonl").write_text('{"source": "a"}\n')
     (tmp_path / "beyond.jsonl").write_text('{"source": "Ann", "target": "Ann", "spans": [[0, 9, "PER"]]}\n')
@@ -178,6 +192,25 @@ def test_mistakes_are_met_with_what_to_do(run, tmp_path, arguments, message):
     assert "Errno" not in said
     assert said.count("\n") == 1
     assert done.stdout == b""
+
+
+def test_an_empty_text_is_a_text_and_no_folder(run):
+    assert run("diff", "", "It rains.", rc=1).stdout.startswith("0 → 1 sentence: 1 new".encode())
+    assert run("diff", "It rains.", "", rc=1).stdout.startswith("1 → 0 sentences: 1 gone".encode())
+
+
+def test_a_corpus_is_counted_for_each_split_and_level_in_80_columns(run, tmp_path):
+    gold = Gold(("a", "b", "c"), ("d", "e"), frozenset({(0, 0), (1, 0)}), frozenset({(2, 1)}))
+    for name in CORPORA["mtref"].files.values():
+        (tmp_path / name[0]).parent.mkdir(parents=True, exist_ok=True)
+        write([gold], tmp_path / name[0], "multimwa")
+    table = run("corpus", "stats", "mtref", "--data", ".").stdout.decode()
+    assert max(map(len, table.splitlines())) <= 80
+    rows = json.loads(run("corpus", "stats", "mtref", "--data", ".", "--json").stdout)
+    counts = {(row["split"], row["level"]): (row["words"], row["links"], row["null rate %"]) for row in rows}
+    levels = {"sure": (5, 2, 40.0), "possible": (5, 3, 0.0)}
+    assert counts == {(split, level): levels[level] for split in ("train", "dev", "test") for level in levels}
+    assert [row["in train"] for row in rows if row["split"] == "test"] == [1, 1]
 
 
 def test_one_pair_is_not_called_pairs(run, tmp_path):

@@ -237,7 +237,7 @@ def test_the_name_of_standard_input_is_a_file_too(start):
         (("project", "many.jsonl", "--max-words", "1"), "many.jsonl, line 1: found 2 words in the source"),
         (("project", "deep.jsonl"), "deep.jsonl, line 1: found JSON that is nested too deeply"),
         (("project", "half.jsonl"), "half.jsonl, line 1: found character 14 is the lone surrogate U+D800"),
-        (("project", "huge.jsonl"), "huge.jsonl, line 1: found Out of range float values are not JSON"),
+        (("project", "huge.jsonl"), "huge.jsonl, line 1: Out of range float values are not JSON"),
         (("serve", "--timeout", "inf"), "--timeout must be a positive number of seconds, got inf"),
         (("serve", "--timeout", "nan"), "--timeout must be a positive number of seconds, got nan"),
     ],

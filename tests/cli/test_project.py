@@ -62,7 +62,7 @@ def test_what_is_not_aligned_is_aligned_and_lines_keep_their_order(run, model, t
         (b"x\n", "line 1: found 'x', expected an object with source and target, and labels"),
         (text(ALIGNED), "line 1: found neither labels nor spans in {"),
         (text({"source": "a", "labels": []}), "line 1: found no 'target', expected an object with source"),
-        (text(ALIGNED | {"labels": ["O"]}), "line 1: found tags must be one for each of the 2 words, got 1"),
+        (text(ALIGNED | {"labels": ["O"]}), "line 1: tags must be one for each of the 2 words, got 1"),
         (text(ALIGNED | {"spans": [[0, 9, "X"]]}), "within the source's 2 words"),
     ],
 )

@@ -72,6 +72,11 @@ def test_a_link_of_the_list_leads_to_its_change(opened):
     opened.requests[:] = opened.requests[:1]
 
 
+def test_the_list_says_how_many_more_edits_a_sentence_has(opened):
+    (listed,) = [item for item in opened.evaluate(LISTED) if "number" in item and "negation" in item]
+    assert re.fullmatch(r"edited, number, negation .+, and \d more", listed)
+
+
 def test_a_kind_can_be_chosen(opened):
     for kind, count in opened.evaluate(
         "[...document.querySelectorAll('#filter option')]"

@@ -187,6 +187,15 @@ def test_each_pair_has_a_link_that_leads_to_it(show):
     assert page.evaluate(PLACE) == "pair 3 is not among these"
 
 
+def test_the_bar_hides_nothing_that_is_scrolled_to_on_a_narrow_screen(show):
+    page = show("#sort=number&descending=")
+    page.resize(360, 700)
+    page.evaluate("document.querySelector('article:nth-of-type(3)').scrollIntoView()")
+    edges = "[document.querySelector('#bar').getBoundingClientRect().bottom,"
+    edges += " document.querySelector('article:nth-of-type(3) h2').getBoundingClientRect().top]"
+    page.wait_for(f"scrollY && (([bar, title]) => bar <= title)({edges})")
+
+
 def test_the_place_in_the_list_is_kept(show):
     page = show()
     page.resize(1000, 500)

@@ -1,5 +1,6 @@
 """The drawings of the page, at any width and in two views side by side, and checks by axe-core."""
 
+import re
 from urllib.parse import parse_qs, urlsplit
 
 from otalign.server.app import make_app
@@ -75,6 +76,23 @@ def test_too_large_a_matrix_is_not_drawn(opened):
     assert "too many" in read(opened, ".matrix")
 
 
+def test_a_long_matrix_is_folded_until_it_is_asked_for(opened):
+    is_open = "document.querySelector('.weights').open"
+    assert opened.evaluate(is_open)
+    for side in ("source", "target"):
+        type_into(opened, side, "word " * 60)
+    settled(opened)
+    assert not opened.evaluate(is_open)
+    opened.click(".weights summary")
+    type_into(opened, "source", "word " * 61)
+    settled(opened)
+    assert opened.evaluate(is_open)
+    assert opened.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    type_into(opened, "source", "word")
+    settled(opened)
+    assert opened.evaluate(is_open)
+
+
 def test_a_cell_of_the_matrix_lights_its_words_up(opened):
     opened.hover(".matrix tbody tr:nth-child(2) td:nth-child(4)")
     opened.wait_for("document.querySelector('figure.lit')")
@@ -114,8 +132,11 @@ def test_two_settings_are_shown_side_by_side_and_in_the_address(opened, browser)
         settled(other)
         assert other.evaluate(views) == ["learned", "pot"]
         assert value(other, "b.fraction") == 0.05
+    problems = re.findall(r'"problem":"(\w+)"', read(opened, "#curl"))
+    assert problems == re.findall(r'"problem": "(\w+)"', read(opened, "#python")) == ["learned", "pot"]
     opened.click("#compare")
     assert opened.evaluate("document.querySelectorAll('.view').length") == 1
+    assert read(opened, "#curl").count("curl") == 1
 
 
 def test_two_models_are_shown_side_by_side(page, trained, untrained):
@@ -144,3 +165,17 @@ def test_hebrew_reads_from_the_right_beside_english(opened):
     assert opened.evaluate(places.format("source")) == sorted(opened.evaluate(places.format("source")))[::-1]
     english = opened.evaluate(places.format("target"))
     assert english == sorted(english)
+
+
+def test_hebrew_words_of_a_list_stand_in_the_order_of_the_list(opened):
+    choose(opened, "none")
+    slide(opened, "threshold", "End")
+    type_into(opened, "source", "שלום לך חבר")
+    settled(opened)
+    xs = opened.evaluate(
+        "(() => { const text = document.querySelector('.summary').firstChild, range = document.createRange();"
+        " return ['שלום', 'לך', 'חבר', '(source)'].map(word => { const at = text.data.indexOf(word);"
+        "  range.setStart(text, at); range.setEnd(text, at + word.length);"
+        "  return range.getBoundingClientRect().x; }) })()"
+    )
+    assert xs == sorted(xs)

@@ -195,6 +195,8 @@ def test_paper_has_the_links_at_their_words(opened):
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.evaluate("getComputedStyle(document.querySelector('.controls')).display") == "none"
     assert page.evaluate("document.querySelector('figure').clientWidth") == 670
+    shown = "[...document.querySelectorAll('.matrix, #programs, #many')].map(one => one.checkVisibility())"
+    assert page.evaluate(shown) == [True, False, False]
 
 
 def test_the_documentation_describes_every_path_and_loads_nothing_else(page, server):

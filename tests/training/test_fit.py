@@ -345,6 +345,15 @@ def test_an_exported_aligner_gives_the_same_links(out, light, tmp_path):
     check_alike(light, Aligner.load(tmp_path / "copy"))
 
 
+@pytest.mark.parametrize("problem_name", ["learned"])
+def test_others_may_read_what_was_trained_and_exported_as_they_may_read_new_files(folder, light, tmp_path):
+    (tmp_path / "new").touch()
+    (tmp_path / "folder").mkdir()
+    for place in (folder, light):
+        assert place.stat().st_mode == (tmp_path / "folder").stat().st_mode
+        assert {part.stat().st_mode for part in place.iterdir()} == {(tmp_path / "new").stat().st_mode}
+
+
 @pytest.mark.parametrize("problem_name", ["uot"])
 def test_another_head_is_kept_with_an_exported_encoder(out, exported, tmp_path):
     """An encoder that another test exports, since that takes seconds."""

@@ -78,8 +78,6 @@ def convert(
     if not sources:
         raise ValueError(f"give a file to read and {written} to write, got {', '.join(map(str, files))}")
     for target in targets:
-        if not target.parent.is_dir():
-            raise ValueError(f"cannot write {target}: there is no folder {target.parent}; make it first")
         check_output(target, list(map(str, (*sources, *(words or ())))))
     source_format = source_format or _guess_source(sources)
     beside = read_words(words, words_format, limits)

@@ -128,7 +128,9 @@ def diff(
 
 
 def _is_text(argument: str) -> bool:
-    """Return whether an argument is a text and not a file: several words that do not end as a file name."""
+    """Return whether an argument is a text: no word, or several that do not end as the name of a file."""
+    if not argument.split():
+        return True
     if len(argument.split()) < 2 or FILE_NAME.search(argument):
         return False
     try:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 else:
     AlignmentFormat = Literal[*OUTPUT_FORMATS, "terminal"]
 
+DRAWN = (".html", ".pdf", ".png", ".svg")  # suffixes of files that `otalign show` writes
+
 
 def choose_format(format: str | None, output: Path | None, matrix: bool) -> str:
     """Return the format of the output, as given or as suits the output; a matrix can only be drawn."""
@@ -42,6 +44,10 @@ def choose_format(format: str | None, output: Path | None, matrix: bool) -> str:
         raise ValueError("--format terminal draws on a terminal; remove --output or choose another format")
     if format == "jsonl.gz" and not output.name.endswith(".gz"):
         raise ValueError(f"--format jsonl.gz is for names that end in .gz, got {output}; choose jsonl")
+    if output.suffix.lower() in DRAWN:
+        raise ValueError(
+            f"{output} would be a drawing; write a file such as links.jsonl, and draw that with otalign show"
+        )
     chosen = choose_by_suffix(output, format and format.removesuffix(".gz"), "--format") or "pharaoh"
     if chosen not in (*ALIGNMENT_FORMATS, PARQUET):
         able = ", ".join((*ALIGNMENT_FORMATS, PARQUET))
@@ -104,15 +110,17 @@ def make_writable(folder: Path) -> None:
 
 
 def check_output(output: Path | None, inputs: Sequence[str]) -> None:
-    """Check that an output is not one of the inputs under another name.
+    """Check that the folder of an output exists, and that it is not one of the inputs under another name.
 
     Args:
         output: The file to be written, or None for standard output.
         inputs: The files that are read; `-` is standard input.
 
     Raises:
-        ValueError: They are the same file.
+        ValueError: There is no such folder, or they are the same file.
     """
+    if output and not output.parent.is_dir():
+        raise ValueError(f"cannot write {output}: there is no folder {output.parent}; make it first")
     written = _status(1 if output is None else output)
     for name in inputs:
         read = _status(0 if name == STDIN else name)

@@ -188,4 +188,4 @@ def _format_record(record: ProjectionRecord, alignment: Alignment, policy: Polic
             data |= {"projected": found.spans, "lost": found.lost}
         return json.dumps(data, ensure_ascii=False, allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise BadLine(record.line, str(error), "labels of the source that can be carried over") from None
+        raise ValueError(f"{record.line.path}, line {record.line.number}: {error}") from None

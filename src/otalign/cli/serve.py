@@ -15,6 +15,7 @@ import typer
 from otalign.cli.aligner_options import AlignerOptions, Model, complete_model
 from otalign.cli.options import Device, Layer, Threads, expand_parameter
 from otalign.cli.panels import HARDWARE, MODEL, SERVER, SERVER_LIMITS
+from otalign.cli.terminal import show_activity
 from otalign.processes import count_processors
 from otalign.server.access import allowed_hosts, check_origin, is_loopback, read_token
 from otalign.server.limits import Limits
@@ -177,7 +178,8 @@ def serve(
         if workers > 1:
             supervise(service, listening, announce)
             return
-        aligner = service.load()
+        with show_activity("loading the model"):
+            aligner = service.load()
         server = service.make_server(aligner)
         announce(aligner.signature)
         with suppress(KeyboardInterrupt):  # which uvicorn raises once more when all is done

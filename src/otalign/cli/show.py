@@ -26,7 +26,7 @@ from otalign.cli.options import (
 from otalign.cli.output import check_output, draw_alignments, open_output
 from otalign.cli.panels import INPUT, OUTPUT
 from otalign.cli.predictions import read_alignments, read_predictions
-from otalign.cli.terminal import open_pager, with_progress
+from otalign.cli.terminal import open_pager, show_activity, with_progress
 from otalign.gold import Gold
 from otalign.io import CORPORA, ReaderLimits
 from otalign.io.lines import STDIN
@@ -131,7 +131,8 @@ def show(
     name, *others = systems.values()
     if others and not html:
         raise ValueError(f"several systems are compared in a page; add --html FILE, or give {name} alone")
-    golds = read_golds(gold, gold_format, split, data, limits) if gold else None
+    with show_activity("reading the gold"):
+        golds = read_golds(gold, gold_format, split, data, limits) if gold else None
 
     def read_system(name: str) -> Iterable[Alignment]:
         form = format or former_format

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from otalign.encoders import Embeddings, Encoder, Pairing
 from otalign.encoders.prefetch import prepare_ahead
 from otalign.text.spelling import embed_spelling
-from otalign.text.words import Pair, Text, to_sentence
+from otalign.text.words import Pair, Text, to_pair
 
 CHUNK_PAIRS, CHUNK_WORDS = 1024, 16_384  # embedded at a time on a CPU: enough to find pairs of similar length
 
@@ -35,8 +35,7 @@ def split_into_chunks(
     max_pairs = CHUNK_PAIRS if max_words is None else max_words
     max_words = CHUNK_WORDS if max_words is None else max_words
     chunk, words = [], 0
-    for source, target in pairs:
-        pair = to_sentence(source), to_sentence(target)
+    for pair in map(to_pair, pairs):
         chunk.append(pair)
         words += len(pair[0].spans) + len(pair[1].spans)
         if len(chunk) >= max_pairs or words >= max_words:

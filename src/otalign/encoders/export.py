@@ -18,7 +18,7 @@ from otalign.encoders.encoder import INPUTS, Encoder, Pairing
 from otalign.encoders.onnx import MODEL, TOKENIZER, Onnx
 from otalign.encoders.restoration import describe_model
 from otalign.encoders.transformers import Transformers
-from otalign.text.words import Text, to_sentence, tokenize
+from otalign.text.words import Text, to_pair, tokenize
 
 TOLERANCE = 1e-4  # float32: largest difference of any number in an embedding
 ALIKE = 0.9  # int8: minimum mean cosine between embeddings and the original's
@@ -112,7 +112,7 @@ def _write(
 def calibration_feeds(encoder: Encoder, pairs: Iterable[tuple[Text, Text]] = ()) -> Iterator[dict[str, Any]]:
     """Prepare inputs to observe the ranges of activations on: sentence pairs and `TEXTS`, without padding."""
     texts = [tokenize(text) for text in TEXTS]
-    all_pairs = [(to_sentence(source), to_sentence(target)) for source, target in pairs]
+    all_pairs = [to_pair(pair) for pair in pairs]
     all_pairs += [(source, target) for source in texts for target in texts]
     reader = replace(encoder.reader, padding=False)
     for pairing in PAIRINGS:

@@ -16,7 +16,7 @@ from otalign.collector import pause_collection
 from otalign.encoders import Pairing, PairPreparer, PreparedPairs
 from otalign.failures import EXPECTED, CapturedError, capture
 from otalign.processes import TaskPool
-from otalign.text.words import Pair, Text, to_sentence
+from otalign.text.words import Pair, Text, to_pair
 
 TASK_PAIRS = 4096  # enough to find inputs of similar length for a batch
 
@@ -124,7 +124,7 @@ class _PrepareTask:
             return capture(error)
 
     def prepare(self, pairs: Sequence[tuple[Text, Text]]) -> TaskResult:
-        sentences = [(to_sentence(source), to_sentence(target)) for source, target in pairs]
+        sentences = [to_pair(pair) for pair in pairs]
         prepared = self.reader.prepare(sentences, self.pairing)
         for sentence in chain.from_iterable(sentences):
             _ = sentence.words  # kept in the sentence, so that the process with the model need not cut them

@@ -4,6 +4,7 @@ Layer 0 is the embedding layer, layer k the output of the k-th block, as in `hid
 the chosen layer are neither run nor kept in memory.
 """
 
+import stat
 from collections.abc import Sequence
 from contextvars import ContextVar
 from functools import partial
@@ -192,6 +193,9 @@ class Transformers(Encoder):
     def _write_model(self, folder: Path) -> None:
         """Write the current weights, and copy the tokenizer."""
         self.model.save_pretrained(folder)
+        mode = stat.S_IMODE((folder / "config.json").stat().st_mode)
+        for weights in folder.glob("*.safetensors"):  # written for their owner alone, unlike the other files
+            weights.chmod(mode)
         if folder.resolve() != self.origin.resolve():
             for pattern in TOKENIZER_PARTS:
                 for part in self.origin.glob(pattern):

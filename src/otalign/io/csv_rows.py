@@ -69,5 +69,8 @@ def format_csv(item: Item, number: int) -> str:
 
 
 def _parse_names(header: str, delimiter: str) -> list[str]:
-    names = next(csv.reader([header], delimiter=delimiter), [])
+    try:
+        names = next(csv.reader([header], delimiter=delimiter), [])
+    except csv.Error:  # such as a carriage return within it: it is not a header
+        return []
     return [name.strip().lower() if name.strip().lower() in COLUMNS else name for name in names]

@@ -23,6 +23,7 @@ Path = str | PathLike[str]
 
 STDIN = "-"  # name of standard input
 PACKED = (".gz", ".zst")
+OTHER_PACKED = (".7z", ".br", ".bz2", ".lz4", ".lzma", ".rar", ".xz", ".zip")  # neither read nor written
 MAX_LINE_BYTES = 1 << 24
 SHOWN = 100  # characters of a bad line in its message
 BLOCK = 1 << 20  # bytes to skip at a time
@@ -156,6 +157,7 @@ def open_input(path: Path) -> Iterator[BinaryIO]:
         peeked = _peeked.pop(STDIN, None)
         yield peeked if peeked and peeked.raw.rest is sys.stdin.buffer else sys.stdin.buffer
         return
+    _check_packing(name)
     with ExitStack() as stack:
         file: Any = stack.enter_context(_peeked.pop(name, None) or open(path, "rb"))  # noqa: SIM115
         if name.endswith(".gz"):
@@ -229,6 +231,7 @@ def compress(file: BinaryIO, name: str) -> Iterator[BinaryIO]:
     Yields:
         The file to write uncompressed bytes to.
     """
+    _check_packing(name)
     if name.endswith(".gz"):  # without name and time in the header, so that the bytes are reproducible
         with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as compressed:
             yield cast(BinaryIO, compressed)
@@ -239,6 +242,15 @@ def compress(file: BinaryIO, name: str) -> Iterator[BinaryIO]:
             yield compressed
     else:
         yield file
+
+
+def _check_packing(name: str) -> None:
+    """Check that a name does not stand for a compression that is unknown here."""
+    suffix = os.path.splitext(name)[1].lower()
+    if suffix in OTHER_PACKED:
+        raise ValueError(
+            f"{name} ends in {suffix}, which cannot be unpacked or packed; use .gz, .zst or none"
+        )
 
 
 def _import_zstd(path: Path) -> Any:

@@ -81,7 +81,7 @@ class Changes:
     columns: bool = False
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        yield Text(summarize(self.difference))
+        yield from _wrap([Text(summarize(self.difference))], console, options.max_width)
         rows = [] if self.difference.same else list(self._make_rows())
         if not rows:
             return
@@ -115,7 +115,8 @@ class Changes:
         for (near, left), group in groupby(zip(keys, places, strict=True), lambda item: item[0]):
             chosen = [place for _, place in group]
             if not near:
-                yield Row("", "", (self._describe_omitted(chosen),))
+                if not all(place.left for place in chosen):  # what moved away is counted where it is now
+                    yield Row("", "", (self._describe_omitted(chosen),))
             elif left:
                 yield from self._make_pointers(chosen)
             else:
@@ -123,7 +124,8 @@ class Changes:
 
     def _describe_omitted(self, places: Sequence[Place]) -> Text:
         changed = any(place.left or self.difference.passages[place.number].changed for place in places)
-        return Text(f"⋯ {len(places):,} {'not shown' if changed else 'unchanged'}", style=QUIET)
+        count = sum(not place.left for place in places)
+        return Text(f"⋯ {count:,} {'not shown' if changed else 'unchanged'}", style=QUIET)
 
     def _draw_passage(self, number: int) -> Row:
         passage = self.difference.passages[number]

@@ -81,7 +81,7 @@ def summarize(difference: Difference) -> str:
 
 
 def describe_change(difference: Difference, passage: Passage) -> str:
-    """Return the most important change of a passage in a few words, for a list."""
+    """Return the most important change of a passage in a few words, and the number of others, for a list."""
     edits = [piece for piece in passage.pieces if piece.fate != "kept"]
     # Flags come first, and what is minor last.
     edits.sort(key=lambda piece: (piece.flag is None, piece.fate == "minor"))
@@ -89,7 +89,10 @@ def describe_change(difference: Difference, passage: Passage) -> str:
         return quote(difference.text(passage.pieces[0], "new" if passage.new else "old"))
     piece = edits[0]
     old, new = (quote(difference.text(piece, side)) for side in SIDES)
-    return f"{old} → {new}" if old and new else f"{piece.fate}: {old or new}"
+    first = f"{old} → {new}" if old and new else f"{piece.fate}: {old or new}"
+    # The halves of a change that stand apart share a unit.
+    others = len({k if piece.unit is None else (piece.unit,) for k, piece in enumerate(edits)}) - 1
+    return f"{first}, and {others} more" if others else first
 
 
 class TextRun(NamedTuple):

@@ -41,8 +41,10 @@ function nameOf({ source, target, links, sourceNulls, targetNulls }) {
   );
 }
 
-// A sign alone would be taken for the punctuation around it.
-const quoted = (word) => (/\p{L}|\p{N}/u.test(word) ? word : `“${word}”`);
+// A sign alone would be taken for the punctuation around it, and a word from right to left would reverse the words
+// beside it: it is isolated from them (U+2068, U+2069).
+const quoted = (word) => isolated(/\p{L}|\p{N}/u.test(word) ? word : `“${word}”`);
+const isolated = (text) => (RIGHT_TO_LEFT.test(text) ? `\u2068${text}\u2069` : text);
 
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 

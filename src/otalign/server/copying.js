@@ -18,11 +18,12 @@ function copyByHand(text) {
   focused?.focus();
 }
 
-function showSnippets(path, body) {
-  const address = new URL(path, location.href).href;
+// One command and one program for each view.
+function showSnippets(views) {
   const token = sessionStorage.getItem("otalign-token") ? "TOKEN" : null;
-  field("curl").textContent = curlFor(address, body, token);
-  field("python").textContent = pythonFor(address, body, token);
+  const listed = (format) => views.map((view) => format(new URL(view.path(), location.href).href, view.body(), token)).join("\n\n");
+  field("curl").textContent = listed(curlFor);
+  field("python").textContent = listed(pythonFor);
 }
 
 function curlFor(address, body, token) {

@@ -1,6 +1,7 @@
 // The matrix of weights: a table, or several below each other where its columns do not fit into the width.
 
 const MOST_CELLS = 6000; // more would keep the browser busy for long
+const MOST_ROWS = 100; // of all tables together; more are folded, so that what is below stays within reach
 const [CELL, HEAD] = [34, 104]; // pixels of a column, and of the column of source words
 const EAST_ASIAN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 
@@ -9,12 +10,14 @@ function showMatrix(region, answer) {
   const count = source.length * target.length;
   region.answer = answer;
   if (!count || count > MOST_CELLS) {
+    fold(region, false);
     region.replaceChildren(count ? `${source.length} × ${target.length} words are too many to be shown.` : "");
     region.shown = null;
     return;
   }
-  const most = Math.max(Math.floor((region.clientWidth - HEAD) / CELL), 1);
+  const most = Math.max(Math.floor((region.parentElement.clientWidth - HEAD) / CELL), 1);
   const columns = Math.ceil(target.length / Math.ceil(target.length / most)); // tables of about the same width
+  fold(region, Math.ceil(target.length / columns) * source.length > MOST_ROWS);
   if (!region.shown || region.shown.columns !== columns || !sameWords(region.shown, answer)) {
     const cells = source.map((_, i) => target.map((_, j) => Object.assign(made("td"), { pair: [i, j] })));
     const starts = indices(0, Math.ceil(target.length / columns)).map((k) => k * columns);
@@ -25,6 +28,12 @@ function showMatrix(region, answer) {
   answer.matrix.forEach((row, i) =>
     row.forEach((weight, j) => fillCell(region.shown.cells[i][j], weight, linked.has(`${i}-${j}`))),
   );
+}
+
+// Open or close the matrix when it gets short or long; meanwhile the reader may do either.
+function fold(region, long) {
+  if (region.long !== long) region.parentElement.open = !long;
+  region.long = long;
 }
 
 function bandOf({ source, target }, cells, start, end) {

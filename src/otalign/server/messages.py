@@ -161,15 +161,21 @@ class PhraseMessage(BaseModel):
 class AlignmentMessage(BaseModel):
     """The words, the links between them as [source, target, weight], and the words without a link."""
 
-    source: list[str]
-    target: list[str]
-    links: list[tuple[int, int, float]]
-    source_nulls: list[int]
-    target_nulls: list[int]
-    source_spans: list[tuple[int, int]] = Field(description="Start and end of each word in the text.")
-    target_spans: list[tuple[int, int]]
-    source_null_confidence: list[Share] = Field(description="Confidence that each word has no counterpart.")
-    target_null_confidence: list[Share]
+    source: list[str] = Field(description="Words of the source.")
+    target: list[str] = Field(description="Words of the target.")
+    links: list[tuple[int, int, float]] = Field(
+        description="Source word, target word and weight of each link; words count from 0."
+    )
+    source_nulls: list[int] = Field(description="Source words without a link.")
+    target_nulls: list[int] = Field(description="Target words without a link.")
+    source_spans: list[tuple[int, int]] = Field(description="Start and end of each word in the source.")
+    target_spans: list[tuple[int, int]] = Field(description="Start and end of each word in the target.")
+    source_null_confidence: list[Share] = Field(
+        description="Confidence that each source word has no counterpart."
+    )
+    target_null_confidence: list[Share] = Field(
+        description="Confidence that each target word has no counterpart."
+    )
     phrase_links: list[PhraseMessage] | None = Field(None, description="The phrases, if requested.")
     converged: bool | None = Field(
         None, description="Whether the solver reached its tolerance, if a transport problem was solved."
@@ -201,11 +207,11 @@ class ManyAnswers(_WithSettings):
 class About(BaseModel):
     """The aligner, its settings and its limits."""
 
-    signature: str
+    signature: str = Field(description="Settings as text, enough to reproduce the result.")
     languages: list[str] = Field(description="Languages that the aligner knows; empty if it declares none.")
     problem: str = Field(description="Name of the default problem.")
     settings: dict[str, dict[str, Any]] = Field(description="Default settings of each problem.")
-    limits: dict[str, int | float]
+    limits: dict[str, int | float] = Field(description="Limits on requests.")
     other: str | None = Field(
         None, description="Path below which a second aligner has the same API, if there is one."
     )

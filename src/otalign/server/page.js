@@ -25,7 +25,7 @@ field("views").append(views[0].root);
 function showSignatures() {
   const found = [...new Set(views.map(({ answer }) => answer?.signature).filter(Boolean))];
   field("signature").replaceChildren(...found.map((text) => made("span", "", text)));
-  showSnippets(views[0].path(), views[0].body());
+  showSnippets(views);
 }
 
 // The address holds the sentences and the choices of both views.
@@ -63,6 +63,7 @@ function compare(choice) {
     root.ariaLabel = choice ? `Alignment, ${title.textContent.toLowerCase()}` : "Alignment";
     root.querySelector("form").ariaLabel = choice ? title.textContent : "Settings";
   });
+  showSignatures();
 }
 
 field("compare").addEventListener("change", ({ target }) => {

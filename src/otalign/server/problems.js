@@ -1,7 +1,7 @@
 // What may be chosen on the page, explained. Problems and their parameters are registered in problems.py.
 
 const PROBLEMS = {
-  learned: ["Trained", "Learned from sentences that people linked. The weights are probabilities. A word whose links are all below the threshold is null."],
+  learned: ["Trained", "Learned from sentences that people linked. The weights are probabilities. A weight beside a link needs less than the threshold to be a link too; a word without a link is null."],
   bot: ["Balanced", "Both sentences have mass 1, shared by their words, and all of it is moved, at the least cost. Every word gives its mass to some word; it can still be null, since only a weight above the threshold is a link."],
   pot: ["Partial", "Only a fraction of the mass is moved, where it costs least. With a smaller fraction, more words are null."],
   uot: ["Unbalanced", "Words may give or take more or less than their mass, at the price τ. With a small τ, words without a counterpart are left out; with a large one, it is like balanced."],

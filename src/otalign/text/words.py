@@ -145,6 +145,15 @@ def to_sentence(text: Text) -> Sentence:
     return join_words(text)
 
 
+def to_pair(pair: tuple[Text, Text]) -> Pair:
+    """Return a pair of texts as a pair of sentences."""
+    try:
+        source, target = [] if isinstance(pair, str) else list(pair)
+    except (TypeError, ValueError):
+        raise TypeError(f"a pair must be a source and a target, got {pair!r}") from None
+    return to_sentence(source), to_sentence(target)
+
+
 def _compute_offsets(words: Iterable[str]) -> Iterator[Span]:
     start = 0
     for word in words:
