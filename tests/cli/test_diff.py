@@ -89,7 +89,10 @@ def test_changes_are_shown_side_by_side_or_by_kind(run):
         (("old.txt", "new.txt", "--html", "old.txt"), "old.txt is an input too"),
         (("old.txt", "new.txt", "--html", "no/x.html"), "cannot write no/x.html"),
         (("old.txt", "my text.txt"), "there is no file my text.txt"),
-        (("old.txt", "word"), "there is no file word"),
+        (
+            ("old.txt", "word"),
+            "there is no file word; a text that is given instead must have at least two words",
+        ),
         (
             ("It rained all day.", "It rained.", "--max-bytes", "5"),
             "has more than 5 bytes; raise --max-bytes",

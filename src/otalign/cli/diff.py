@@ -154,7 +154,7 @@ def _read(argument: str, max_bytes: int) -> str:
         if len(argument.encode(errors="surrogateescape")) > max_bytes:
             raise too_long
     else:
-        check_input(argument)
+        check_input(argument, hint="; a text that is given instead must have at least two words")
         lines, size = [], 0
         for line in read_lines(argument, max_bytes):
             size += len(line.raw) + 1

@@ -31,6 +31,7 @@ from otalign.cli.panels import INPUT, OUTPUT, SCORING
 from otalign.cli.predictions import read_predictions
 from otalign.cli.terminal import open_pager, show_activity, wrap
 from otalign.io import CORPORA, ReaderLimits
+from otalign.io.lines import STDIN
 from otalign.metrics import (
     MEASURES,
     Counts,
@@ -189,7 +190,8 @@ def _compare_systems(counted: dict[str, Counts], resampling: Resampling) -> list
 
 def _show(report: dict[str, Any], by: str | None, screen: Console) -> None:
     for name, found in report["systems"].items():
-        table = Table(title=name, title_justify="left", box=None, header_style="bold", pad_edge=False)
+        title = "standard input" if name == STDIN else name
+        table = Table(title=title, title_justify="left", box=None, header_style="bold", pad_edge=False)
         table.add_column("")
         for key in TABLE_MEASURES:
             table.add_column(MEASURES[key].label, justify="right")

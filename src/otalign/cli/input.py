@@ -41,12 +41,13 @@ class Pairs:
         return (make_sentences(item, self.pretokenized) for item in self.items)
 
 
-def check_input(name: str, *, or_corpus: bool = False) -> bool:
+def check_input(name: str, *, or_corpus: bool = False, hint: str = "") -> bool:
     """Check that an input can be read.
 
     Args:
         name: The path of a file, a FIFO or a device, or `-` for standard input.
         or_corpus: Whether it could also be the name of a corpus, for the message.
+        hint: What the message adds if there is no file with such a name or a similar one.
 
     Returns:
         Whether it can be read more than once.
@@ -62,7 +63,7 @@ def check_input(name: str, *, or_corpus: bool = False) -> bool:
         raise ValueError(f"{name} is a folder; give a file")
     if not Path(name).exists():
         names = [*CORPORA, *list_siblings(name)] if or_corpus else list_siblings(name)
-        remedy = suggest(name, names) or (f"; the corpora are {', '.join(CORPORA)}" if or_corpus else "")
+        remedy = suggest(name, names) or (f"; the corpora are {', '.join(CORPORA)}" if or_corpus else hint)
         raise ValueError(f"there is no file {'or corpus ' if or_corpus else ''}{name}{remedy}")
     return Path(name).is_file()
 
