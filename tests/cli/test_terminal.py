@@ -1,8 +1,8 @@
 """Bars appear on a terminal once work takes a while, and only then; long output goes to a pager."""
 
 import os
-import re
 import pty
+import re
 import sys
 import time
 from collections.abc import Callable
