@@ -12,14 +12,12 @@ from rich.table import Table
 from otalign.cli.gold import read_golds
 from otalign.cli.input import check_input, read_words
 from otalign.cli.options import (
-    FORMAT_HELP,
-    GUESSED,
     AsJson,
     DataFolder,
-    FormatName,
     FormerFormat,
     GoldFormat,
     GoldLevel,
+    LinksFormat,
     NoPager,
     Split,
     WordsFiles,
@@ -69,16 +67,7 @@ def evaluate(
         ),
     ],
     level: GoldLevel = "sure",
-    format: Annotated[
-        FormatName | None,
-        typer.Option(
-            "--from",
-            metavar="FORMAT",
-            help="Format of the predictions. " + FORMAT_HELP,
-            show_default=GUESSED,
-            rich_help_panel=INPUT,
-        ),
-    ] = None,
+    format: LinksFormat = None,
     former_format: FormerFormat = None,
     gold_format: GoldFormat = None,
     words: WordsFiles = None,
@@ -118,11 +107,11 @@ def evaluate(
 ) -> None:
     """Score predictions against gold, and compare systems.
 
-    Precision, recall and F1 count links and nulls, as in the paper. A phrase counts if all its words are
-    right; soft, by its overlap with one of the gold. AER tells sure from possible links. In formats without
-    words, such as pharaoh, the words are those of the gold; gold without words takes them from --words. With
-    several predictions, the first is the baseline of the others: the difference of F1, its confidence
-    interval, and p-values by paired bootstrap and approximate randomisation.
+    Precision, recall and F1 count links and nulls, as in the paper. A phrase is right if all of its words
+    are; soft phrase scores count its overlap with a gold phrase. AER treats sure and possible links
+    differently. In formats without words, such as pharaoh, the words are those of the gold; gold without
+    words takes them from --words. With several predictions, the first is the baseline of the others: the
+    difference of F1, its confidence interval, and p-values by paired bootstrap and approximate randomisation.
 
     Examples:
         otalign evaluate links.txt gold.tsv

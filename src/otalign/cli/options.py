@@ -20,7 +20,6 @@ else:
     FormatName = Literal[(*FORMATS, PARQUET)]
     CorpusName = StrEnum("CorpusName", {name: name for name in CORPORA})  # Typer has no lists of literals
 SplitName = Literal["train", "dev", "test"]
-FORMAT_HELP = f"One of {', '.join(FORMATS)}, {PARQUET}; otalign convert --help describes them."
 GUESSED = "guessed from the name or the content"
 
 
@@ -34,6 +33,17 @@ def complete_corpus(incomplete: str) -> list[str]:
     return [name for name in CORPORA if name.startswith(incomplete)]
 
 
+LinksFormat = Annotated[
+    FormatName | None,
+    typer.Option(
+        "--from",
+        metavar="FORMAT",
+        help=f"Format of the links: one of {', '.join(FORMATS)}, {PARQUET}; otalign convert --help describes "
+        "them.",
+        show_default=GUESSED,
+        rich_help_panel=INPUT,
+    ),
+]
 FormerFormat = Annotated[
     FormatName | None,
     typer.Option("--format", hidden=True, help="Former name of --from.", rich_help_panel=INPUT),

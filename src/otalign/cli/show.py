@@ -10,13 +10,11 @@ import typer
 from otalign.alignment import Alignment, Level
 from otalign.cli.gold import read_golds
 from otalign.cli.options import (
-    FORMAT_HELP,
-    GUESSED,
     DataFolder,
-    FormatName,
     FormerFormat,
     GoldFormat,
     GoldLevel,
+    LinksFormat,
     Matrix,
     NoPager,
     Split,
@@ -97,16 +95,7 @@ def show(
         ),
     ] = None,
     level: GoldLevel = "sure",
-    format: Annotated[
-        FormatName | None,
-        typer.Option(
-            "--from",
-            metavar="FORMAT",
-            help="Format of the file. " + FORMAT_HELP,
-            show_default=GUESSED,
-            rich_help_panel=INPUT,
-        ),
-    ] = None,
+    format: LinksFormat = None,
     former_format: FormerFormat = None,
     gold_format: GoldFormat = None,
     split: Split = "test",

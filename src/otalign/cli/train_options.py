@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from otalign.alignment import Level
-from otalign.cli.options import FORMAT_HELP, GUESSED, DataFolder, FormatName
+from otalign.cli.options import DataFolder, LinksFormat
 from otalign.cli.training import Precision, TrainableProblem
 from otalign.io import CORPORA
 from otalign.training.augmentation import KINDS
@@ -44,16 +44,7 @@ class TrainOptions:
         list[Path] | None,
         _option("Input", metavar="FILE", help="Dev set of the files; may be given several times."),
     ] = None
-    format: Annotated[
-        FormatName | None,
-        _option(
-            "Input",
-            "--from",
-            metavar="FORMAT",
-            help="Format of the files. " + FORMAT_HELP,
-            show_default=GUESSED,
-        ),
-    ] = None
+    format: LinksFormat = None
     data: DataFolder = None
     fold: Annotated[
         str | None,

@@ -14,13 +14,11 @@ from otalign.alignment import Level
 from otalign.cli.aligner_options import MODEL_HELP, AlignerOptions, Epsilon, ExactOption, ProblemOption
 from otalign.cli.gold import load_split, read_gold_files
 from otalign.cli.options import (
-    FORMAT_HELP,
-    GUESSED,
     BatchSize,
     DataFolder,
     Device,
-    FormatName,
     GoldLevel,
+    LinksFormat,
     Threads,
 )
 from otalign.cli.output import open_work_folder
@@ -94,16 +92,7 @@ def tune(
     ] = "uniform",
     epsilon: Epsilon = None,
     exact: ExactOption = False,
-    format: Annotated[
-        FormatName | None,
-        typer.Option(
-            "--from",
-            metavar="FORMAT",
-            help="Format of a file of gold. " + FORMAT_HELP,
-            show_default=GUESSED,
-            rich_help_panel=INPUT,
-        ),
-    ] = None,
+    format: LinksFormat = None,
     data: DataFolder = None,
     limit: Annotated[
         int | None,
