@@ -15,8 +15,8 @@ Blocks of code in README.md and docs/*.md:
                    <!-- checked by: TEST -->    a separate test reads it
 
 `<!-- not run: REASON -->` before any block says why it is not run. In outputs `…` matches anything, and
-numbers with a decimal point may differ by 0.02, as they do between CPUs. The folder `minilm-l6` is a tiny
-model with random weights, so what is printed for it is not compared.
+numbers with a decimal point may differ by 0.02, as they do between CPUs; `--write` writes them as printed.
+The folder `minilm-l6` is a tiny model with random weights, so what is printed for it is not compared.
 """
 
 import contextlib
@@ -34,6 +34,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -118,6 +119,7 @@ class Runner:
     folder: Path
     names: dict[str, Any] = field(default_factory=dict)
     differences: list[Difference] = field(default_factory=list)
+    tolerance: float = TOLERANCE
     port: int | None = None
     server: subprocess.Popen | None = None
 
@@ -162,7 +164,7 @@ class Runner:
                 self._compare(where, expected, printed, block.first + first, block.first + end)
 
     def _compare(self, where: str, expected: str, printed: str, first: int, end: int) -> None:
-        if not matches(expected, printed):
+        if not matches(expected, printed, self.tolerance):
             self.differences.append(
                 Difference(where, expected.rstrip("\n"), printed.rstrip("\n"), first, end)
             )
@@ -288,10 +290,10 @@ def run_program(arguments: list[str], given: str = "") -> tuple[int, str]:
     return code, out.buffer.getvalue().decode()  # pyright: ignore[reportAttributeAccessIssue]: a BytesIO
 
 
-def matches(expected: str, printed: str) -> bool:
+def matches(expected: str, printed: str, tolerance: float = TOLERANCE) -> bool:
     """Return whether the output of a page is what was printed: as JSON if both are, else line by line."""
     try:
-        return _same_json(json.loads(expected), json.loads(printed))
+        return _same_json(json.loads(expected), json.loads(printed), tolerance)
     except ValueError:
         pass
     expected, printed = (
@@ -302,24 +304,25 @@ def matches(expected: str, printed: str) -> bool:
     if found is None:
         return False
     numbers = zip(NUMBER.findall(expected), found.groups(), strict=True)
-    return all(abs(float(expected) - float(seen)) <= TOLERANCE for expected, seen in numbers)
+    return all(abs(float(expected) - float(seen)) <= tolerance for expected, seen in numbers)
 
 
 def _pattern(part: str) -> str:
     return ".*?" if part == "…" else r"(-?\d+\.\d+)" if NUMBER.fullmatch(part) else re.escape(part)
 
 
-def _same_json(expected: Any, printed: Any) -> bool:
+def _same_json(expected: Any, printed: Any, tolerance: float) -> bool:
     if isinstance(expected, dict) and isinstance(printed, dict):
         return expected.keys() == printed.keys() and all(
-            _same_json(expected[k], printed[k]) for k in expected
+            _same_json(expected[k], printed[k], tolerance) for k in expected
         )
     if isinstance(expected, list) and isinstance(printed, list):
-        return len(expected) == len(printed) and all(map(_same_json, expected, printed))
+        same = (_same_json(one, other, tolerance) for one, other in zip(expected, printed, strict=False))
+        return len(expected) == len(printed) and all(same)
     if isinstance(expected, str) and isinstance(printed, str):
         return re.fullmatch(".*".join(map(re.escape, expected.split("…"))), printed, re.DOTALL) is not None
     if isinstance(expected, float) or isinstance(printed, float):
-        return abs(expected - printed) <= TOLERANCE
+        return abs(expected - printed) <= tolerance
     return expected == printed
 
 
@@ -341,12 +344,14 @@ def prepared_folder(folder: Path, stand_in: Callable[[], Path] | None) -> Iterat
         yield folder
 
 
-def run_page(page: Path, folder: Path, stand_in: Callable[[], Path]) -> list[Difference]:
+def run_page(
+    page: Path, folder: Path, stand_in: Callable[[], Path], tolerance: float = TOLERANCE
+) -> list[Difference]:
     """Run the examples of a page; return those whose output differs from the page."""
     blocks = read_blocks(page)
     needs_model = any(STAND_IN in block.text for block in blocks if block.is_run)
     with prepared_folder(folder, stand_in if needs_model else None):
-        runner = Runner(folder)
+        runner = Runner(folder, tolerance=tolerance)
         try:
             runner.run(blocks)
         finally:
@@ -366,15 +371,15 @@ def main() -> int:
     from tests.encoders import tiny
 
     chosen = [Path(name).resolve() for name in sys.argv[1:] if name != "--write"] or PAGES
+    tolerance = 1e-9 if "--write" in sys.argv else TOLERANCE  # what is written is what is printed
     changed = 0
     for page in chosen:
         began = time.perf_counter()
         with tempfile.TemporaryDirectory() as place:
             model = Path(place) / "model"
             folder = Path(place) / "examples"
-            differences = run_page(
-                page, folder, lambda model=model: tiny.model("bert", model, tiny.POSITIONS)
-            )
+            make_model = partial(tiny.model, "bert", model, tiny.POSITIONS)
+            differences = run_page(page, folder, make_model, tolerance)
         changed += len(differences)
         print(f"{page.name}: {time.perf_counter() - began:.1f} s", *differences, sep="\n")
         if "--write" in sys.argv:

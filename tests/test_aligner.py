@@ -71,7 +71,7 @@ def close(found: Alignment, expected: Alignment):
 
 COSTS, FERTILITIES = get_args(Cost), get_args(Fertility)
 PROBLEMS = {"bot": Balanced(), "pot": Partial(0.7), "uot": Unbalanced(0.5), "none": None}
-SOLVERS = {"entropic": Entropic(), "exact": Exact(tol=1e-6)}
+SOLVERS = {"entropic": Entropic(), "exact": Exact(tol=1e-7)}
 SOLVED = [(problem, solver) for problem in PROBLEMS for solver in SOLVERS if problem != "none"]
 
 
@@ -84,7 +84,7 @@ def test_links_are_those_of_the_plain_implementation(bert, problem, solver, pair
     # If the same words occur twice, several plans are optimal; and exact unbalanced plans take long.
     pairs = PAIRS if solver == "entropic" else PAIRS[: 2 if problem == "uot" else 5]
     # Majorisation, with which POT minimises this, converges slowly and is stopped early.
-    near = 1e-2 if (problem, solver) == ("uot", "exact") else 2e-4
+    near = 2e-3 if (problem, solver) == ("uot", "exact") else 2e-4
     embedded = encoder.embed(pairs, pairing)
     centre = embedded.vectors.astype(float).mean(axis=0) if centring else 0.0
     for cost, fertility in product(COSTS, FERTILITIES):
@@ -108,11 +108,12 @@ def test_links_are_those_of_the_plain_implementation(bert, problem, solver, pair
             weights = reference_aligner.score_links(X, Y, settings)
             above = {tuple(cell) for cell in np.argwhere(weights > settings.threshold).tolist()}
             unsure = {tuple(cell) for cell in np.argwhere(abs(weights - settings.threshold) < near).tolist()}
-            assert found.pairs - unsure == above - unsure
+            case = f"pair {k}, cost {cost}, fertility {fertility}"
+            assert found.pairs - unsure == above - unsure, case
             for i, j, weight in found.links:
-                assert weight == pytest.approx(weights[i, j], abs=near)
-            assert found.source_null_confidence == pytest.approx(1 - weights.max(axis=1), abs=near)
-            assert found.target_null_confidence == pytest.approx(1 - weights.max(axis=0), abs=near)
+                assert weight == pytest.approx(weights[i, j], abs=near), case
+            assert found.source_null_confidence == pytest.approx(1 - weights.max(axis=1), abs=near), case
+            assert found.target_null_confidence == pytest.approx(1 - weights.max(axis=0), abs=near), case
 
 
 @cache

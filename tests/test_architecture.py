@@ -31,7 +31,7 @@ HEAVY = {
     "spacy",
 }
 
-# Each part may import those before it. A part that is not listed may import any of them.
+# Each part may import those before it. The entry points, `cli` and `integrations` may import all of them.
 ORDER = [
     *(
         "arrays",
@@ -110,10 +110,18 @@ def our_imports(file: Path, inside_functions: bool = True) -> set[str]:
     return {name.split(".")[1] for name in names if name.startswith("otalign.")}
 
 
+def test_every_part_has_its_place():
+    modules, packages = PACKAGE.glob("*.py"), PACKAGE.glob("*/__init__.py")
+    parts = {*(module.stem for module in modules), *(package.parent.name for package in packages)}
+    assert parts == {*ORDER, "__init__", "__main__", "cli", "integrations"}
+
+
 @pytest.mark.parametrize("part", ORDER)
 def test_imports_point_down_the_flow_of_data(part):
     allowed = set(ORDER[: ORDER.index(part) + 1])
-    files = [PACKAGE / f"{part}.py"] if (PACKAGE / f"{part}.py").exists() else (PACKAGE / part).rglob("*.py")
+    module = PACKAGE / f"{part}.py"
+    files = [module] if module.exists() else [*(PACKAGE / part).rglob("*.py")]
+    assert files, f"there is no module or package {part}"
     when_called = UPWARDS_WHEN_CALLED.get(part, set())
     for file in files:
         imported = our_imports(file)

@@ -7,8 +7,8 @@ import os
 import pytest
 
 from otalign import Alignment, Gold, Link
-from otalign.io import CORPORA, FORMATS, guess_format, read, write
-from tests.io.examples import ISTS, example, paths_for
+from otalign.io import CORPORA, read, write
+from tests.io.examples import ISTS
 
 FAST = ("--method", "fast-align")
 LABELLED = [
@@ -21,29 +21,6 @@ LABELLED = [
 def labelled(tmp_path):
     (tmp_path / "labelled.jsonl").write_text("".join(json.dumps(line) + "\n" for line in LABELLED))
     return "labelled.jsonl"
-
-
-@pytest.mark.parametrize("format", [name for name in FORMATS if name != "parallel"])
-@pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_every_format_is_recognised_by_its_content(format, suffix, tmp_path):
-    first, _, third = example(format)
-    path = paths_for(format, tmp_path, suffix)
-    write([first, third] * 3, path, format)
-    assert guess_format(path) == format
-
-
-@pytest.mark.parametrize(
-    ("name", "format"),
-    [("a.ndjson", "jsonl"), ("a.jsonl.gz", "jsonl"), ("a.csv", "csv"), ("a.WA", "ists"), ("a.talp", "talp")],
-)
-def test_a_suffix_determines_the_format_of_any_content(name, format, tmp_path):
-    (tmp_path / name).write_bytes(b"")
-    assert guess_format(tmp_path / name) == format
-
-
-def test_too_few_links_from_1_are_taken_to_count_from_0(tmp_path):
-    (tmp_path / "links").write_text("1-1 2-2\n")
-    assert guess_format(tmp_path / "links") == "pharaoh"
 
 
 @pytest.mark.parametrize(

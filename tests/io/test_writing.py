@@ -6,7 +6,7 @@ from otalign.alignment import Alignment, Link
 from otalign.io import FORMATS, BadLine, read, write
 from otalign.io.guessing import guess_format
 from otalign.io.parquet import Rows
-from otalign.io.writing import OUTPUT_FORMATS, SHARD_SUFFIXES, WITH_COLUMNS, OutputFormat
+from otalign.io.writing import EXTRA_COLUMNS, OUTPUT_FORMATS, SHARD_SUFFIXES, OutputFormat
 
 ALIGNMENTS = [
     Alignment(("he", "sold", "cars"), ("cars", "sold"), (Link(1, 1, 0.5), Link(2, 0, 1e-5))),
@@ -40,7 +40,7 @@ def test_pairs_are_read_from_parquet(tmp_path):
     assert list(rows) == list(ALIGNMENTS)
 
 
-@pytest.mark.parametrize("name", WITH_COLUMNS)
+@pytest.mark.parametrize("name", EXTRA_COLUMNS)
 @pytest.mark.parametrize("weights", [False, True])
 @pytest.mark.parametrize("nulls", [False, True])
 @pytest.mark.parametrize("phrases", [False, True])

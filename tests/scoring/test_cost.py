@@ -1,5 +1,6 @@
 """Costs of word pairs: the contract of every similarity, and what scaling does."""
 
+import tracemalloc
 from typing import get_args
 
 import numpy as np
@@ -38,6 +39,19 @@ def test_similarities_are_float64_from_0_to_1_where_there_are_words(cost, seed):
     assert S.dtype == np.float64
     assert S[batch.cells].min() >= 0
     assert S[batch.cells].max() <= 1 + 1e-6  # rounding of float32
+
+
+@each_cost
+def test_no_array_has_an_entry_for_each_dimension_of_each_pair_of_words(cost):
+    random, words = np.random.default_rng(0), np.ones((1, 100), dtype=bool)
+    X, Y = (random.normal(size=(1, 100, 768)).astype(np.float32) for _ in range(2))
+    tracemalloc.start()
+    try:
+        SIMILARITIES[cost](np, PairBatch(X, Y, words, words))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 20e6  # 100 · 100 · 768 entries of 8 bytes are 61 MB
 
 
 @each_cost

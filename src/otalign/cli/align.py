@@ -21,6 +21,7 @@ from otalign.cli.options import (
     with_limits,
 )
 from otalign.cli.output import (
+    SUFFIXES_WITH_LINKS,
     AlignmentFormat,
     choose_format,
     choose_shard_format,
@@ -30,7 +31,7 @@ from otalign.cli.output import (
 )
 from otalign.cli.panels import HARDWARE, INPUT, LARGE, OUTPUT
 from otalign.cli.shards import ShardOptions, align_in_shards
-from otalign.cli.terminal import bars, open_pager, with_progress
+from otalign.cli.terminal import open_pager, show_bars, with_progress
 from otalign.engines import Folder, OutputFormat
 from otalign.engines.work import SIZE, align_items
 from otalign.io import ReaderLimits
@@ -76,7 +77,7 @@ def align(
             "--output",
             "-o",
             metavar="FILE|FOLDER/",
-            help="File to write, in the format of its suffix (.jsonl, .tsv, .parquet, .talp; other names "
+            help=f"File to write, in the format of its suffix ({', '.join(SUFFIXES_WITH_LINKS)}; other names "
             "are pharaoh), or a folder for a large corpus.",
             show_default="standard output",
             rich_help_panel=OUTPUT,
@@ -212,7 +213,7 @@ def align(
     pairs = read()
     more = list(read_training_pairs(aligner.train or [], pretokenized, data))
     with open_output(file, [name for part in (pairs, *more) for name in part.files]) as out:
-        with bars() as progress:
+        with show_bars() as progress:
             progress("loading the model", 0, None)
             method = load_method(aligner, more, progress)
         options = {"workers": workers} if workers else {}

@@ -13,7 +13,7 @@ from otalign.cli.methods import check_method
 from otalign.cli.options import LIMIT_HELP, NoPager
 from otalign.cli.output import open_output
 from otalign.cli.panels import INPUT, OUTPUT
-from otalign.cli.terminal import bars, open_pager
+from otalign.cli.terminal import open_pager, show_bars
 from otalign.diff import difference
 from otalign.io import ReaderLimits
 from otalign.io.lines import MAX_LINE_BYTES, STDIN, read_lines
@@ -111,7 +111,7 @@ def diff(
     for name, text in zip(names, texts, strict=True):
         _check_sentences(name, text, max_words)
     with open_output(html, [name for name in (old, new) if not _is_text(name)]) as out:
-        with bars() as progress:
+        with show_bars() as progress:
             progress("loading the model", 0, None)
             method = aligner.load()
             progress("loading the model", 1, 1)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from otalign.cli.terminal import bars
+from otalign.cli.terminal import show_bars
 
 if TYPE_CHECKING:
     from otalign.training import Epoch, RunOptions
@@ -54,7 +54,7 @@ class EpochLog:
                 board.add_scalar("loss", epoch.loss, epoch.number)
                 board.add_scalar("dev F1", epoch.f1, epoch.number)
 
-        with bars() as progress:
+        with show_bars() as progress:
             checkpoint = Checkpoint(self.folder / f"{name}.pt")
             yield options.replace(checkpoint=checkpoint, progress=progress, on_epoch=write_epoch)
         if board:

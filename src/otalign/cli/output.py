@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 else:
     AlignmentFormat = Literal[*OUTPUT_FORMATS, "terminal"]
 
+WITH_LINKS = (*ALIGNMENT_FORMATS, PARQUET)
+SUFFIXES_WITH_LINKS = [suffix for suffix, (form, *_) in SUFFIXES.items() if form in WITH_LINKS]
 DRAWN = (".html", ".pdf", ".png", ".svg")  # suffixes of files that `otalign show` writes
 
 
@@ -49,10 +51,10 @@ def choose_format(format: str | None, output: Path | None, matrix: bool) -> str:
             f"{output} would be a drawing; write a file such as links.jsonl, and draw that with otalign show"
         )
     chosen = choose_by_suffix(output, format and format.removesuffix(".gz"), "--format") or "pharaoh"
-    if chosen not in (*ALIGNMENT_FORMATS, PARQUET):
-        able = ", ".join((*ALIGNMENT_FORMATS, PARQUET))
+    if chosen not in WITH_LINKS:
         raise ValueError(
-            f"{output} would be {chosen}, which has no links; choose another name or --format: {able}"
+            f"{output} would be {chosen}, which has no links; choose another name or --format: "
+            f"{', '.join(WITH_LINKS)}"
         )
     if chosen == PARQUET:
         if get_suffix(output) != ".parquet":

@@ -17,7 +17,7 @@ from otalign.cli.methods import check_method, load_method, read_training_pairs
 from otalign.cli.options import with_limits
 from otalign.cli.output import open_output, write_text
 from otalign.cli.panels import OUTPUT
-from otalign.cli.terminal import bars, with_progress
+from otalign.cli.terminal import show_bars, with_progress
 from otalign.io import ReaderLimits, WordPair, guess_format
 from otalign.io.lines import BadLine, Line, read_lines
 from otalign.io.parquet import PARQUET, read_rows
@@ -110,7 +110,7 @@ def _read_rows(file: str) -> Iterator[Line]:
 
 def _load_method(options: AlignerOptions) -> Method:
     more = list(read_training_pairs(options.train or [], False, None))
-    with bars() as progress:
+    with show_bars() as progress:
         return load_method(options, more, progress)
 
 

@@ -13,7 +13,7 @@ from otalign import engines, models
 from otalign.cli.aligner_options import AlignerOptions
 from otalign.cli.input import Pairs
 from otalign.cli.methods import load_method
-from otalign.cli.terminal import bars, resumable
+from otalign.cli.terminal import resumable, show_bars
 from otalign.engines import Folder, OutputFormat, RayOptions, ShardWork
 from otalign.engines.work import SIZE
 from otalign.engines.workers import count_helpers
@@ -92,7 +92,7 @@ def align_in_shards(
             f"{option} reads the input from its beginning; give a file, not a pipe or standard input"
         )
     pairs = replace(pairs, count=pairs.count or before.get("pairs"))
-    with resumable(f"{folder.path} keeps its whole shards, --resume goes on"), bars() as progress:
+    with resumable(f"{folder.path} keeps its whole shards, --resume goes on"), show_bars() as progress:
         size = options.size or before.get("shard_size", SIZE)
         _align(pairs, aligner, folder, options, size, progress)
 

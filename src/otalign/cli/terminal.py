@@ -155,7 +155,7 @@ def with_progress(items: Iterable[Item], what: str, total: int | None = None) ->
         what: What is done with them.
         total: Their number, if it is known.
     """
-    with bars() as progress:
+    with show_bars() as progress:
         for number, item in enumerate(items):
             progress(what, number, total)
             yield item
@@ -168,13 +168,13 @@ def show_activity(what: str) -> Iterator[None]:
     Args:
         what: What is done.
     """
-    with bars() as progress:
+    with show_bars() as progress:
         progress(what, 0, None)
         yield
 
 
 @contextmanager
-def bars() -> Iterator[Progress]:
+def show_bars() -> Iterator[Progress]:
     """Show a bar for each kind of work that reports progress, on the error stream if it is a terminal.
 
     Work of less than a second shows none.
@@ -182,7 +182,7 @@ def bars() -> Iterator[Progress]:
     if not sys.stderr.isatty():
         yield no_progress
         return
-    from otalign.cli.bars import make_bars
+    from otalign.cli.progress_bars import make_bars
 
     shown = make_bars()
     tasks: dict[str, TaskID] = {}

@@ -12,7 +12,7 @@ from otalign.atomic import write_atomic
 from otalign.cli import training
 from otalign.cli.epochs import EpochLog, is_main_process
 from otalign.cli.output import open_work_folder
-from otalign.cli.terminal import bars, resumable
+from otalign.cli.terminal import resumable, show_bars
 from otalign.cli.train_options import TrainOptions
 from otalign.models import resolve_model
 from otalign.settings import load_settings
@@ -100,7 +100,7 @@ class _Command:
 
         golds = TrainingPairs.collect(self.sources, self.given.level).golds
         texts = Distillation(self.teachers, self.unlabelled).collect_texts(golds)
-        with bars() as progress:
+        with show_bars() as progress:
             predict_part(
                 self.teachers, texts, folder, part, workers=self.given.workers or 0, progress=progress
             )

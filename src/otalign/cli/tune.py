@@ -23,7 +23,7 @@ from otalign.cli.options import (
 )
 from otalign.cli.output import open_work_folder
 from otalign.cli.panels import INPUT, MODEL, OUTPUT, SEARCH
-from otalign.cli.terminal import bars, resumable, show_activity
+from otalign.cli.terminal import resumable, show_activity, show_bars
 from otalign.encoders import Pairing
 from otalign.encoders.whitening import Centre
 from otalign.gold import Gold
@@ -172,7 +172,7 @@ def _search(
     work: Path,
 ) -> tuple[TuningResult, Aligner]:
     """Search the settings; return the result, and the aligner with the best ones and a fixed centre."""
-    with bars() as progress:
+    with show_bars() as progress:
         pairs = [(gold.source, gold.target) for gold in golds]
         store = EmbeddingStore(aligner.encoder, pairs, choices, work / "embeddings", progress)
         journal = Journal(work / "rows.jsonl", store.digest)

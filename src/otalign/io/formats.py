@@ -26,9 +26,11 @@ class Format:
         max_files: Maximum number of files.
         sparse: Whether pairs without links may be missing at the end.
         holds_alignments: Whether `otalign align` can write it: one file, with the links of any alignment.
-        extra_columns: Whether `otalign align` can add columns of weights and of nulls.
+        extra_columns: Whether `otalign align` writes lines of columns itself, without `write`, and can add
+            columns of weights, nulls and phrases.
         complete: Whether it holds weights and nulls in any case.
-        shard_suffix: Suffix of the files of a large corpus, if it can be aligned in shards.
+        shard_suffix: Suffix of the files of a large corpus. Only a format that holds every pair in a line
+            of its own has one, so that a shard can be written alone.
 
     Example:
         >>> from otalign.io import FORMATS
@@ -50,6 +52,7 @@ class Format:
     shard_suffix: str | None = None
 
 
+# `guessing` recognises each format by its suffix or its first lines.
 FORMATS = {
     "pharaoh": Format(
         "links such as 0-0 1p2, counted from 0",

@@ -22,7 +22,7 @@ SHARD_SUFFIXES = {name: form.shard_suffix for name, form in FORMATS.items() if f
     "parquet": ".parquet",
 }
 OUTPUT_FORMATS = tuple(dict.fromkeys((*ALIGNMENT_FORMATS, *SHARD_SUFFIXES)))
-WITH_COLUMNS = tuple(name for name, form in FORMATS.items() if form.extra_columns)
+EXTRA_COLUMNS = tuple(name for name, form in FORMATS.items() if form.extra_columns)
 COMPLETE = (*(name for name, form in FORMATS.items() if form.complete), "jsonl.gz", "parquet")
 
 LEVEL = 6  # gzip level: the highest, 9, takes five times as long, for files that are 3% smaller
@@ -61,8 +61,8 @@ class OutputFormat:
         if self.name not in OUTPUT_FORMATS:
             raise ValueError(f"format must be one of {', '.join(OUTPUT_FORMATS)}, got {self.name!r}")
         more = self.weights or self.nulls or self.phrases
-        if more and self.name not in WITH_COLUMNS + COMPLETE:
-            able = ", ".join(WITH_COLUMNS + COMPLETE)
+        if more and self.name not in EXTRA_COLUMNS + COMPLETE:
+            able = ", ".join(EXTRA_COLUMNS + COMPLETE)
             raise ValueError(f"weights, nulls and phrases can be written as {able}, not as {self.name}")
 
     @property
@@ -80,7 +80,7 @@ class OutputFormat:
         Raises:
             ValueError: If a word cannot be written in this format.
         """
-        if self.name in WITH_COLUMNS:
+        if self.name in EXTRA_COLUMNS:
             return "\t".join(self._cells(alignment)) + "\n"
         if self.phrases:
             return format_jsonl(alignment, number, phrases=True)
@@ -114,7 +114,7 @@ class OutputFormat:
             linked: Pairs with their links, and the further fields of each pair, chunk by chunk.
             file: Binary file to write to.
         """
-        if self.phrases or not (self.name in WITH_COLUMNS or self.name in ("jsonl", "jsonl.gz")):
+        if self.phrases or not (self.name in EXTRA_COLUMNS or self.name in ("jsonl", "jsonl.gz")):
             self.write(_make_alignments(linked), file)
         elif self.name.endswith(".gz"):
             with gzip.GzipFile("", "wb", LEVEL, fileobj=file, mtime=0) as packed:
@@ -125,7 +125,7 @@ class OutputFormat:
     def _format_chunks(self, linked: Iterable[tuple["LinkedPairs", Iterable[Fields]]]) -> Iterator[bytes]:
         number = 1
         for chunk, fields in linked:
-            if self.name in WITH_COLUMNS:
+            if self.name in EXTRA_COLUMNS:
                 wordless = FORMATS[self.name].wordless
                 lines = format_column_lines(chunk, wordless=wordless, weights=self.weights, nulls=self.nulls)
             else:

@@ -29,8 +29,8 @@ class Measure:
         counted: What is counted: links, nulls or both, phrases, or their overlap.
         terms: Function from counts to the K terms of each pair, (N, K).
         value: Function from means of terms to scores, (…, K) → (…).
-        per_pair: Whether `per_pair` returns it. For a single pair micro and macro scores are the same, so
-            only one of them is returned.
+        per_pair: Whether `per_pair` returns it. False if another measure is the same for a single pair, as a
+            micro and a macro score are.
 
     Example:
         >>> from otalign.metrics import MEASURES, count_pair
@@ -151,7 +151,7 @@ MEASURES: Mapping[str, Measure] = MappingProxyType(
                 "exact_match",
                 "exact match",
                 "macro",
-                "links+nulls",
+                "links",
                 _compute_exact_match_terms,
                 lambda means: means[..., 0],
             ),
@@ -203,7 +203,7 @@ def per_pair(counts: Counts) -> dict[str, np.ndarray]:
         counts: Counts of the corpus.
 
     Returns:
-        Arrays (N,) by name: macro scores, AER, and the properties that pairs can be grouped by.
+        Arrays (N,) by name: the measures with `per_pair`, and the properties that pairs can be grouped by.
 
     Example:
         >>> from otalign.metrics import count_pair, per_pair

@@ -1,6 +1,6 @@
 """Costs of linking each source word with each target word, from 0 to 1.
 
-A similarity S of all word pairs is computed first, by cosine or Euclidean distance. Smoothing adds the mean
+A similarity S of all word pairs is computed first (`SIMILARITIES`). Smoothing adds the mean
 similarity of the neighbouring pairs (i−1, j−1) and (i+1, j+1). Distortion multiplies S by
 1 − distortion · (i/(n−1) − j/(m−1))², except where a sentence has a single word. S is scaled to [0, 1] over
 each pair, and the cost is 1 − S.
@@ -39,9 +39,9 @@ def compute_euclidean_similarity(xp: Any, batch: PairBatch) -> Array:
     return min_max_scale(-_compute_euclidean_distances(xp, X, Y), batch.cells)
 
 
-# To add a cost, add a function here and its name to `otalign.settings.Cost`. A function returns similarities
-# (B, N, M) in float64, from 0 to 1 where there are words, since distortion multiplies them; padding may hold
-# anything. It may make a few arrays (B, N, M), but none (B, N, M, D), which would not fit into memory.
+# A function, whose name is also in `otalign.settings.Cost`, returns similarities (B, N, M) in float64, from 0
+# to 1 where there are words, since distortion multiplies them; padding may hold anything. It may make a few
+# arrays (B, N, M), but none (B, N, M, D), which would not fit into memory.
 SIMILARITIES: dict[Cost, Callable[[Any, PairBatch], Array]] = {
     "cosine": compute_cosine_similarity,
     "euclidean": compute_euclidean_similarity,
