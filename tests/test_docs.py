@@ -11,8 +11,10 @@ from tests.docs_examples import (
     PAGES,
     ROOT,
     Block,
+    Runner,
     break_json,
     matches,
+    prepared_folder,
     read_blocks,
     run_page,
     write_outputs,
@@ -87,6 +89,15 @@ def test_code_in_the_readme_fits_80_columns():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```.*?^```", text, flags=re.M | re.S)
     assert [line for block in blocks for line in block.splitlines() if len(line) > 80] == []
+
+
+def test_the_readme_can_be_followed_twice_in_the_same_folder(tmp_path, tiny_model):
+    blocks = read_blocks(ROOT / "README.md")
+    with prepared_folder(tmp_path / "examples", lambda: tiny_model("bert")) as folder:
+        for _ in range(2):
+            runner = Runner(folder)
+            runner.run(blocks)
+            assert not runner.differences
 
 
 def test_commands_that_set_a_transport_problem_name_an_encoder():
