@@ -50,6 +50,7 @@ FENCE = re.compile(r"^(`{3,})([\w{}-]*)")
 COMMENT = re.compile(r"^<!-- (not run|file|output of|checked by): (.*?) -->$")
 NUMBER = re.compile(r"-?\d+\.\d+")
 TOLERANCE = 0.0201
+WIDTH = 100  # of a block on the site
 
 
 @dataclass
@@ -359,11 +360,31 @@ def run_page(
     return runner.differences
 
 
+def break_json(value: Any, indent: int = 1) -> str:
+    """Return JSON with the fields and items on lines of their own where one line is too long for a page."""
+    line = json.dumps(value, ensure_ascii=False)
+    if len(line) + indent <= WIDTH or not isinstance(value, dict | list):
+        return line
+    between = ",\n" + " " * indent
+    if isinstance(value, list):
+        return f"[{between.join(break_json(item, indent + 1) for item in value)}]"
+    fields = (f"{json.dumps(name)}: {break_json(item, indent + 1)}" for name, item in value.items())
+    return f"{{{between.join(fields)}}}"
+
+
+def _fit_page(printed: str) -> str:
+    if len(printed) > WIDTH and "\n" not in printed.strip():
+        with contextlib.suppress(ValueError):
+            return break_json(json.loads(printed))
+    return printed
+
+
 def write_outputs(page: Path, differences: list[Difference]) -> None:
     """Replace the outputs in the page by those of its examples."""
     lines = page.read_text(encoding="utf-8").split("\n")
     for one in sorted(differences, key=lambda one: -one.first):
-        lines[one.first : one.end] = [line.rstrip() for line in one.printed.splitlines()]
+        printed = _fit_page(one.printed)
+        lines[one.first : one.end] = [line.rstrip() for line in printed.splitlines()]
     page.write_bytes("\n".join(lines).encode())
 
 

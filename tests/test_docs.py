@@ -7,12 +7,24 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs_examples import PAGES, ROOT, Block, matches, read_blocks, run_page, write_outputs
+from tests.docs_examples import (
+    PAGES,
+    ROOT,
+    Block,
+    Runner,
+    break_json,
+    matches,
+    prepared_folder,
+    read_blocks,
+    run_page,
+    write_outputs,
+)
 
 RUN = [page for page in PAGES if any(block.is_run for block in read_blocks(page))]
 OUTPUT = {"text", "json"}
 FILES = {"toml", "markdown", "bibtex"}
 PROSE_LIMIT = 120
+ITEM = re.compile(r"- |\d+\. ")
 MODULES = ("models", "ot", "metrics", "io", "training", "tuning", "diff", "baselines", "engines")
 PUBLIC = ["otalign", *(f"otalign.{name}" for name in MODULES)]
 
@@ -47,6 +59,26 @@ def test_lines_of_prose_are_short(page):
 
 
 @pytest.mark.parametrize("page", [*PAGES, *ROOT.glob("*.md")], ids=lambda page: page.name)
+def test_items_of_lists_begin_a_line_and_continue_with_an_indent(page):
+    text = re.sub(r"^(```|\$\$).*?^\1", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    assert " - **" not in text, f"{page.name}: an item within a line"
+    for paragraph in re.split(r"\n\n+", text):
+        first, *lines = paragraph.strip("\n").split("\n")
+        if ITEM.match(first):
+            assert all(ITEM.match(line) or line.startswith(" ") for line in lines), (
+                f"{page.name}: {paragraph}"
+            )
+
+
+def test_the_command_line_reference_keeps_the_dashes_of_options(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "docs" / "_ext")
+    paragraph = import_module("command_line")._paragraph("See --help of `otalign`, or a -b--c.")
+    literals = [part.astext() for part in paragraph.children if part.tagname == "literal"]
+    assert literals == ["--help", "otalign"]
+    assert paragraph.astext() == "See --help of otalign, or a -b--c."
+
+
+@pytest.mark.parametrize("page", [*PAGES, *ROOT.glob("*.md")], ids=lambda page: page.name)
 def test_links_to_files_lead_somewhere(page):
     text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
@@ -57,6 +89,15 @@ def test_code_in_the_readme_fits_80_columns():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```.*?^```", text, flags=re.M | re.S)
     assert [line for block in blocks for line in block.splitlines() if len(line) > 80] == []
+
+
+def test_the_readme_can_be_followed_twice_in_the_same_folder(tmp_path, tiny_model):
+    blocks = read_blocks(ROOT / "README.md")
+    with prepared_folder(tmp_path / "examples", lambda: tiny_model("bert")) as folder:
+        for _ in range(2):
+            runner = Runner(folder)
+            runner.run(blocks)
+            assert not runner.differences
 
 
 def test_commands_that_set_a_transport_problem_name_an_encoder():
@@ -98,6 +139,16 @@ def test_outputs_can_be_written_into_a_page(tmp_path, tiny_model):
     assert [(one.expected, one.printed) for one in differences] == [("3", "2")]
     write_outputs(page, differences)
     assert page.read_text() == "# Title\n\n```python\nprint(1 + 1)\n```\n\n```text\n2\n```\n\nThe end.\n"
+
+
+def test_long_json_is_broken_between_fields_and_items():
+    value = {"a": ["word" * 9] * 3, "b": {"c": 1}}
+    assert break_json(value).splitlines() == [
+        f'{{"a": ["{"word" * 9}",',
+        f'  "{"word" * 9}",',
+        f'  "{"word" * 9}"],',
+        ' "b": {"c": 1}}',
+    ]
 
 
 def test_a_block_that_is_not_run_is_found(tmp_path):

@@ -1,5 +1,6 @@
 """Stumbling blocks for newcomers in Python: messages, pickling, and the repr of values."""
 
+import inspect
 import multiprocessing
 import pickle
 import subprocess
@@ -8,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from otalign import Aligner
+from otalign import Aligner, Alignment, Gold
 from otalign.baselines import FastAligner
 from otalign.projection import project_spans
+from otalign.settings.transport import LOAD_OPTIONS
 from otalign.training.recipe import Recipe
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -44,6 +46,7 @@ def test_an_aligner_can_be_pickled_and_sent_to_a_process(aligner):
     [
         ({"tau": 3}, ValueError, "tau must be left out: the model small has learned its transport"),
         ({"problme": "uot"}, TypeError, "problme is not an option of Aligner.load; did you mean problem?"),
+        ({"modle": "small"}, TypeError, "modle is not an option of Aligner.load; did you mean model?"),
     ],
 )
 def test_options_that_do_not_apply_are_named_with_a_remedy(options, error, message):
@@ -59,15 +62,28 @@ def test_an_example_without_its_arguments_says_how_it_is_called(name):
     assert "Traceback" not in done.stderr
 
 
+def test_every_option_of_load_may_be_suggested():
+    own = inspect.signature(Aligner.load).parameters.keys() - {"options"}
+    assert own == set(LOAD_OPTIONS)
+
+
 def test_what_is_no_sentence_is_named(aligner):
     with pytest.raises(TypeError, match="a sentence must be a text, its words or a Sentence, got None"):
         aligner.align(None, "x")
 
 
-@pytest.mark.parametrize("pairs", [[None], "ab", [("a", "b", "c")], ["ab"]])
+@pytest.mark.parametrize("pairs", [[None], "ab", [("a", "b", "c")], ["ab"], [{"source": "a", "target": "b"}]])
 def test_what_is_no_pair_is_named(aligner, pairs):
     with pytest.raises(TypeError, match="a pair must be a source and a target, got "):
         list(aligner.align_many(pairs))
+
+
+@pytest.mark.parametrize(("kind", "given"), [(Alignment, "links"), (Gold, "sure"), (Gold, "target")])
+def test_a_field_that_a_dictionary_lacks_is_named(kind, given):
+    data = {"source": ["a"], "target": ["b"], "links": [], "sure": [], "possible": []}
+    del data[given]
+    with pytest.raises(ValueError, match=f"no field '{given}'"):
+        kind.from_dict(data)
 
 
 def test_a_difference_is_a_public_class(aligner):

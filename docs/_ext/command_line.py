@@ -19,7 +19,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 ARGUMENTS, OPTIONS = "Arguments", "Options"
-LITERAL = re.compile(r"`([^`]+)`")
+LITERAL = re.compile(r"`([^`]+)`|(?<!\S)(--[a-z][a-z0-9-]*)")  # an option keeps its two dashes
 SHELL = re.compile(r"\s*(?:\$ |otalign |python -m |accelerate |git |cat )")
 
 
@@ -122,8 +122,12 @@ def _code(text: str) -> nodes.literal_block:
 
 def _paragraph(text: str) -> nodes.paragraph:
     paragraph = nodes.paragraph()
-    for number, part in enumerate(LITERAL.split(text)):
-        paragraph += nodes.literal(part, part) if number % 2 else nodes.Text(part)
+    end = 0
+    for match in LITERAL.finditer(text):
+        literal = match[1] or match[2]
+        paragraph += nodes.Text(text[end : match.start()]), nodes.literal(literal, literal)
+        end = match.end()
+    paragraph += nodes.Text(text[end:])
     return paragraph
 
 

@@ -207,8 +207,9 @@ class Alignment:
                 Keys that `to_dict` does not write become `fields`.
 
         Raises:
-            ValueError: If it has nulls or phrase links that contradict the links.
+            ValueError: If it lacks words or links, or has nulls or phrase links that contradict the links.
         """
+        require_fields(data, "source", "target", "links")
         links = tuple(Link(*link) for link in data["links"])
         optional: dict[str, Any] = {name: data[name] for name in _OPTIONAL if name in data}
         fields = select_further_fields(data) or None
@@ -297,6 +298,13 @@ def _contains_fields(items: Any, expected: list[dict[str, Any]]) -> bool:
     return all(
         isinstance(item, dict) and item | fields == item for item, fields in zip(items, expected, strict=True)
     )
+
+
+def require_fields(data: Mapping[str, Any], *names: str) -> None:
+    """Raise a `ValueError` if a dictionary lacks one of these fields."""
+    for name in names:
+        if name not in data:
+            raise ValueError(f"no field {name!r}")
 
 
 def select_further_fields(data: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from operator import index
 from typing import Any
 
-from otalign.alignment import LEVELS, Alignment, Level, Link, Pairs, select_further_fields
+from otalign.alignment import LEVELS, Alignment, Level, Link, Pairs, require_fields, select_further_fields
 from otalign.validation import check_range, check_words
 
 
@@ -99,7 +99,11 @@ class Gold:
 
         Args:
             data: The dictionary.
+
+        Raises:
+            ValueError: If it lacks words or links.
         """
+        require_fields(data, "source", "target", *LEVELS)
         sure, possible = (frozenset((i, j) for i, j in data[name]) for name in ("sure", "possible"))
         return cls(data["source"], data["target"], sure, possible, select_further_fields(data) or None)
 

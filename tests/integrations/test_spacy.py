@@ -72,6 +72,12 @@ def test_parts_of_docs_are_aligned_by_their_own_tokens():
     assert alignment.source_spans == alignment.target_spans
 
 
+@pytest.mark.parametrize("given", ["He built a boat", None, Token("boat", 0)])
+def test_what_is_no_doc_is_named(given):
+    with pytest.raises(TypeError, match="a doc must be a Doc or a Span of spaCy, got "):
+        align_docs(StandIn(*SOURCE), given, ALIGNER)  # pyright: ignore[reportArgumentType]
+
+
 def test_the_pipeline_component_aligns_docs_with_their_counterparts():
     spacy = pytest.importorskip("spacy", reason="spaCy is not installed")
     nlp = spacy.blank("en")

@@ -125,6 +125,12 @@ def test_nothing_is_wider_than_the_window(opened, width):
         assert opened.evaluate("document.documentElement.scrollWidth") == width
 
 
+def test_no_name_of_the_legend_is_broken_on_a_phone(opened):
+    opened.resize(360, 800)
+    heights = "[...document.querySelectorAll('.legend > *')].map(one => one.getBoundingClientRect().height)"
+    assert max(opened.evaluate(heights)) < 30
+
+
 def test_every_control_has_a_name_and_the_page_has_its_landmarks(opened):
     opened.click("#list summary")
     nodes = opened.send("Accessibility.getFullAXTree")["nodes"]

@@ -408,6 +408,11 @@ def test_settings_of_a_trained_aligner_are_plain(folder):
     assert str(folder) not in (folder / "otalign.json").read_text()
 
 
+def test_two_epochs_are_two_even_of_a_few_pairs(tiny_model):
+    out = train_tiny(tiny_model("bert"), recipe=Recipe(epochs=2, batch_size=7))
+    assert [epoch.number for epoch in out.epochs] == [1, 2]
+
+
 def test_a_learned_aligner_links_the_same_whichever_sentence_is_the_source(tiny_model, tmp_path):
     out = train_tiny(tiny_model("bert"), recipe=QUICK.replace(epochs=2))
     out.aligner.save(tmp_path / "mine")

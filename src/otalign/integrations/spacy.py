@@ -138,6 +138,8 @@ else:
 
 
 def _to_sentence(doc: "Doc | DocSpan") -> Sentence:
+    if not (hasattr(doc, "text") and isinstance(doc, Iterable)):
+        raise TypeError(f"a doc must be a Doc or a Span of spaCy, got {doc!r}")
     start = _get_start(doc)
     return Sentence(doc.text, tuple(_get_span(token, start) for token in doc if not token.is_space))
 

@@ -1,5 +1,6 @@
 """The models that are installed, in this package and in those that register an entry point."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 GROUP = "otalign.models"  # group of entry points
 HOME = Path(__file__).parent
 DEFAULT = "small"
+HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")  # another is that of a folder
 SEPARATE = {"base": "otalign-base"}  # models of this project in separate packages
 
 
@@ -88,7 +90,7 @@ def resolve_model(model: str | Path | None) -> str | Path:
 
     Raises:
         ValueError: If the model cannot be used, its files were changed, it is one of this project that is
-            not installed, or its name is probably misspelled.
+            not installed, or its name is probably misspelled or that of a folder that does not exist.
     """
     if model is not None and Path(model).is_dir():
         if Path(model).resolve().parent == HOME.resolve():
@@ -99,6 +101,10 @@ def resolve_model(model: str | Path | None) -> str | Path:
         names = [one.name for one in list_models() if not one.error] + list(SEPARATE)
         if similar := find_similar(str(model), names):  # no encoder on the hub has such a name
             raise ValueError(f"there is no model or folder named {str(model)!r}; did you mean {similar}?")
+        if Path(str(model)).is_file():
+            raise ValueError(f"{model} is a file; give the folder of a model, or a name")
+        if not HUB_NAME.fullmatch(str(model)):
+            raise ValueError(f"there is no folder {model}")
         return model or DEFAULT
     check_digests(found.folder, found.package)
     return found.folder

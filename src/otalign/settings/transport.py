@@ -214,8 +214,12 @@ class Settings:
         return result | {"problem": result["problem"] or "none"}
 
 
+# The other options of Aligner.load, which its message may suggest.
+LOAD_OPTIONS = ("model", "layer", "device", "threads", "batch_size", "precision")
+
+
 def check_options(options: Mapping[str, Any]) -> None:
     """Check that options are among those of `Aligner.load`."""
-    known = SettingsOptions.__annotations__
-    for name in options.keys() - known.keys():
+    known = (*SettingsOptions.__annotations__, *LOAD_OPTIONS)
+    for name in sorted(options.keys() - SettingsOptions.__annotations__.keys()):
         raise TypeError(f"{name} is not an option of Aligner.load{suggest(name, known) or '; see Settings'}")

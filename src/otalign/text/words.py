@@ -24,7 +24,7 @@ Words are roughly those of the Penn Treebank and Moses:
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -148,7 +148,7 @@ def to_sentence(text: Text) -> Sentence:
 def to_pair(pair: tuple[Text, Text]) -> Pair:
     """Return a pair of texts as a pair of sentences."""
     try:
-        source, target = [] if isinstance(pair, str) else list(pair)
+        source, target = [] if isinstance(pair, str | bytes | Mapping | Set) else list(pair)
     except (TypeError, ValueError):
         raise TypeError(f"a pair must be a source and a target, got {pair!r}") from None
     return to_sentence(source), to_sentence(target)
