@@ -87,18 +87,19 @@ class Embeddings:
         size = STRIP if str(device(self.vectors)) == "cpu" else max(1, self.words)
         return (self.vectors[first : first + size, ...] for first in range(0, self.words, size))
 
-    def pad(self, sentences: Sequence[int] | np.ndarray) -> tuple[Array, Array]:
+    def pad(self, sentences: Sequence[int] | np.ndarray, length: int | None = None) -> tuple[Array, Array]:
         """Pad the embeddings of several sentences.
 
         Args:
             sentences: Indices of the sentences.
+            length: Number of words to pad to; None for that of the longest sentence.
 
         Returns:
             Vectors (B, N, D), and the mask (B, N) of words.
         """
         xp = array_namespace(self.vectors)
         starts, ends = self.starts[sentences], self.starts[np.add(sentences, 1)]
-        positions = np.arange((ends - starts).max())
+        positions = np.arange((ends - starts).max() if length is None else length)
         is_word = positions < (ends - starts)[:, None]
         rows = np.where(is_word, starts[:, None] + positions, 0)
         vectors = xp.take(self.vectors, to_device_of(rows.reshape(-1), self.vectors), axis=0)

@@ -18,6 +18,7 @@ class BatchBudget(NamedTuple):
     cells: int  # maximum on a CPU
     cell_bytes: int  # memory of a GPU that a cell takes
     step: int  # largest difference of lengths, in words
+    fill_step: bool = False  # whether to pad to multiples of it, so that padding depends on the pair alone
 
 
 class PairBatch(NamedTuple):
@@ -61,6 +62,9 @@ def split_into_batches(embeddings: Embeddings, budget: BatchBudget) -> Iterator[
         size = 1 if is_long(n, m) else max(1, cells // (n * m))
         for start in range(0, len(members), size):
             indices = members[start : start + size]
-            X, is_source = embeddings.pad(2 * indices)
-            Y, is_target = embeddings.pad(2 * indices + 1)
+            n, m = map(int, shapes[indices].max(axis=0))
+            if budget.fill_step and not is_long(n, m):
+                n, m = (-(-length // budget.step) * budget.step for length in (n, m))
+            X, is_source = embeddings.pad(2 * indices, n)
+            Y, is_target = embeddings.pad(2 * indices + 1, m)
             yield indices.tolist(), PairBatch(X, Y, is_source, is_target)

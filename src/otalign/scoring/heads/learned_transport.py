@@ -1,6 +1,7 @@
 """Our head, which learns the transport too: words compete for counterparts, and links support each other."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -19,6 +20,7 @@ from otalign.scoring.heads.cells import (
 )
 from otalign.scoring.heads.convolution import apply_layer
 from otalign.scoring.heads.head import Head, draw_weights, multiply
+from otalign.scoring.heads.onnx_head import OnnxHead
 from otalign.scoring.heads.tiles import TileCells, select_tiles
 
 CHANNELS = 16  # output channels of the convolutions
@@ -120,6 +122,11 @@ class TransportHead(Head):
             **dict.fromkeys(("seen", "support"), (channels, levels)),
             **dict.fromkeys(("calibration", "null_calibration"), (3, levels)),
         }
+
+    @cached_property
+    def onnx(self) -> OnnxHead:
+        """The head for onnxruntime, created on first use; its arrays must be of NumPy."""
+        return OnnxHead(self)
 
     def compute_logits(self, batch: PairBatch, cells: Cells | None = None) -> Array:
         """Compute the logits of links at each level, before calibration.
