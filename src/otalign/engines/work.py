@@ -25,7 +25,6 @@ from otalign.failures import CapturedError, capture
 from otalign.io.items import Item, get_fields, make_sentences
 from otalign.link_arrays import LinkedPairs
 from otalign.method import Method
-from otalign.processes import read_ahead
 from otalign.text.words import Pair
 
 SIZE = 8192  # pairs per shard: a minute or two of work
@@ -197,7 +196,7 @@ def _link_pairs(method: Aligner | RemoteAligner, pairs: Iterable[Pair]) -> Itera
     """Find the links of pairs in memory; an aligner reads a chunk while it finds the links of another."""
     if isinstance(method, RemoteAligner):
         return method.link_many(pairs)
-    return map(method.link_chunk, read_ahead(method.embed(pairs)))
+    return map(method.link_chunk, method.embed(pairs, ahead=True))
 
 
 def align_items(
