@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from otalign.alignment import LEVELS
 from otalign.encoders import Embeddings
 from otalign.link_arrays import add_up
 from otalign.ot import Balanced, Entropic, Partial, Unbalanced
@@ -13,7 +14,7 @@ from otalign.scoring import PairBatch, split_into_batches
 from otalign.scoring import heads as heads
 from otalign.scoring.extraction import extract_links
 from otalign.scoring.heads import ProjectionHead, TransportHead, convolution
-from otalign.scoring.learned import LearnedScorer
+from otalign.scoring.learned import LearnedScorer, compute_link_probabilities
 from otalign.scoring.transport import TransportScorer
 from otalign.settings import Settings
 from otalign.text.spelling import SIZE as SPELLING_SIZE
@@ -137,13 +138,14 @@ def test_an_answer_does_not_depend_on_its_batch(spelling, seed):
 
 @pytest.mark.parametrize("seed", range(5))
 @SPELLING
-def test_onnxruntime_gives_the_same_log_odds(spelling, seed):
+@pytest.mark.parametrize("level", LEVELS)
+def test_onnxruntime_gives_the_same_links(level, spelling, seed):
     head, batch = make_transport_head(seed, spelling=spelling), make_batch(seed=seed, spelling=spelling)
-    expected = pairs_of(head.compute_logits(batch))
-    largest = max(abs(logits).max() for logits in expected)
-    all_close(pairs_of(head.onnx.compute_logits(batch)), expected, atol=1e-5 * largest)
-    again = pickle.loads(pickle.dumps(head))  # without the session, which cannot be pickled
-    all_close(pairs_of(again.onnx.compute_logits(batch)), expected, atol=1e-5 * largest)
+    logits = head.compute_logits(batch)
+    expected = compute_link_probabilities(logits, batch.cells, head.calibration, level)
+    np.testing.assert_allclose(head.onnx[level].compute_links(batch), expected, atol=2e-5)
+    again = pickle.loads(pickle.dumps(head))  # without the sessions, which cannot be pickled
+    np.testing.assert_allclose(again.onnx[level].compute_links(batch), expected, atol=2e-5)
 
 
 @pytest.mark.parametrize("seed", range(5))

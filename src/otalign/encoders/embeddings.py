@@ -17,10 +17,13 @@ class Embeddings:
     Attributes:
         vectors: Embeddings of all words, (words, D).
         starts: Index of the first word of each sentence, and the number of words, (sentences + 1,).
+        further: More columns (words, C), which follow the vectors of padded sentences; None for none. They
+            are separate because copies of large arrays, which do not fit into a cache, take time.
     """
 
     vectors: Array
     starts: np.ndarray
+    further: Array | None = None
 
     @property
     def words(self) -> int:
@@ -37,10 +40,10 @@ class Embeddings:
         return self.vectors[int(self.starts[sentence]) : int(self.starts[sentence + 1]), ...]
 
     def append(self, columns: np.ndarray) -> "Embeddings":
-        """Return the embeddings with more columns (words, C) after their own."""
+        """Return the embeddings with further columns (words, C)."""
         xp, vectors = array_namespace(self.vectors), self.vectors
-        columns = xp.asarray(columns, dtype=vectors.dtype, device=device(vectors))
-        return Embeddings(xp.concat([vectors, columns], axis=1), self.starts)
+        further = xp.asarray(columns, dtype=vectors.dtype, device=device(vectors))
+        return Embeddings(vectors, self.starts, further)
 
     def total(self) -> np.ndarray:
         """Compute the sum of all embeddings (D,), in float64."""
@@ -102,7 +105,10 @@ class Embeddings:
         positions = np.arange((ends - starts).max() if length is None else length)
         is_word = positions < (ends - starts)[:, None]
         rows = np.where(is_word, starts[:, None] + positions, 0)
-        vectors = xp.take(self.vectors, to_device_of(rows.reshape(-1), self.vectors), axis=0)
+        indices = to_device_of(rows.reshape(-1), self.vectors)
+        vectors = xp.take(self.vectors, indices, axis=0)
+        if self.further is not None:
+            vectors = xp.concat([vectors, xp.take(self.further, indices, axis=0)], axis=1)
         return xp.reshape(vectors, (*rows.shape, -1)), to_device_of(is_word, self.vectors)
 
 
@@ -131,7 +137,8 @@ def sum_word_parts(
         return words[starts], _sum_bags(states, places, starts, weights)
     lengths = np.diff(starts, append=len(words))
     sums = states[places[starts]]
-    sums *= weights[starts, None]
+    scaled = np.flatnonzero(weights[starts] != 1)  # words of several subwords
+    sums[scaled] *= weights[starts[scaled], None]
     for k in range(1, lengths.max(initial=0)):
         longer = np.flatnonzero(lengths > k)
         indices = starts[longer] + k

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from otalign.aligner import Aligner
 from otalign.alignment import Alignment
 from otalign.baselines import SimAligner
+from otalign.collector import pause_collection
 from otalign.encoders.chunks import embed_pairs
 from otalign.encoders.whitening import Centre, read_first
 from otalign.engines.folder import Folder
@@ -140,9 +141,10 @@ class ShardWork:
 
         try:
             method = add_centre(method, self.folder.centre)
-            if isinstance(method, Aligner | RemoteAligner):
-                return self.folder.write_linked(shard.number, link(method))
-            return self.folder.write(shard.number, align())
+            with pause_collection():  # a shard is many objects without cycles
+                if isinstance(method, Aligner | RemoteAligner):
+                    return self.folder.write_linked(shard.number, link(method))
+                return self.folder.write(shard.number, align())
         except BaseException as error:  # SystemExit and Rust panics, too, must be reported
             if isinstance(error, OSError | MemoryError | ImportError):
                 return capture(error)

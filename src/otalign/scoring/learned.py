@@ -43,10 +43,18 @@ class LearnedScorer:
         """Compute the calibrated probabilities of all links and nulls of a batch."""
         if len(batch.X) == 1 and is_long(int(batch.is_source.sum()), int(batch.is_target.sum())):
             return self._score_tiles(batch)
-        compute_logits = (self.head.onnx if is_numpy_array(batch.X) else self.head).compute_logits
-        logits = compute_logits(batch)
-        links = compute_link_probabilities(logits, batch.cells, self.head.calibration, self.level)
-        return LinkScores(links, *(self._score_nulls(compute_null_logits(links, axis)) for axis in (2, 1)))
+        links = self._score_links(batch)
+        xp, none = array_namespace(links), log_none(links)
+        sums = xp.concat([xp.sum(none, axis=2), xp.sum(none, axis=1)], axis=1)
+        nulls, sources = self._score_nulls(to_logits(sums)), links.shape[1]
+        return LinkScores(links, nulls[:, :sources], nulls[:, sources:])
+
+    def _score_links(self, batch: PairBatch) -> Array:
+        """Compute the calibrated probabilities of all links of a batch."""
+        if is_numpy_array(batch.X):
+            return self.head.onnx[self.level].compute_links(batch)
+        logits = self.head.compute_logits(batch)
+        return compute_link_probabilities(logits, batch.cells, self.head.calibration, self.level)
 
     def _score_tiles(self, batch: PairBatch) -> LinkScores:
         """Score the links and nulls of a long pair by the tiles where links may be."""

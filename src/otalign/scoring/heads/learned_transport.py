@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from otalign.alignment import LEVELS
+from otalign.alignment import LEVELS, Level
 from otalign.arrays import Array, array_namespace
 from otalign.scoring.batches import PairBatch
 from otalign.scoring.cost import normalize
@@ -124,9 +124,9 @@ class TransportHead(Head):
         }
 
     @cached_property
-    def onnx(self) -> OnnxHead:
-        """The head for onnxruntime, created on first use; its arrays must be of NumPy."""
-        return OnnxHead(self)
+    def onnx(self) -> dict[Level, OnnxHead]:
+        """The head for onnxruntime by level, created on first use; its arrays must be of NumPy."""
+        return _OnnxHeads(self)
 
     def compute_logits(self, batch: PairBatch, cells: Cells | None = None) -> Array:
         """Compute the logits of links at each level, before calibration.
@@ -217,6 +217,17 @@ class TransportHead(Head):
             return multiply(xp, output, self.support)
 
         return cells.convolve((*links, xp.clip(counts, 0.0, 4.0) / 2, mask), apply_layers, reach=1)
+
+
+class _OnnxHeads(dict[Level, OnnxHead]):
+    """The head of each level, created on first use."""
+
+    def __init__(self, head: TransportHead) -> None:
+        self._head = head
+
+    def __missing__(self, level: Level) -> OnnxHead:
+        self[level] = OnnxHead(self._head, level)
+        return self[level]
 
 
 def _expand_levels(values: Array) -> Array:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from otalign.alignment import LEVELS
+from otalign.alignment import LEVELS, Level
 from otalign.scoring.batches import PairBatch
 from otalign.scoring.cost import compute_places
 from otalign.scoring.heads.onnx_graph import Graph, Value
@@ -19,28 +19,30 @@ if TYPE_CHECKING:
 
 STEP = 4  # words: with fewer, vector instructions leave a rest, which is rounded differently
 MASKED = 1e4  # subtracted from the similarity of cells without words
+LEAST = 1e-20  # smallest length of a vector
 SAME = 0.999  # as in `learned_transport`
 ROWS, COLUMNS = 3, 2  # axes to sum up cells (B, levels, N, M) for each source word or each target word
 
 
 class OnnxHead:
-    """Computes the logits of a head by onnxruntime. It is thread-safe.
+    """Computes the probabilities of links by onnxruntime. It is thread-safe.
 
     Args:
         head: The head, with NumPy arrays.
+        level: Level of the links.
     """
 
-    def __init__(self, head: "TransportHead") -> None:
+    def __init__(self, head: "TransportHead", level: Level) -> None:
         import onnxruntime
 
         options: Any = onnxruntime.SessionOptions()
         options.log_severity_level = 3
         options.intra_op_num_threads = 1  # batches run in parallel instead
-        model = _GraphBuilder(head).build()
+        model = _GraphBuilder(head).build(level)
         self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
-    def compute_logits(self, batch: PairBatch) -> np.ndarray:
-        """Compute the logits of links at each level, before calibration, (levels, B, N, M).
+    def compute_links(self, batch: PairBatch) -> np.ndarray:
+        """Compute the calibrated probabilities of links, (B, N, M); 0 where there is no word.
 
         Args:
             batch: Word vectors of pairs, as float32 in NumPy.
@@ -55,8 +57,8 @@ class OnnxHead:
             "target_places": target_places,
         }
         arrays = {name: np.ascontiguousarray(x, dtype=np.float32) for name, x in inputs.items()}
-        (logits,) = self._session.run(None, arrays)
-        return np.asarray(logits).swapaxes(0, 1)
+        (links,) = self._session.run(None, arrays)
+        return np.asarray(links)
 
 
 class _GraphBuilder:
@@ -70,13 +72,14 @@ class _GraphBuilder:
 
             self.width += SIZE
 
-    def build(self) -> bytes:
-        """Return the model."""
+    def build(self, level: Level) -> bytes:
+        """Return the model for links of a level."""
         head, graph = self.head, self.graph
         source, target = self._add_words("source", "N"), self._add_words("target", "M")
         self.mask = self._expand("is_source", "is_target", "Mul")
         self.padding = (self.mask - 1.0) * MASKED
-        cosines = self._multiply(*(self._map(x) for x in (source, target)))
+        X, Y = self._map(source), self._map(target)
+        cosines = self._multiply(X, Y) * self._invert_norms(X, 1, 3) * self._invert_norms(Y, 1, 2)
         sharpness = np.exp(head.log_sharpness)
         S = cosines * _expand_levels(sharpness) + self._read_neighbours(cosines, sharpness, source, target)
         likely = S * self.mask + self.padding
@@ -84,7 +87,8 @@ class _GraphBuilder:
         g = self._log_add(self._score_nulls(target, 2), self._log_sum(likely, COLUMNS))
         alpha, beta, gamma = map(_expand_levels, (head.alpha, head.beta, head.gamma))
         logits = S * (alpha + 2 * beta) - (f * beta - gamma) - g * beta
-        return graph.serialize(logits + self._support_links(logits), ["B", len(LEVELS), "N", "M"])
+        links = self._calibrate(logits + self._support_links(logits), level)
+        return graph.serialize(graph.apply("Squeeze", links, np.array([1])), ["B", "N", "M"])
 
     def _add_words(self, name: str, words: str) -> tuple[Value, Value | None]:
         """Add an input of word vectors, and return these and, if the head reads them, their spellings."""
@@ -103,14 +107,19 @@ class _GraphBuilder:
         return self.graph.apply(operator, rows, columns)
 
     def _map(self, words: tuple[Value, Value | None]) -> Value:
-        """Return the vectors of words that cosines are computed of."""
-        mapped = self.graph.apply("Tanh", words[0] @ self.head.map + self.head.offset)
-        return self.graph.apply("LpNormalization", mapped, axis=2, p=2)
+        """Return the vectors of words whose cosines are computed."""
+        return self.graph.apply("Tanh", words[0] @ self.head.map + self.head.offset)
 
     def _multiply(self, x: Value, y: Value) -> Value:
         """Return the products (B, 1, N, M) of the vectors of source and target words."""
         product = x @ self.graph.apply("Transpose", y, perm=[0, 2, 1])
         return self.graph.apply("Unsqueeze", product, np.array([1]))
+
+    def _invert_norms(self, x: Value, *axes: int) -> Value:
+        """Return 1 / the length of each vector; of a zero vector a large number."""
+        norms = self.graph.apply("ReduceL2", x, np.array([2]), keepdims=0)
+        inverse = self.graph.apply("Reciprocal", self.graph.apply("Max", norms, LEAST))
+        return self.graph.apply("Unsqueeze", inverse, np.array(axes))
 
     def _score_nulls(self, words: tuple[Value, Value | None], axis: int) -> Value:
         """Return the scores of words having no link, (B, levels, N, 1) or (B, levels, 1, M)."""
@@ -160,6 +169,22 @@ class _GraphBuilder:
         kernel = head.around.reshape(9, -1, head.around.shape[-1]) * np.array([1, 1, 0.5, 1])[:, None]
         cells = graph.apply("Concat", links, counts, self.mask, axis=1)
         return self._combine(self._convolve(cells, kernel, head.around_offset), head.support)
+
+    def _calibrate(self, logits: Value, level: Level) -> Value:
+        """Return the probabilities of the links of a level, which are those of sure links at most."""
+        graph, calibration = self.graph, self.head.calibration
+        if level == "possible":
+            first = LEVELS.index(level)
+            logits, calibration = self._slice(logits, first, first + 1, 1), calibration[:, first : first + 1]
+        scale, bend, shift = map(_expand_levels, calibration)
+        size = graph.apply("Abs", logits)
+        root = graph.apply("Sqrt", size * size + 1.0)
+        asinh = graph.apply("Sign", logits) * graph.apply("Log", size + root)
+        calibrated = logits * scale + asinh * bend + shift
+        least = graph.apply("ReduceMin", calibrated, np.array([1]), keepdims=1)
+        # The operator Sigmoid is imprecise for small probabilities, on which those of nulls depend.
+        odds = graph.apply("Exp", graph.apply("Neg", least)) + 1.0
+        return graph.apply("Reciprocal", odds) * self.mask
 
     def _convolve(self, cells: Value, kernel: np.ndarray, offset: np.ndarray) -> Value:
         """Apply a convolution of 3 × 3 cells and a ReLU."""
