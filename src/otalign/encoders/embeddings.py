@@ -162,7 +162,7 @@ class Sums:
 
     def __init__(self, words: int, like: Array) -> None:
         xp = array_namespace(like)
-        self.vectors = xp.zeros((words, like.shape[-1]), dtype=like.dtype, device=device(like))
+        self._vectors = xp.empty((words, like.shape[-1]), dtype=like.dtype, device=device(like))
         self.seen = np.zeros(words, dtype=bool)
         self.last = np.zeros(words, dtype=np.int64)  # last index of each word among those added
 
@@ -170,12 +170,21 @@ class Sums:
         """Add a part (D,) to each of these words."""
         # Indexed addition counts a repeated row once, so the first parts of all words are added first, …
         for indices in self._split_duplicates(words):
-            rows = to_device_of(words[indices], parts)
-            if self.seen[words[indices]].any():
-                self.vectors[rows] += parts[indices]
-            else:  # the usual case, without windows
-                self.vectors[rows] = parts[indices]
+            seen, numbers = self.seen[words[indices]], np.arange(len(words))[indices]
+            if seen.any():
+                again = numbers[seen]
+                self._vectors[to_device_of(words[again], parts)] += parts[again]
+                indices = numbers[~seen]
+            self._vectors[to_device_of(words[indices], parts)] = parts[indices]  # the usual case is all
             self.seen[words[indices]] = True
+
+    @property
+    def vectors(self) -> Array:
+        """The vectors; 0 for words without parts."""
+        missing = np.flatnonzero(~self.seen)
+        if len(missing):
+            self._vectors[to_device_of(missing, self._vectors)] = 0.0
+        return self._vectors
 
     def _split_duplicates(self, words: np.ndarray) -> Iterator[np.ndarray | slice]:
         """Yield all indices into `words`, some at a time, such that no word is repeated."""

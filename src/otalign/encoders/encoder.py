@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from otalign.arrays import is_finite
+from otalign.arrays import is_finite, is_numpy_array
 from otalign.encoders.embeddings import Array, Embeddings, Sums, sum_word_parts
 from otalign.encoders.prepared import EncoderBatch, Pairing, PairPreparer, PreparedPairs
 from otalign.encoders.subwords import Subworder
@@ -192,11 +192,8 @@ class PendingEmbeddings:
         finally:
             self.cancel()
         for layer in sums:
-            if not is_finite(sums[layer].vectors):
-                raise ValueError(
-                    f"the encoder {self._encoder.name} returns numbers that are not finite at layer {layer}; "
-                    "its weights are damaged, or too large for its precision"
-                )
+            if not is_numpy_array(sums[layer].vectors):
+                self._check_finite(sums[layer].vectors, layer)
         empty = Sums(0, np.zeros((0, 1), dtype=np.float32))
         starts = self._prepared.starts
         return {layer: Embeddings(sums.get(layer, empty).vectors, starts) for layer in self._layers}
@@ -210,4 +207,15 @@ class PendingEmbeddings:
 
     def _compute_parts(self, batch: EncoderBatch) -> list[Parts]:
         hidden = self._encoder.hidden_layers(batch.ids, batch.mask, batch.types, self._layers)
-        return [sum_word_parts(states, batch.places, batch.words, batch.weights) for states in hidden]
+        result = [sum_word_parts(states, batch.places, batch.words, batch.weights) for states in hidden]
+        for layer, (_, parts) in zip(self._layers, result, strict=True):
+            if is_numpy_array(parts):  # now, while they are in the cache; a GPU would have to be waited for
+                self._check_finite(parts, layer)
+        return result
+
+    def _check_finite(self, vectors: Array, layer: int) -> None:
+        if not is_finite(vectors):
+            raise ValueError(
+                f"the encoder {self._encoder.name} returns numbers that are not finite at layer {layer}; "
+                "its weights are damaged, or too large for its precision"
+            )
