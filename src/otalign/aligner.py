@@ -35,7 +35,9 @@ from otalign.scoring import (
     PairBatch,
     Scorer,
     extract_links,
+    group_pairs,
     load_head,
+    make_batch,
     make_scorer,
     split_into_batches,
 )
@@ -240,22 +242,27 @@ class Aligner:
                 submit = partial(thread.submit, self._link_prepared)
                 yield from prefetch(submit, prepare_ahead(pairs, reader, pairing, workers, words), 1)
             return
-        chunks = self.embed(pairs, workers)
-        yield from map(self.link_chunk, read_ahead(chunks) if isinstance(pairs, Sequence) else chunks)
+        yield from map(self.link_chunk, self.embed(pairs, workers, ahead=isinstance(pairs, Sequence)))
 
     def _link_prepared(self, chunk: tuple[Iterable[Pair], PreparedPairs]) -> LinkedPairs:
         pairs, prepared = chunk
         embedded = EmbeddedPairs(pairs, self.encoder.embed_batches(prepared))
         return self.link_chunk(next(self.finish_chunks(iter([embedded]))))
 
-    def embed(self, pairs: Iterable[tuple[Text, Text]], workers: int = 0) -> Iterator[EmbeddedPairs]:
+    def embed(
+        self, pairs: Iterable[tuple[Text, Text]], workers: int = 0, *, ahead: bool = False
+    ) -> Iterator[EmbeddedPairs]:
         """Yield the embeddings of pairs chunk by chunk, as the scorer reads them.
 
         Args:
             pairs: Source and target of each pair.
             workers: Processes that tokenize ahead of a GPU.
+            ahead: Whether to compute the next chunks meanwhile. Pairs are then read before they are needed,
+                so that reading them should not wait for anything that may never come.
         """
-        return self.finish_chunks(embed_pairs(pairs, self.encoder, self.settings.pairing, workers))
+        chunks = embed_pairs(pairs, self.encoder, self.settings.pairing, workers, ahead=ahead)
+        finished = self.finish_chunks(chunks)
+        return read_ahead(finished) if ahead else finished
 
     def finish_chunks(self, chunks: Iterator[EmbeddedPairs]) -> Iterator[EmbeddedPairs]:
         """Yield the chunks, centred if the settings say so, with spellings if the scorer reads them.
@@ -295,16 +302,16 @@ class Aligner:
         """
         scorer, settings = self.scorer.to_device(embeddings.vectors), self.settings
 
-        def find(task: tuple[list[int], PairBatch]) -> tuple[list[int], LinkArrays]:
-            indices, batch = task
-            return indices, extract_links(scorer.score(batch), batch, settings.threshold, settings.hysteresis)
+        def find(indices: np.ndarray) -> tuple[Sequence[int], LinkArrays]:
+            batch = make_batch(embeddings, indices, scorer.budget)
+            links = extract_links(scorer.score(batch), batch, settings.threshold, settings.hysteresis)
+            return indices.tolist(), links
 
-        batches, threads = split_into_batches(embeddings, scorer.budget), self.encoder.at_once
-        if threads == 1:
-            return LinkArrays.join(map(find, batches), embeddings.starts)
-        with ThreadPoolExecutor(threads) as pool:
-            parts = prefetch(partial(pool.submit, find), batches, threads)
-            return LinkArrays.join(parts, embeddings.starts)
+        groups = group_pairs(embeddings, scorer.budget)
+        if self.encoder.at_once == 1:
+            return LinkArrays.join(map(find, groups), embeddings.starts)
+        parts = prefetch(partial(self.encoder.threads.submit, find), groups, len(embeddings.starts))
+        return LinkArrays.join(parts, embeddings.starts)
 
     def find_prepared_links(self, prepared: PreparedPairs, ngrams: np.ndarray | None = None) -> LinkArrays:
         """Return the links of pairs that another process has prepared, as `find_links` does.

@@ -15,10 +15,11 @@ from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context, parent_process
 from threading import Thread, current_thread, main_thread
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+ResultOut = TypeVar("ResultOut", covariant=True)
 
 SPAWN = get_context("spawn")
 AHEAD = 2  # tasks per worker that are submitted before their results are needed
@@ -182,8 +183,20 @@ def _run_task(task: Any) -> Any:
     return function(task)
 
 
+class Pending(Protocol[ResultOut]):
+    """A task that was started, such as a `Future`."""
+
+    def result(self) -> ResultOut:
+        """Wait for the result, and return it."""
+        ...
+
+    def cancel(self) -> object:
+        """Drop what has not been started."""
+        ...
+
+
 def prefetch(
-    submit: Callable[[Task], "Future[Result]"], tasks: Iterable[Task], ahead: int
+    submit: Callable[[Task], Pending[Result]], tasks: Iterable[Task], ahead: int
 ) -> Iterator[Result]:
     """Yield the results of tasks in their order, and submit tasks before their results are requested.
 
@@ -192,10 +205,14 @@ def prefetch(
         tasks: The tasks.
         ahead: Number of tasks to submit beyond the one whose result is yielded.
     """
-    started: deque[Future[Result]] = deque()
-    for task in tasks:
-        started.append(submit(task))
-        if len(started) > ahead:
+    started: deque[Pending[Result]] = deque()
+    try:
+        for task in tasks:
+            started.append(submit(task))
+            if len(started) > ahead:
+                yield started.popleft().result()
+        while started:
             yield started.popleft().result()
-    while started:
-        yield started.popleft().result()
+    finally:
+        for pending in started:
+            pending.cancel()

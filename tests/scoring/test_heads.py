@@ -1,18 +1,23 @@
 """Heads: equal in NumPy and torch and in any batch; gradients; and files."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from otalign.alignment import LEVELS
+from otalign.encoders import Embeddings
+from otalign.link_arrays import add_up
 from otalign.ot import Balanced, Entropic, Partial, Unbalanced
-from otalign.scoring import PairBatch
+from otalign.scoring import PairBatch, split_into_batches
 from otalign.scoring import heads as heads
 from otalign.scoring.extraction import extract_links
 from otalign.scoring.heads import ProjectionHead, TransportHead, convolution
-from otalign.scoring.learned import LearnedScorer
+from otalign.scoring.learned import LearnedScorer, compute_link_probabilities
 from otalign.scoring.transport import TransportScorer
 from otalign.settings import Settings
+from otalign.text.spelling import SIZE as SPELLING_SIZE
 from tests.scoring.random_heads import (
     SHAPES,
     SIZE,
@@ -129,6 +134,43 @@ def test_an_answer_does_not_depend_on_its_batch(spelling, seed):
         all_close(pairs_of(head.compute_logits(alone), [(n, m)]), [together[k]])
     backwards = PairBatch(*(part[::-1] for part in batch))
     all_close(pairs_of(head.compute_logits(backwards), SHAPES[::-1]), together[::-1])
+
+
+@pytest.mark.parametrize("seed", range(5))
+@SPELLING
+@pytest.mark.parametrize("level", LEVELS)
+def test_onnxruntime_gives_the_same_links(level, spelling, seed):
+    head, batch = make_transport_head(seed, spelling=spelling), make_batch(seed=seed, spelling=spelling)
+    logits = head.compute_logits(batch)
+    expected = compute_link_probabilities(logits, batch.cells, head.calibration, level)
+    np.testing.assert_allclose(head.onnx[level].compute_links(batch), expected, atol=2e-5)
+    again = pickle.loads(pickle.dumps(head))  # without the sessions, which cannot be pickled
+    np.testing.assert_allclose(again.onnx[level].compute_links(batch), expected, atol=2e-5)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@SPELLING
+def test_scores_are_the_same_to_the_last_bit_alone_and_in_any_batch(spelling, seed):
+    random, shapes = np.random.default_rng(seed), [(7, 9), (5, 12), (8, 8), (6, 11), (1, 3), (30, 18)]
+    size = 32 + SPELLING_SIZE * spelling
+    starts = add_up(np.array(shapes).reshape(-1))
+    embeddings = Embeddings(random.normal(size=(starts[-1], size)).astype(np.float32), starts)
+    scorer = LearnedScorer(make_transport_head(seed, 32, spelling=spelling), "sure")
+
+    def score(part: Embeddings) -> dict[int, list[np.ndarray]]:
+        return {
+            k: [scores.links[at], scores.source_nulls[at], scores.target_nulls[at]]
+            for indices, batch in split_into_batches(part, scorer.budget)
+            for scores in [scorer.score(batch)]
+            for at, k in enumerate(indices)
+        }
+
+    together = score(embeddings)
+    for k in range(len(shapes)):
+        first, end = starts[2 * k], starts[2 * k + 2]
+        alone = Embeddings(embeddings.vectors[first:end], starts[2 * k : 2 * k + 3] - first)
+        for one, other in zip(score(alone)[0], together[k], strict=True):
+            np.testing.assert_array_equal(one, other)
 
 
 def symmetric(kernel: np.ndarray) -> np.ndarray:

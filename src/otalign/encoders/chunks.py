@@ -1,10 +1,12 @@
 """Streams of sentence pairs, embedded chunk by chunk."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from otalign.encoders import Embeddings, Encoder, Pairing
+from otalign.encoders.encoder import PendingEmbeddings
 from otalign.encoders.prefetch import prepare_ahead
+from otalign.processes import prefetch
 from otalign.text.spelling import embed_spelling
 from otalign.text.words import Pair, Text, to_pair
 
@@ -45,14 +47,45 @@ def split_into_chunks(
         yield chunk
 
 
+class _PendingPairs(NamedTuple):
+    """A chunk of pairs that is being embedded."""
+
+    pairs: Sequence[Pair]
+    embeddings: PendingEmbeddings
+
+    def result(self) -> EmbeddedPairs:
+        """Wait for the embeddings."""
+        return EmbeddedPairs(self.pairs, self.embeddings.result())
+
+    def cancel(self) -> None:
+        """Drop the batches that have not been started."""
+        self.embeddings.cancel()
+
+
 def embed_pairs(
-    pairs: Iterable[tuple[Text, Text]], encoder: Encoder, pairing: Pairing, workers: int = 0
+    pairs: Iterable[tuple[Text, Text]],
+    encoder: Encoder,
+    pairing: Pairing,
+    workers: int = 0,
+    *,
+    ahead: bool = False,
 ) -> Iterator[EmbeddedPairs]:
-    """Embed pairs chunk by chunk, without centring."""
+    """Embed pairs chunk by chunk, without centring.
+
+    Args:
+        pairs: Source and target of each pair.
+        encoder: The encoder.
+        pairing: Whether the sentences of a pair are encoded jointly or separately.
+        workers: Processes that tokenize ahead of a GPU.
+        ahead: Whether to read another chunk, and start to embed it, before one is yielded.
+    """
     if workers:
         max_words = encoder.words_at_once or CHUNK_WORDS
         for chunk, prepared in prepare_ahead(pairs, encoder.reader, pairing, workers, max_words):
             yield EmbeddedPairs(chunk, encoder.embed_batches(prepared))
         return
-    for chunk in split_into_chunks(pairs, encoder.words_at_once):
-        yield EmbeddedPairs(chunk, encoder.embed(chunk, pairing))
+
+    def start(chunk: Sequence[Pair]) -> _PendingPairs:
+        return _PendingPairs(chunk, encoder.start(encoder.reader.prepare(chunk, pairing)))
+
+    yield from prefetch(start, split_into_chunks(pairs, encoder.words_at_once), int(ahead))

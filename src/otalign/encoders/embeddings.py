@@ -17,10 +17,13 @@ class Embeddings:
     Attributes:
         vectors: Embeddings of all words, (words, D).
         starts: Index of the first word of each sentence, and the number of words, (sentences + 1,).
+        further: More columns (words, C), which follow the vectors of padded sentences; None for none. They
+            are separate because copies of large arrays, which do not fit into a cache, take time.
     """
 
     vectors: Array
     starts: np.ndarray
+    further: Array | None = None
 
     @property
     def words(self) -> int:
@@ -37,10 +40,10 @@ class Embeddings:
         return self.vectors[int(self.starts[sentence]) : int(self.starts[sentence + 1]), ...]
 
     def append(self, columns: np.ndarray) -> "Embeddings":
-        """Return the embeddings with more columns (words, C) after their own."""
+        """Return the embeddings with further columns (words, C)."""
         xp, vectors = array_namespace(self.vectors), self.vectors
-        columns = xp.asarray(columns, dtype=vectors.dtype, device=device(vectors))
-        return Embeddings(xp.concat([vectors, columns], axis=1), self.starts)
+        further = xp.asarray(columns, dtype=vectors.dtype, device=device(vectors))
+        return Embeddings(vectors, self.starts, further)
 
     def total(self) -> np.ndarray:
         """Compute the sum of all embeddings (D,), in float64."""
@@ -87,21 +90,25 @@ class Embeddings:
         size = STRIP if str(device(self.vectors)) == "cpu" else max(1, self.words)
         return (self.vectors[first : first + size, ...] for first in range(0, self.words, size))
 
-    def pad(self, sentences: Sequence[int] | np.ndarray) -> tuple[Array, Array]:
+    def pad(self, sentences: Sequence[int] | np.ndarray, length: int | None = None) -> tuple[Array, Array]:
         """Pad the embeddings of several sentences.
 
         Args:
             sentences: Indices of the sentences.
+            length: Number of words to pad to; None for that of the longest sentence.
 
         Returns:
             Vectors (B, N, D), and the mask (B, N) of words.
         """
         xp = array_namespace(self.vectors)
         starts, ends = self.starts[sentences], self.starts[np.add(sentences, 1)]
-        positions = np.arange((ends - starts).max())
+        positions = np.arange((ends - starts).max() if length is None else length)
         is_word = positions < (ends - starts)[:, None]
         rows = np.where(is_word, starts[:, None] + positions, 0)
-        vectors = xp.take(self.vectors, to_device_of(rows.reshape(-1), self.vectors), axis=0)
+        indices = to_device_of(rows.reshape(-1), self.vectors)
+        vectors = xp.take(self.vectors, indices, axis=0)
+        if self.further is not None:
+            vectors = xp.concat([vectors, xp.take(self.further, indices, axis=0)], axis=1)
         return xp.reshape(vectors, (*rows.shape, -1)), to_device_of(is_word, self.vectors)
 
 
@@ -130,7 +137,8 @@ def sum_word_parts(
         return words[starts], _sum_bags(states, places, starts, weights)
     lengths = np.diff(starts, append=len(words))
     sums = states[places[starts]]
-    sums *= weights[starts, None]
+    scaled = np.flatnonzero(weights[starts] != 1)  # words of several subwords
+    sums[scaled] *= weights[starts[scaled], None]
     for k in range(1, lengths.max(initial=0)):
         longer = np.flatnonzero(lengths > k)
         indices = starts[longer] + k
@@ -154,7 +162,7 @@ class Sums:
 
     def __init__(self, words: int, like: Array) -> None:
         xp = array_namespace(like)
-        self.vectors = xp.zeros((words, like.shape[-1]), dtype=like.dtype, device=device(like))
+        self._vectors = xp.empty((words, like.shape[-1]), dtype=like.dtype, device=device(like))
         self.seen = np.zeros(words, dtype=bool)
         self.last = np.zeros(words, dtype=np.int64)  # last index of each word among those added
 
@@ -162,12 +170,21 @@ class Sums:
         """Add a part (D,) to each of these words."""
         # Indexed addition counts a repeated row once, so the first parts of all words are added first, …
         for indices in self._split_duplicates(words):
-            rows = to_device_of(words[indices], parts)
-            if self.seen[words[indices]].any():
-                self.vectors[rows] += parts[indices]
-            else:  # the usual case, without windows
-                self.vectors[rows] = parts[indices]
+            seen, numbers = self.seen[words[indices]], np.arange(len(words))[indices]
+            if seen.any():
+                again = numbers[seen]
+                self._vectors[to_device_of(words[again], parts)] += parts[again]
+                indices = numbers[~seen]
+            self._vectors[to_device_of(words[indices], parts)] = parts[indices]  # the usual case is all
             self.seen[words[indices]] = True
+
+    @property
+    def vectors(self) -> Array:
+        """The vectors; 0 for words without parts."""
+        missing = np.flatnonzero(~self.seen)
+        if len(missing):
+            self._vectors[to_device_of(missing, self._vectors)] = 0.0
+        return self._vectors
 
     def _split_duplicates(self, words: np.ndarray) -> Iterator[np.ndarray | slice]:
         """Yield all indices into `words`, some at a time, such that no word is repeated."""

@@ -6,13 +6,14 @@ A subclass only computes the hidden states of a batch.
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from otalign.arrays import is_finite
+from otalign.arrays import is_finite, is_numpy_array
 from otalign.encoders.embeddings import Array, Embeddings, Sums, sum_word_parts
 from otalign.encoders.prepared import EncoderBatch, Pairing, PairPreparer, PreparedPairs
 from otalign.encoders.subwords import Subworder
@@ -127,11 +128,23 @@ class Encoder(ABC):
         Returns:
             Embeddings by layer.
         """
-        return self._embed_layers(self.reader.prepare(pairs, pairing), layers)
+        return PendingEmbeddings(self, self.reader.prepare(pairs, pairing), layers).collect()
 
     def embed_batches(self, prepared: PreparedPairs) -> Embeddings:
         """Embed pairs that were prepared by this encoder's `reader`."""
-        return self._embed_layers(prepared, [self.layer])[self.layer]
+        return self.start(prepared).result()
+
+    def start(self, prepared: PreparedPairs) -> "PendingEmbeddings":
+        """Start to embed pairs that were prepared by this encoder's `reader`.
+
+        If the encoder runs several batches in parallel, its threads work on these from now on.
+        """
+        return PendingEmbeddings(self, prepared, [self.layer])
+
+    @cached_property
+    def threads(self) -> ThreadPoolExecutor:
+        """The `at_once` threads for all work on batches, so that there are never more than processors."""
+        return ThreadPoolExecutor(self.at_once, "otalign")
 
     @property
     def reader(self) -> PairPreparer:
@@ -142,31 +155,67 @@ class Encoder(ABC):
         """Convert sentences into inputs of the model."""
         return self.reader.as_inputs(sentences, pairing)
 
-    def _embed_layers(self, prepared: PreparedPairs, layers: Sequence[int]) -> dict[int, Embeddings]:
+
+class PendingEmbeddings:
+    """Embeddings that are being computed.
+
+    Args:
+        encoder: The encoder.
+        prepared: Pairs as its reader prepares them.
+        layers: Layers of the embeddings.
+    """
+
+    def __init__(self, encoder: Encoder, prepared: PreparedPairs, layers: Sequence[int]) -> None:
+        self._encoder, self._prepared, self._layers = encoder, prepared, layers
+        self._futures: list[Future[list[Parts]]] = []
+        if encoder.at_once > 1:
+            self._futures = [encoder.threads.submit(self._compute_parts, batch) for batch in prepared.batches]
+
+    def result(self) -> Embeddings:
+        """Wait for the embeddings of the encoder's own layer."""
+        return self.collect()[self._encoder.layer]
+
+    def cancel(self) -> None:
+        """Drop the batches that have not been started."""
+        for future in self._futures:
+            future.cancel()
+
+    def collect(self) -> dict[int, Embeddings]:
+        """Wait for the embeddings, by layer."""
         sums: dict[int, Sums] = {}  # created from the first batch, which determines library, type and width
-        for by_layer in self._run(prepared.batches, layers):
-            for layer, (words, parts) in zip(layers, by_layer, strict=True):
-                if layer not in sums:
-                    sums[layer] = Sums(prepared.words, parts)
-                sums[layer].add(words, parts)
+        try:
+            for by_layer in self._get_parts():
+                for layer, (words, parts) in zip(self._layers, by_layer, strict=True):
+                    if layer not in sums:
+                        sums[layer] = Sums(self._prepared.words, parts)
+                    sums[layer].add(words, parts)
+        finally:
+            self.cancel()
         for layer in sums:
-            if not is_finite(sums[layer].vectors):
-                raise ValueError(
-                    f"the encoder {self.name} returns numbers that are not finite at layer {layer}; "
-                    "its weights are damaged, or too large for its precision"
-                )
+            if not is_numpy_array(sums[layer].vectors):
+                self._check_finite(sums[layer].vectors, layer)
         empty = Sums(0, np.zeros((0, 1), dtype=np.float32))
-        return {layer: Embeddings(sums.get(layer, empty).vectors, prepared.starts) for layer in layers}
+        starts = self._prepared.starts
+        return {layer: Embeddings(sums.get(layer, empty).vectors, starts) for layer in self._layers}
 
-    def _run(self, batches: Sequence[EncoderBatch], layers: Sequence[int]) -> Iterator[list[Parts]]:
-        """Yield the parts of word embeddings at these layers, batch by batch, `at_once` in parallel."""
+    def _get_parts(self) -> Iterator[list[Parts]]:
+        """Yield the parts of word embeddings at the layers, batch by batch."""
+        if self._encoder.at_once == 1:  # lazily, so that a GPU holds the states of one batch
+            yield from map(self._compute_parts, self._prepared.batches)
+        while self._futures:
+            yield self._futures.pop(0).result()
 
-        def compute_parts(batch: EncoderBatch) -> list[Parts]:
-            hidden = self.hidden_layers(batch.ids, batch.mask, batch.types, layers)
-            return [sum_word_parts(states, batch.places, batch.words, batch.weights) for states in hidden]
+    def _compute_parts(self, batch: EncoderBatch) -> list[Parts]:
+        hidden = self._encoder.hidden_layers(batch.ids, batch.mask, batch.types, self._layers)
+        result = [sum_word_parts(states, batch.places, batch.words, batch.weights) for states in hidden]
+        for layer, (_, parts) in zip(self._layers, result, strict=True):
+            if is_numpy_array(parts):  # now, while they are in the cache; a GPU would have to be waited for
+                self._check_finite(parts, layer)
+        return result
 
-        if self.at_once == 1:  # lazily, so that a GPU holds the states of one batch
-            yield from map(compute_parts, batches)
-            return
-        with ThreadPoolExecutor(max(1, min(self.at_once, len(batches)))) as threads:
-            yield from threads.map(compute_parts, batches)
+    def _check_finite(self, vectors: Array, layer: int) -> None:
+        if not is_finite(vectors):
+            raise ValueError(
+                f"the encoder {self._encoder.name} returns numbers that are not finite at layer {layer}; "
+                "its weights are damaged, or too large for its precision"
+            )

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from otalign.aligner import Aligner
 from otalign.alignment import Alignment
 from otalign.baselines import SimAligner
+from otalign.collector import pause_collection
 from otalign.encoders.chunks import embed_pairs
 from otalign.encoders.whitening import Centre, read_first
 from otalign.engines.folder import Folder
@@ -25,7 +26,6 @@ from otalign.failures import CapturedError, capture
 from otalign.io.items import Item, get_fields, make_sentences
 from otalign.link_arrays import LinkedPairs
 from otalign.method import Method
-from otalign.processes import read_ahead
 from otalign.text.words import Pair
 
 SIZE = 8192  # pairs per shard: a minute or two of work
@@ -141,9 +141,10 @@ class ShardWork:
 
         try:
             method = add_centre(method, self.folder.centre)
-            if isinstance(method, Aligner | RemoteAligner):
-                return self.folder.write_linked(shard.number, link(method))
-            return self.folder.write(shard.number, align())
+            with pause_collection():  # a shard is many objects without cycles
+                if isinstance(method, Aligner | RemoteAligner):
+                    return self.folder.write_linked(shard.number, link(method))
+                return self.folder.write(shard.number, align())
         except BaseException as error:  # SystemExit and Rust panics, too, must be reported
             if isinstance(error, OSError | MemoryError | ImportError):
                 return capture(error)
@@ -197,7 +198,7 @@ def _link_pairs(method: Aligner | RemoteAligner, pairs: Iterable[Pair]) -> Itera
     """Find the links of pairs in memory; an aligner reads a chunk while it finds the links of another."""
     if isinstance(method, RemoteAligner):
         return method.link_many(pairs)
-    return map(method.link_chunk, read_ahead(method.embed(pairs)))
+    return map(method.link_chunk, method.embed(pairs, ahead=True))
 
 
 def align_items(

@@ -6,7 +6,7 @@ the words (`cost`, `fertility`, `transport`), `LearnedScorer` applies a trained 
 """
 
 from otalign.link_arrays import LinkArrays, PairLinks
-from otalign.scoring.batches import BatchBudget, PairBatch, split_into_batches
+from otalign.scoring.batches import BatchBudget, PairBatch, group_pairs, make_batch, split_into_batches
 from otalign.scoring.extraction import extract_links
 from otalign.scoring.heads import Head, ProjectionHead, TransportHead, load_head
 from otalign.scoring.learned import LearnedScorer
@@ -27,7 +27,9 @@ __all__ = [
     "TransportHead",
     "TransportScorer",
     "extract_links",
+    "group_pairs",
     "load_head",
+    "make_batch",
     "make_scorer",
     "split_into_batches",
 ]

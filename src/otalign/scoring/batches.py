@@ -18,6 +18,7 @@ class BatchBudget(NamedTuple):
     cells: int  # maximum on a CPU
     cell_bytes: int  # memory of a GPU that a cell takes
     step: int  # largest difference of lengths, in words
+    fill_step: bool = False  # whether to pad to multiples of it, so that padding depends on the pair alone
 
 
 class PairBatch(NamedTuple):
@@ -49,6 +50,12 @@ def split_into_batches(embeddings: Embeddings, budget: BatchBudget) -> Iterator[
     Yields:
         The indices of the pairs of a batch, and the batch. A pair without words on one side is in none.
     """
+    for indices in group_pairs(embeddings, budget):
+        yield indices.tolist(), make_batch(embeddings, indices, budget)
+
+
+def group_pairs(embeddings: Embeddings, budget: BatchBudget) -> Iterator[np.ndarray]:
+    """Yield the indices of the pairs of each batch, of similar lengths; as `split_into_batches`."""
     memory = get_gpu_memory(embeddings.vectors)
     cells = budget.cells if memory is None else int(GPU_SHARE * memory) // budget.cell_bytes
     shapes = embeddings.shapes
@@ -59,8 +66,14 @@ def split_into_batches(embeddings: Embeddings, budget: BatchBudget) -> Iterator[
     for members in np.split(order, ends):
         n, m = map(int, shapes[members].max(axis=0, initial=1))
         size = 1 if is_long(n, m) else max(1, cells // (n * m))
-        for start in range(0, len(members), size):
-            indices = members[start : start + size]
-            X, is_source = embeddings.pad(2 * indices)
-            Y, is_target = embeddings.pad(2 * indices + 1)
-            yield indices.tolist(), PairBatch(X, Y, is_source, is_target)
+        yield from (members[start : start + size] for start in range(0, len(members), size))
+
+
+def make_batch(embeddings: Embeddings, indices: np.ndarray, budget: BatchBudget) -> PairBatch:
+    """Pad the pairs with these indices."""
+    n, m = map(int, embeddings.shapes[indices].max(axis=0))
+    if budget.fill_step and not is_long(n, m):
+        n, m = (-(-length // budget.step) * budget.step for length in (n, m))
+    X, is_source = embeddings.pad(2 * indices, n)
+    Y, is_target = embeddings.pad(2 * indices + 1, m)
+    return PairBatch(X, Y, is_source, is_target)

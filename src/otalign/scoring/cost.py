@@ -99,11 +99,17 @@ def _average_neighbours(xp: Any, S: Array, cells: Array) -> Array:
 
 def compute_displacement(xp: Any, is_source: Array, is_target: Array) -> Array:
     """Compute i/(n−1) − j/(m−1) for all word pairs, (B, N, M); 0 where n or m is 1."""
-    places, several = [], []
-    for is_word in (is_source, is_target):
-        last = xp.sum(xp.astype(is_word, xp.float64), axis=-1) - 1  # (B,)
-        steps = xp.arange(is_word.shape[-1], dtype=xp.float64, device=device(is_word))
-        places.append(steps[None, :] / xp.where(last > 0, last, xp.ones_like(last))[:, None])
-        several.append(last > 0)
-    apart = places[0][:, :, None] - places[1][:, None, :]
-    return xp.where((several[0] & several[1])[:, None, None], apart, xp.zeros_like(apart))
+    source, target = compute_places(xp, is_source, is_target)
+    return source[:, :, None] - target[:, None, :]
+
+
+def compute_places(xp: Any, is_source: Array, is_target: Array) -> tuple[Array, Array]:
+    """Compute i/(n−1) of source words (B, N) and j/(m−1) of target words (B, M); 0 where n or m is 1."""
+    lasts = [xp.sum(xp.astype(is_word, xp.float64), axis=-1) - 1 for is_word in (is_source, is_target)]
+    several = (lasts[0] > 0) & (lasts[1] > 0)
+    source, target = (
+        xp.arange(is_word.shape[-1], dtype=xp.float64, device=device(is_word))[None, :]
+        / xp.where(several, last, xp.full_like(last, xp.inf))[:, None]
+        for is_word, last in zip((is_source, is_target), lasts, strict=True)
+    )
+    return source, target

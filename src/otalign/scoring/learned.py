@@ -4,14 +4,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from otalign.alignment import LEVELS, Level
-from otalign.arrays import Array, array_namespace
+from otalign.arrays import Array, array_namespace, is_numpy_array
 from otalign.scoring.batches import BatchBudget, PairBatch, is_long
 from otalign.scoring.heads import TransportHead
 from otalign.scoring.heads.cells import SOURCE, TARGET
+from otalign.scoring.heads.onnx_head import STEP
 from otalign.scoring.scorer import LinkScores
 
 # The head computes so much for each cell that few cells fit into a cache, and padding is expensive.
 BUDGET = BatchBudget(cells=1 << 14, cell_bytes=1 << 11, step=8)
+ONNX_BUDGET = BUDGET._replace(step=STEP, fill_step=True)
 EPSILON = 1e-7  # smallest probability of which a logarithm is taken
 
 
@@ -21,8 +23,12 @@ class LearnedScorer:
 
     head: TransportHead
     level: Level
-    budget: BatchBudget = BUDGET
     splits_paragraphs: bool = True
+
+    @property
+    def budget(self) -> BatchBudget:
+        """Size of the batches that suits the scorer."""
+        return ONNX_BUDGET if is_numpy_array(self.head.map) else BUDGET
 
     @property
     def reads_spelling(self) -> bool:
@@ -35,11 +41,20 @@ class LearnedScorer:
 
     def score(self, batch: PairBatch) -> LinkScores:
         """Compute the calibrated probabilities of all links and nulls of a batch."""
-        if len(batch.X) == 1 and is_long(batch.X.shape[1], batch.Y.shape[1]):
+        if len(batch.X) == 1 and is_long(int(batch.is_source.sum()), int(batch.is_target.sum())):
             return self._score_tiles(batch)
+        links = self._score_links(batch)
+        xp, none = array_namespace(links), log_none(links)
+        sums = xp.concat([xp.sum(none, axis=2), xp.sum(none, axis=1)], axis=1)
+        nulls, sources = self._score_nulls(to_logits(sums)), links.shape[1]
+        return LinkScores(links, nulls[:, :sources], nulls[:, sources:])
+
+    def _score_links(self, batch: PairBatch) -> Array:
+        """Compute the calibrated probabilities of all links of a batch."""
+        if is_numpy_array(batch.X):
+            return self.head.onnx[self.level].compute_links(batch)
         logits = self.head.compute_logits(batch)
-        links = compute_link_probabilities(logits, batch.cells, self.head.calibration, self.level)
-        return LinkScores(links, *(self._score_nulls(compute_null_logits(links, axis)) for axis in (2, 1)))
+        return compute_link_probabilities(logits, batch.cells, self.head.calibration, self.level)
 
     def _score_tiles(self, batch: PairBatch) -> LinkScores:
         """Score the links and nulls of a long pair by the tiles where links may be."""

@@ -13,6 +13,9 @@ import numpy as np
 SIZE = 64  # dimension of a vector
 LENGTHS = (2, 3)  # lengths of n-grams
 MOST = 127  # largest count
+MAX_WORDS = 1 << 15  # whose vectors are kept; then all are dropped
+
+_vectors: dict[str, bytes] = {}  # the vectors of words that have occurred; threads may share it
 
 
 def count_ngrams(words: Sequence[str]) -> np.ndarray:
@@ -43,7 +46,17 @@ def embed_spelling(words: Sequence[str]) -> np.ndarray:
         >>> bool(one @ other > 0.999), bool(one @ typo > 0.4)
         (True, True)
     """
-    return normalize_counts(count_ngrams(words))
+    vectors = list(map(_vectors.get, words))
+    if None in vectors:
+        missing = [*{word for word, vector in zip(words, vectors, strict=True) if vector is None}]
+        rows = normalize_counts(count_ngrams(missing))
+        new = {word: row.tobytes() for word, row in zip(missing, rows, strict=True)}
+        vectors = [new.get(word, vector) for word, vector in zip(words, vectors, strict=True)]
+        if len(_vectors) > MAX_WORDS:
+            _vectors.clear()
+        _vectors.update(new)
+    joined = b"".join(filter(None, vectors))
+    return np.frombuffer(joined, dtype=np.float32).reshape(len(words), SIZE)
 
 
 def normalize_counts(counts: np.ndarray) -> np.ndarray:

@@ -36,8 +36,13 @@ class Head:
 
     def to_device(self, vectors: Array) -> Self:
         """Return the head with its arrays in the library, and on the device, of the vectors."""
-        xp, at = array_namespace(vectors), device(vectors)
-        return type(self)(**{name: xp.asarray(a, device=at) for name, a in self.arrays().items()})
+        xp, at, before = array_namespace(vectors), device(vectors), self.arrays()
+        arrays = {name: xp.asarray(a, device=at) for name, a in before.items()}
+        return self if all(arrays[name] is before[name] for name in arrays) else type(self)(**arrays)
+
+    def __getstate__(self) -> dict[str, Array]:
+        """Pickle the arrays alone, without what is computed from them."""
+        return self.arrays()
 
     def save(self, folder: Path) -> None:
         """Write the head to a folder."""

@@ -1,11 +1,12 @@
 """Our head, which learns the transport too: words compete for counterparts, and links support each other."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
-from otalign.alignment import LEVELS
+from otalign.alignment import LEVELS, Level
 from otalign.arrays import Array, array_namespace
 from otalign.scoring.batches import PairBatch
 from otalign.scoring.cost import normalize
@@ -19,6 +20,7 @@ from otalign.scoring.heads.cells import (
 )
 from otalign.scoring.heads.convolution import apply_layer
 from otalign.scoring.heads.head import Head, draw_weights, multiply
+from otalign.scoring.heads.onnx_head import OnnxHead
 from otalign.scoring.heads.tiles import TileCells, select_tiles
 
 CHANNELS = 16  # output channels of the convolutions
@@ -121,6 +123,11 @@ class TransportHead(Head):
             **dict.fromkeys(("calibration", "null_calibration"), (3, levels)),
         }
 
+    @cached_property
+    def onnx(self) -> dict[Level, OnnxHead]:
+        """The head for onnxruntime by level, created on first use; its arrays must be of NumPy."""
+        return _OnnxHeads(self)
+
     def compute_logits(self, batch: PairBatch, cells: Cells | None = None) -> Array:
         """Compute the logits of links at each level, before calibration.
 
@@ -210,6 +217,17 @@ class TransportHead(Head):
             return multiply(xp, output, self.support)
 
         return cells.convolve((*links, xp.clip(counts, 0.0, 4.0) / 2, mask), apply_layers, reach=1)
+
+
+class _OnnxHeads(dict[Level, OnnxHead]):
+    """The head of each level, created on first use."""
+
+    def __init__(self, head: TransportHead) -> None:
+        self._head = head
+
+    def __missing__(self, level: Level) -> OnnxHead:
+        self[level] = OnnxHead(self._head, level)
+        return self[level]
 
 
 def _expand_levels(values: Array) -> Array:

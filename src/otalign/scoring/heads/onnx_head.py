@@ -1,0 +1,219 @@
+"""A trained head as an ONNX graph, which onnxruntime runs several times as fast as NumPy does.
+
+The formulas are those of `TransportHead`, for float32 on a CPU. All of them are computed in one call, which
+does not hold Python's lock. Sums are rounded in the same order whatever the other pairs of a batch are, if
+the numbers of words are padded to multiples of `STEP`.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from otalign.alignment import LEVELS, Level
+from otalign.scoring.batches import PairBatch
+from otalign.scoring.cost import compute_places
+from otalign.scoring.heads.onnx_graph import Graph, Value
+
+if TYPE_CHECKING:
+    from otalign.scoring.heads.learned_transport import TransportHead
+
+STEP = 4  # words: with fewer, vector instructions leave a rest, which is rounded differently
+MASKED = 1e4  # subtracted from the similarity of cells without words
+LEAST = 1e-20  # smallest length of a vector
+SAME = 0.999  # as in `learned_transport`
+ROWS, COLUMNS = 3, 2  # axes to sum up cells (B, levels, N, M) for each source word or each target word
+
+
+class OnnxHead:
+    """Computes the probabilities of links by onnxruntime. It is thread-safe.
+
+    Args:
+        head: The head, with NumPy arrays.
+        level: Level of the links.
+    """
+
+    def __init__(self, head: "TransportHead", level: Level) -> None:
+        import onnxruntime
+
+        options: Any = onnxruntime.SessionOptions()
+        options.log_severity_level = 3
+        options.intra_op_num_threads = 1  # batches run in parallel instead
+        model = _GraphBuilder(head).build(level)
+        self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+    def compute_links(self, batch: PairBatch) -> np.ndarray:
+        """Compute the calibrated probabilities of links, (B, N, M); 0 where there is no word.
+
+        Args:
+            batch: Word vectors of pairs, as float32 in NumPy.
+        """
+        source_places, target_places = compute_places(np, batch.is_source, batch.is_target)
+        inputs = {
+            "source": batch.X,
+            "target": batch.Y,
+            "is_source": batch.is_source,
+            "is_target": batch.is_target,
+            "source_places": source_places,
+            "target_places": target_places,
+        }
+        arrays = {name: np.ascontiguousarray(x, dtype=np.float32) for name, x in inputs.items()}
+        (links,) = self._session.run(None, arrays)
+        return np.asarray(links)
+
+
+class _GraphBuilder:
+    """Builds the graph of a head. Cells are (B, features, N, M)."""
+
+    def __init__(self, head: "TransportHead") -> None:
+        self.head, self.graph = head, Graph()
+        self.size, self.width = len(head.offset), len(head.offset)
+        if head.reads_spelling:
+            from otalign.text.spelling import SIZE
+
+            self.width += SIZE
+
+    def build(self, level: Level) -> bytes:
+        """Return the model for links of a level."""
+        head, graph = self.head, self.graph
+        source, target = self._add_words("source", "N"), self._add_words("target", "M")
+        self.mask = self._expand("is_source", "is_target", "Mul")
+        self.padding = (self.mask - 1.0) * MASKED
+        X, Y = self._map(source), self._map(target)
+        cosines = self._multiply(X, Y) * self._invert_norms(X, 1, 3) * self._invert_norms(Y, 1, 2)
+        sharpness = np.exp(head.log_sharpness)
+        S = cosines * _expand_levels(sharpness) + self._read_neighbours(cosines, sharpness, source, target)
+        likely = S * self.mask + self.padding
+        f = self._log_add(self._score_nulls(source, 3), self._log_sum(likely, ROWS))
+        g = self._log_add(self._score_nulls(target, 2), self._log_sum(likely, COLUMNS))
+        alpha, beta, gamma = map(_expand_levels, (head.alpha, head.beta, head.gamma))
+        logits = S * (alpha + 2 * beta) - (f * beta - gamma) - g * beta
+        links = self._calibrate(logits + self._support_links(logits), level)
+        return graph.serialize(graph.apply("Squeeze", links, np.array([1])), ["B", "N", "M"])
+
+    def _add_words(self, name: str, words: str) -> tuple[Value, Value | None]:
+        """Add an input of word vectors, and return these and, if the head reads them, their spellings."""
+        x = self.graph.add_input(name, ["B", words, self.width])
+        if self.width == self.size:
+            return x, None
+        return self._slice(x, 0, self.size, 2), self._slice(x, self.size, self.width, 2)
+
+    def _expand(self, source: str, target: str, operator: str) -> Value:
+        """Apply an operator to an input for each source word and one for each target word."""
+        x = self.graph.add_input(source, ["B", "N"]), self.graph.add_input(target, ["B", "M"])
+        rows, columns = (
+            self.graph.apply("Unsqueeze", values, np.array(axes))
+            for values, axes in zip(x, ([1, 3], [1, 2]), strict=True)
+        )
+        return self.graph.apply(operator, rows, columns)
+
+    def _map(self, words: tuple[Value, Value | None]) -> Value:
+        """Return the vectors of words whose cosines are computed."""
+        return self.graph.apply("Tanh", words[0] @ self.head.map + self.head.offset)
+
+    def _multiply(self, x: Value, y: Value) -> Value:
+        """Return the products (B, 1, N, M) of the vectors of source and target words."""
+        product = x @ self.graph.apply("Transpose", y, perm=[0, 2, 1])
+        return self.graph.apply("Unsqueeze", product, np.array([1]))
+
+    def _invert_norms(self, x: Value, *axes: int) -> Value:
+        """Return 1 / the length of each vector; of a zero vector a large number."""
+        norms = self.graph.apply("ReduceL2", x, np.array([2]), keepdims=0)
+        inverse = self.graph.apply("Reciprocal", self.graph.apply("Max", norms, LEAST))
+        return self.graph.apply("Unsqueeze", inverse, np.array(axes))
+
+    def _score_nulls(self, words: tuple[Value, Value | None], axis: int) -> Value:
+        """Return the scores of words having no link, (B, levels, N, 1) or (B, levels, 1, M)."""
+        scores = words[0] @ self.head.price + self.head.base_price
+        by_level = self.graph.apply("Transpose", scores, perm=[0, 2, 1])
+        return self.graph.apply("Unsqueeze", by_level, np.array([axis]))
+
+    def _read_neighbours(
+        self,
+        cosines: Value,
+        sharpness: np.ndarray,
+        source: tuple[Value, Value | None],
+        target: tuple[Value, Value | None],
+    ) -> Value:
+        """Return what the neighbourhood of each cell adds to S."""
+        head, graph = self.head, self.graph
+        sure = cosines * float(sharpness[0]) + self.padding
+        attention = graph.apply("Softmax", sure, axis=ROWS) + graph.apply("Softmax", sure, axis=COLUMNS)
+        distance = graph.apply("Abs", self._expand("source_places", "target_places", "Sub"))
+        features = [cosines, attention, distance]
+        if source[1] is not None and target[1] is not None:
+            features += self._compare_spelling(source[1], target[1])
+        # The weights include constant factors of features: of S, instead of which the cosine is read, of the
+        # mean of two attentions, and of the share of words that occur elsewhere.
+        near = head.near.reshape(9, -1, head.near.shape[-1])
+        levels, halved = len(LEVELS), [1, 0.5, 1, 1, 1, 0.5][: len(features)]
+        first = np.tensordot(near[:, :levels], sharpness, axes=(1, 0))[:, None]
+        kernel = np.concatenate([first, near[:, levels:-1], near[:, -1:]], axis=1)
+        kernel = kernel * np.array([*halved, 1])[:, None]
+        cells = graph.apply("Concat", *features, self.mask, axis=1) * self.mask
+        once = self._convolve(cells, kernel, head.near_offset) * self.mask
+        twice = once + self._convolve(once, head.wider, head.wider_offset)
+        return self._combine(twice, head.seen)
+
+    def _compare_spelling(self, source: Value, target: Value) -> list[Value]:
+        """Return what `TransportHead` reads of the spelling of all words, the last feature doubled."""
+        alike = self._multiply(source, target)
+        same = (alike > SAME) * self.mask
+        return [alike, same, (self._sum(same, COLUMNS) > same) + (self._sum(same, ROWS) > same)]
+
+    def _support_links(self, logits: Value) -> Value:
+        """Return what the links around each cell add to its logit."""
+        head, graph = self.head, self.graph
+        links = graph.apply("Sigmoid", logits) * self.mask
+        sums = (self._slice(self._sum(links, axis), 0, 1, 1) for axis in (COLUMNS, ROWS))
+        counts = graph.apply("Clip", graph.apply("Add", *sums), 0.0, 4.0) * self.mask
+        kernel = head.around.reshape(9, -1, head.around.shape[-1]) * np.array([1, 1, 0.5, 1])[:, None]
+        cells = graph.apply("Concat", links, counts, self.mask, axis=1)
+        return self._combine(self._convolve(cells, kernel, head.around_offset), head.support)
+
+    def _calibrate(self, logits: Value, level: Level) -> Value:
+        """Return the probabilities of the links of a level, which are those of sure links at most."""
+        graph, calibration = self.graph, self.head.calibration
+        if level == "possible":
+            first = LEVELS.index(level)
+            logits, calibration = self._slice(logits, first, first + 1, 1), calibration[:, first : first + 1]
+        scale, bend, shift = map(_expand_levels, calibration)
+        size = graph.apply("Abs", logits)
+        root = graph.apply("Sqrt", size * size + 1.0)
+        asinh = graph.apply("Sign", logits) * graph.apply("Log", size + root)
+        calibrated = logits * scale + asinh * bend + shift
+        least = graph.apply("ReduceMin", calibrated, np.array([1]), keepdims=1)
+        # The operator Sigmoid is imprecise for small probabilities, on which those of nulls depend.
+        odds = graph.apply("Exp", graph.apply("Neg", least)) + 1.0
+        return graph.apply("Reciprocal", odds) * self.mask
+
+    def _convolve(self, cells: Value, kernel: np.ndarray, offset: np.ndarray) -> Value:
+        """Apply a convolution of 3 × 3 cells and a ReLU."""
+        weights = kernel.reshape(3, 3, -1, len(offset)).transpose(3, 2, 0, 1)
+        convolved = self.graph.apply("Conv", cells, weights, offset, kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+        return self.graph.apply("Relu", convolved)
+
+    def _combine(self, cells: Value, weights: np.ndarray) -> Value:
+        """Apply a linear layer to the features of each cell."""
+        return self.graph.apply("Conv", cells, weights.T[:, :, None, None], kernel_shape=[1, 1])
+
+    def _log_sum(self, x: Value, axis: int) -> Value:
+        """Return the logarithms of sums of exponentials; ReduceLogSumExp takes longer."""
+        top = self.graph.apply("ReduceMax", x, np.array([axis]), keepdims=1)
+        return top + self.graph.apply("Log", self._sum(self.graph.apply("Exp", x - top), axis))
+
+    def _log_add(self, x: Value, y: Value) -> Value:
+        """Return log(exp x + exp y)."""
+        distance = self.graph.apply("Abs", x - y)
+        rest = self.graph.apply("Exp", self.graph.apply("Neg", distance)) + 1.0
+        return self.graph.apply("Max", x, y) + self.graph.apply("Log", rest)
+
+    def _sum(self, x: Value, axis: int) -> Value:
+        return self.graph.apply("ReduceSum", x, np.array([axis]), keepdims=1)
+
+    def _slice(self, x: Value, start: int, end: int, axis: int) -> Value:
+        return self.graph.apply("Slice", x, np.array([start]), np.array([end]), np.array([axis]))
+
+
+def _expand_levels(values: np.ndarray) -> np.ndarray:
+    """Expand values (levels,) to broadcast with cells (B, levels, N, M)."""
+    return values[:, None, None]
