@@ -39,6 +39,7 @@ ORDER = [
         "failures",
         "collector",
         "suggestions",
+        "quantities",
         "processes",
         "shared_arrays",
         "untrusted",

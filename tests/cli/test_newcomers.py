@@ -196,6 +196,10 @@ def test_a_corpus_is_counted_for_each_split_and_level_in_80_columns(run, tmp_pat
 def test_one_pair_is_not_called_pairs(run, tmp_path):
     (tmp_path / "a.txt").write_text("0-0\n")
     assert run("convert", "a.txt", "b.talp").stderr == b"1 pair written to b.talp\n"
+    (tmp_path / "b.txt").write_text("a\nb\n")
+    assert b"a.txt has 1 line and b.txt has 2" in run("align", "a.txt", "b.txt", rc=2).stderr
+    write([Alignment(("a",), ("a",), (Link(0, 0),))], tmp_path / "gold.tsv", "columns")
+    assert b" on 1 dev pair, level sure" in run("tune", "gold.tsv", "--model", "small", "-o", "mine").stdout
 
 
 def test_an_interval_is_called_one(run, tmp_path):

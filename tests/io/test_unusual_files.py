@@ -172,7 +172,7 @@ BAD = [
     ("multimwa", "0\ta\t-\tb\t-\t1\t1\t0-0\t0-1\t\n", "line 1: found link 0-1 .* out of range for 1 source"),
     ("multimwa", "0\ta\t-\tb\t-\t1\t1\t0p0\t\t\n", "line 1: found '0p0', expected links such as 0-1, "),
     ("columns", "a\tb\tc\t0-0\n", "line 1: found 'c', expected links such as 0-1"),
-    ("columns", "a\tb\t0-0\t0.5 1\n", "line 1: found 2 weights for 1 links, expected a weight for each link"),
+    ("columns", "a\tb\t0-0\t0.5 1\n", "line 1: found 2 weights for 1 link, expected a weight for each link"),
     ("columns", "a\tb\t0-0\tx\n", "line 1: found 'x', expected a weight for each link"),
     ("columns", "a\tb\t\t\t\t\t\n", "line 1: found 7 columns between tabs, expected three"),
     ("columns", "a b\n", "line 1: found 1 column between tabs"),

@@ -39,6 +39,13 @@ def test_equal_sentences_break_at_equal_words():
     assert [(line.source, line.target) for line in lines] == [(range(k, k + 4),) * 2 for k in (0, 4, 8)]
 
 
+def test_a_run_of_null_words_does_not_separate_the_words_after_it_from_their_partners():
+    source, target = [40] * 20, [40] * 10
+    pairs = [(k, k) for k in range(4)] + [(k + 10, k) for k in range(4, 10)]
+    lines = break_lines(source, target, pairs, gap=5, room=200)
+    assert all((i in line.source) == (j in line.target) for line in lines for i, j in pairs)
+
+
 @given(unusual_alignments(), st.sampled_from([1, 200, 1e9]))
 def test_a_link_is_a_curve_in_its_line_or_a_number_at_both_ends(alignment, width):
     layout = lay_out(alignment, width)

@@ -122,7 +122,7 @@ def test_differences_are_the_links_and_nulls_that_not_all_systems_have(one, othe
 
 
 def test_systems_of_other_pairs_are_refused():
-    with pytest.raises(ValueError, match="one has 1 pairs, but other has 2; all systems must align the same"):
+    with pytest.raises(ValueError, match="one has 1 pair, but other has 2; all systems must align the same"):
         report({"one": [PREDICTED], "other": [PREDICTED, PREDICTED]})
     with pytest.raises(ValueError, match="pair 1 has other words in one than in other"):
         report({"one": [PREDICTED], "other": [Alignment(("x",), ("y",), ())]})

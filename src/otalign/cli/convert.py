@@ -16,6 +16,7 @@ from otalign.cli.terminal import report_bad_lines, with_progress
 from otalign.gold import Gold
 from otalign.io import FORMATS, Item, ReaderLimits, read, write
 from otalign.io.guessing import AMBIGUOUS, SUFFIXES, get_suffix
+from otalign.quantities import count_noun
 
 
 @with_limits
@@ -83,8 +84,7 @@ def convert(
     beside = read_words(words, words_format, limits)
     reading = read(sources, source_format, words=beside, skip_bad=skip_bad, limits=limits)
     count = write(with_progress(_select_level(reading, level), "converting"), targets, target_format)
-    pairs = "1 pair" if count == 1 else f"{count:,} pairs"
-    print(f"{pairs} written to {', '.join(map(str, targets))}", file=sys.stderr)
+    print(f"{count_noun(count, 'pair')} written to {', '.join(map(str, targets))}", file=sys.stderr)
     report_bad_lines(reading)
 
 

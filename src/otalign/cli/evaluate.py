@@ -43,6 +43,7 @@ from otalign.metrics import (
     scores,
     signature,
 )
+from otalign.quantities import count_noun
 
 TABLE_MEASURES = ("precision", "recall", "f1")  # of each row of the table
 TABLE_ROWS = {  # most pairs have no phrase, so phrases are pooled
@@ -195,8 +196,7 @@ def _show(report: dict[str, Any], by: str | None, screen: Console) -> None:
         for part in found.get("bins", ()):
             edges = dict.fromkeys(f"{part[end]:.3g}" for end in ("low", "high"))  # one, if they are equal
             span = f"{by} {' to '.join(edges)}"
-            pairs = "1 pair" if part["pairs"] == 1 else f"{part['pairs']:,} pairs"
-            screen.print(f"  {span}: F1 {_format_percent(part['f1'])}, {pairs}")
+            screen.print(f"  {span}: F1 {_format_percent(part['f1'])}, {count_noun(part['pairs'], 'pair')}")
         screen.print()
     for result in report["comparisons"]:
         low, high = (100 * end for end in result["interval"].values())

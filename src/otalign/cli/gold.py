@@ -11,6 +11,7 @@ from otalign.io import CORPORA, ReaderLimits, Unaligned, load, read
 from otalign.io.files import is_wordless
 from otalign.io.items import Item, get_levels
 from otalign.io.limits import DEFAULT_LIMITS
+from otalign.quantities import count_noun
 
 
 def load_split(name: str, split: str, data: Path | None, limit: int | None = None) -> list[Gold]:
@@ -77,7 +78,9 @@ def read_golds(
     if possible:
         further = list(_read_links(possible, find_format(possible, format, "multimwa"), limits, words))
         if len(further) != len(golds):
-            raise ValueError(f"{name} holds {len(golds):,} pairs, but {possible} {len(further):,}")
+            raise ValueError(
+                f"{name} holds {count_noun(len(golds), 'pair')}, but {possible} {len(further):,}"
+            )
         golds = [_add_possible(gold, more) for gold, more in zip(golds, further, strict=True)]
     return golds
 

@@ -18,6 +18,7 @@ from otalign.io.items import make_sentences
 from otalign.io.limits import DEFAULT_LIMITS
 from otalign.io.lines import PACKED, STDIN, read_lines
 from otalign.io.parquet import PARQUET, Rows
+from otalign.quantities import count_noun
 from otalign.suggestions import suggest
 from otalign.text.words import Sentence
 
@@ -197,6 +198,6 @@ def _check_equal_lengths(files: Sequence[str]) -> None:
     first, second = (sum(1 for _ in read_lines(file)) for file in files)
     if first != second:
         raise ValueError(
-            f"{files[0]} has {first:,} lines and {files[1]} has {second:,}; "
+            f"{files[0]} has {count_noun(first, 'line')} and {files[1]} has {second:,}; "
             "line n of one must belong to line n of the other"
         )

@@ -29,6 +29,7 @@ from otalign.encoders.whitening import Centre
 from otalign.gold import Gold
 from otalign.io import CORPORA
 from otalign.problems import PARAMETERS
+from otalign.quantities import count_noun
 from otalign.settings import LEARNED, Cost, Fertility
 from otalign.tuning import EmbeddingStore, EncoderChoice, Journal, SearchGrid, TuningResult, calibrate
 from otalign.tuning import tune as search
@@ -158,7 +159,8 @@ def _calibrate(aligner: Aligner, corpus: str, golds: list[Gold], output: Path) -
     for level, curve in curves[corpus].items():
         figures = {"F1": curve.f1, "precision": curve.precision, "recall": curve.recall}
         shown = "   ".join(f"{name} {100 * of[curve.best]:.1f}" for name, of in figures.items())
-        print(f"{shown}   at {curve.thresholds[curve.best]:g}   on {len(golds):,} dev pairs, level {level}")
+        pairs = count_noun(len(golds), "dev pair")
+        print(f"{shown}   at {curve.thresholds[curve.best]:g}   on {pairs}, level {level}")
     print(finished.signature)
     print(f"{output}: ready; otalign align --model {output} …")
 
@@ -191,7 +193,9 @@ def _read_golds(name: str, format: str | None, data: Path | None, limit: int | N
     else:
         golds = read_gold_files([Path(name)], format, limit)
     if not any(one.sure or one.possible for one in golds):
-        raise ValueError(f"{name} holds no link to tune on, only {len(golds):,} pairs without any")
+        raise ValueError(
+            f"{name} holds no link to tune on, only {count_noun(len(golds), 'pair')} without any"
+        )
     return golds
 
 
@@ -221,6 +225,7 @@ def _show(tuned: TuningResult, aligner: Aligner, pairs: int, folder: Path) -> No
     print("   ".join(f"{name} {settings[name]}" for name in SHOWN if name in settings))
     scores = {"F1": tuned.f1, "precision": tuned.best.precision, "recall": tuned.best.recall}
     figures = "   ".join(f"{name} {100 * share:.1f}" for name, share in scores.items())
-    print(f"{figures}   on {pairs:,} dev pairs, level {tuned.level}, {len(tuned.rows):,} settings tried")
+    tried = f"{count_noun(len(tuned.rows), 'setting')} tried"
+    print(f"{figures}   on {count_noun(pairs, 'dev pair')}, level {tuned.level}, {tried}")
     print(aligner.signature)
     print(f"{folder}: ready; otalign align --model {folder} …")

@@ -26,6 +26,7 @@ from otalign.io.items import (
     make_links,
 )
 from otalign.io.lines import BadLine, FileSection, Line, join_words, split_words
+from otalign.quantities import count_noun
 
 HEADER = re.compile(rb"# *sentence pair\b", re.IGNORECASE)
 A3_WORD = re.compile(r"([^ \t]+) \(\{ ((?:[0-9]{1,9} )*)\}\)[ \t]*")
@@ -130,7 +131,7 @@ def _parse_record(
     if not HEADER.match(record[0].raw):
         raise BadLine(record[0], repr(record[0].text), "a header such as # sentence pair 1")
     if len(record) != 3:
-        raise BadLine(record[0], f"{len(record)} lines, header included", "three")
+        raise BadLine(record[0], f"{count_noun(len(record), 'line')}, header included", "three")
     text = record[2].text
     words, positions, end = [], [], 0
     while end < len(text):

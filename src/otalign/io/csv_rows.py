@@ -12,6 +12,7 @@ from io import StringIO
 
 from otalign.io.items import Item, LineTally, TextPair, add_fields, get_texts
 from otalign.io.lines import BadLine, FileSection, Line
+from otalign.quantities import count_noun
 
 COLUMNS = ("source", "target")
 DELIMITERS = (",", ";", "\t")
@@ -53,7 +54,7 @@ def parse_csv(record: list[Line], merged: LineTally) -> TextPair:
             raise
         raise BadLine(lines[0], repr(lines[0].text), f"a row of CSV ({error})") from None
     if len(cells) != len(names):
-        raise BadLine(lines[0], f"{len(cells)} cells", f"{len(names)}, as in the header")
+        raise BadLine(lines[0], count_noun(len(cells), "cell"), f"{len(names)}, as in the header")
     row = dict(zip(names, cells, strict=True))
     return add_fields(TextPair(row.pop("source"), row.pop("target")), row)
 

@@ -24,6 +24,7 @@ from otalign.io.items import (
 )
 from otalign.io.lines import BadLine, Line, split_words
 from otalign.io.links import SURE_ONLY, check_phrases, split_phrases
+from otalign.quantities import count_noun
 from otalign.text.words import check_unicode
 
 BARS = "|||"
@@ -84,7 +85,11 @@ def _parse_weights(line: Line, cell: str, count: int) -> list[float]:
     except ValueError:
         raise BadLine(line, repr(cell), "a weight for each link") from None
     if len(weights) != count:
-        raise BadLine(line, f"{len(weights)} weights for {count} links", "a weight for each link")
+        raise BadLine(
+            line,
+            f"{count_noun(len(weights), 'weight')} for {count_noun(count, 'link')}",
+            "a weight for each link",
+        )
     return weights
 
 
@@ -264,4 +269,4 @@ def _format_links(pairs: Pairs) -> str:
 def _describe_columns(cells: list[str]) -> str:
     if not any(cells):
         return "a blank line"
-    return f"{len(cells)} column{'s' if len(cells) > 1 else ''} between tabs"
+    return f"{count_noun(len(cells), 'column')} between tabs"

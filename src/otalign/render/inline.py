@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal, NamedTuple
 
 from otalign.diff.difference import KINDS, Difference, Passage, Piece, Place
+from otalign.quantities import count_noun
 from otalign.render.words import shown
 
 Side = Literal["old", "new"]
@@ -76,7 +77,7 @@ def summarize(difference: Difference) -> str:
         count = {side: sum(len(getattr(passage, side)) for passage in passages) for side in SIDES}
         kinds.append(SENTENCES[kind].format(**count) if kind in SENTENCES else f"{counts[kind]:,} {kind}")
     traits = [text.format(counts[trait]) for trait, text in TRAIT_COUNTS.items() if counts[trait]]
-    sentences = f"{old:,} → {new:,} sentence{'' if new == 1 else 's'}: "
+    sentences = f"{old:,} → {count_noun(new, 'sentence')}: "
     return sentences + "; ".join(", ".join(part) for part in (kinds, traits) if part)
 
 

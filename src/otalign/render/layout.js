@@ -1,6 +1,6 @@
 // Where words and links are drawn: the same functions as in groups.py, lines.py and placing.py, for pages.
 
-const FULL_LINE = 3; // an empty line costs as much as this number of links from one line to another
+const FULL_LINE = 2; // an empty line costs as much as this number of links from one line to another
 const ROUNDS = 6;
 const TOLERANCE = 1e-6;
 const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}]/u;
@@ -88,20 +88,25 @@ function breakLines(source, target, pairs, gap, room) {
   return lines;
 }
 
+// How many words of each side the next line takes: of one side, at least half of what fits.
 function chooseEnds(pairs, source, target, gap, room) {
   const [above, below] = [findEnds(source, gap, room), findEnds(target, gap, room)];
-  if (above.has(source.length) && below.has(target.length)) return [source.length, target.length];
+  if (above.whole && below.whole) return [source.length, target.length];
   let [best, chosen] = [Infinity, [0, 0]];
-  for (const [i, empty] of above) {
-    for (const [j, otherEmpty] of below) {
-      const cut = pairs.filter(([p, q]) => p < i !== q < j).length;
-      const cost = cut + FULL_LINE * (empty + otherEmpty);
+  for (const [i, empty] of above.ends) {
+    for (const [j, otherEmpty] of below.ends) {
+      if (i < above.least && j < below.least) continue;
+      const unused = FULL_LINE * (empty + otherEmpty);
+      if (unused >= best) continue;
+      const cost = unused + pairs.filter(([p, q]) => p < i !== q < j).length;
       if (cost < best) [best, chosen] = [cost, [i, j]];
     }
   }
   return chosen;
 }
 
+// The possible ends of a row, last first, with the share of the row that each leaves empty. A sentence whose rest
+// fits may end anywhere at no cost, but does not fill a line.
 function findEnds(widths, gap, room) {
   const edges = [0];
   let edge = 0;
@@ -112,8 +117,9 @@ function findEnds(widths, gap, room) {
   }
   const last = edges.length - 1;
   const whole = last === widths.length;
-  const ends = indices(whole ? 0 : Math.floor(last / 2) + 1, last + 1).reverse();
-  return new Map(ends.map((end) => [end, whole ? 0 : Math.max(1 - (edges[end] - gap) / room, 0)]));
+  const empty = (end) => (whole ? 0 : Math.max(1 - Math.max(edges[end] - gap, 0) / room, 0));
+  const ends = indices(0, last + 1).reverse().map((end) => [end, empty(end)]);
+  return { ends, least: whole ? Infinity : Math.floor(last / 2) + 1, whole };
 }
 
 // Places of the words of a line: the centres of both rows, as near to their partners as can be.

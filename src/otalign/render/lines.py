@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-FULL_LINE = 3.0  # an empty line costs as much as this number of links from one line to another
+FULL_LINE = 2.0  # an empty line costs as much as this number of links from one line to another
 
 
 class LineRanges(NamedTuple):
@@ -56,26 +56,35 @@ def break_lines(
 def _choose_ends(
     linked: np.ndarray, source: Sequence[float], target: Sequence[float], gap: float, room: float
 ) -> tuple[int, int]:
-    """Return how many words of each side the next line takes."""
+    """Return how many words of each side the next line takes: of one side, at least half of what fits."""
     above, below = _find_ends(source, gap, room), _find_ends(target, gap, room)
-    if len(source) in above and len(target) in below:
+    if above.whole and below.whole:
         return len(source), len(target)
     before = np.zeros((len(source) + 1, len(target) + 1), dtype=int)
     before[1:, 1:] = linked.cumsum(0).cumsum(1)
     best, chosen = inf, (0, 0)
-    for i, j in product(above, below):
+    for i, j in product(above.ends, below.ends):
+        if i < above.least and j < below.least:
+            continue
         cut = before[i, -1] + before[-1, j] - 2 * before[i, j]
-        cost = cut + FULL_LINE * (above[i] + below[j])
+        cost = cut + FULL_LINE * (above.ends[i] + below.ends[j])
         if cost < best:
             best, chosen = cost, (i, j)
     return chosen
 
 
-def _find_ends(widths: Sequence[float], gap: float, room: float) -> dict[int, float]:
-    """Return the possible ends of a line, last first, with the share of the line that each leaves empty.
+class _Ends(NamedTuple):
+    """The possible ends of a row, last first, with the share of the row that each leaves empty.
 
-    A sentence whose rest fits may end anywhere at no cost; else a line is at least half full of words.
+    A sentence whose rest fits may end anywhere at no cost, but does not fill a line.
     """
+
+    ends: dict[int, float]
+    least: float  # number of words that fill half of a line
+    whole: bool  # whether the rest of the sentence fits
+
+
+def _find_ends(widths: Sequence[float], gap: float, room: float) -> _Ends:
     edges, edge = [0.0], 0.0
     for width in widths:
         edge += width + gap
@@ -84,5 +93,6 @@ def _find_ends(widths: Sequence[float], gap: float, room: float) -> dict[int, fl
         edges.append(edge)
     last = len(edges) - 1
     if last == len(widths):
-        return dict.fromkeys(range(last, -1, -1), 0.0)
-    return {end: max(1 - (edges[end] - gap) / room, 0.0) for end in range(last, last // 2, -1)}
+        return _Ends(dict.fromkeys(range(last, -1, -1), 0.0), inf, True)
+    empty = {end: max(1 - max(edges[end] - gap, 0.0) / room, 0.0) for end in range(last, -1, -1)}
+    return _Ends(empty, last // 2 + 1, False)

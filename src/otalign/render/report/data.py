@@ -7,6 +7,7 @@ from otalign.alignment import Alignment, Level
 from otalign.gold import Gold
 from otalign.io.items import get_levels
 from otalign.metrics import count, per_pair, scores
+from otalign.quantities import count_noun
 from otalign.render.words import shown
 
 Systems = Mapping[str, Iterable[Alignment]]  # the alignments of each system, by its name
@@ -65,7 +66,7 @@ def _check_pairs(systems: Mapping[str, Sequence[Alignment]]) -> None:
     for name, more in others:
         if len(more) != len(alignments):
             raise ValueError(
-                f"{first} has {len(alignments):,} pairs, but {name} has {len(more):,}; "
+                f"{first} has {count_noun(len(alignments), 'pair')}, but {name} has {len(more):,}; "
                 "all systems must align the same pairs"
             )
         for number, (one, two) in enumerate(zip(alignments, more, strict=True), 1):
