@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
@@ -87,6 +88,17 @@ def test_it_is_found_by_its_name_too(aligner):
     assert Aligner.load("small").signature == aligner.signature
     with pytest.raises(ValueError, match="there is no model named 'large'; choose one of small"):
         models.find_model("large")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_it_aligns_in_a_process_that_was_forked_after_it_was_used():
+    script = (
+        "import os; from otalign import Aligner; pairs = [('It rains.', 'It is raining.')] * 40; "
+        "aligner = Aligner.load(threads=2); links = [*aligner.align_many(pairs)]; child = os.fork(); "
+        "assert [*aligner.align_many(pairs)] == links; child or os._exit(0); "
+        "assert os.waitpid(child, 0)[1] == 0"
+    )
+    subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=True, timeout=60)
 
 
 def test_what_its_training_has_decided_cannot_be_asked_of_it():

@@ -4,10 +4,11 @@ Inputs are sorted by length and go to the model in batches of a limited number o
 A subclass only computes the hidden states of a batch.
 """
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 from typing import Literal
 
@@ -141,10 +142,10 @@ class Encoder(ABC):
         """
         return PendingEmbeddings(self, prepared, [self.layer])
 
-    @cached_property
+    @property
     def threads(self) -> ThreadPoolExecutor:
         """The `at_once` threads for all work on batches, so that there are never more than processors."""
-        return ThreadPoolExecutor(self.at_once, "otalign")
+        return _make_threads(self.at_once, os.getpid())  # a forked process has none of its parent's threads
 
     @property
     def reader(self) -> PairPreparer:
@@ -154,6 +155,12 @@ class Encoder(ABC):
     def as_inputs(self, sentences: Sequence[Sentence], pairing: Pairing) -> Iterator[Input]:
         """Convert sentences into inputs of the model."""
         return self.reader.as_inputs(sentences, pairing)
+
+
+@cache
+def _make_threads(count: int, process: int) -> ThreadPoolExecutor:
+    """Return the threads of a process."""
+    return ThreadPoolExecutor(count, "otalign")
 
 
 class PendingEmbeddings:
