@@ -330,7 +330,7 @@ def test_unlabelled_pairs_are_learned_from_the_teachers(tiny_model, teacher, oth
 
 def test_unlabelled_pairs_need_a_teacher():
     with pytest.raises(ValueError, match="unlabelled pairs are learned from a teacher; give at least one"):
-        train("no/such/encoder", SOURCES, Learned(), QUICK, distillation=Distillation([], PAIRS))
+        train("no-such/encoder", SOURCES, Learned(), QUICK, distillation=Distillation([], PAIRS))
 
 
 @pytest.fixture(scope="module")
@@ -372,13 +372,13 @@ def test_an_augmented_run_that_was_interrupted_and_continued_ends_like_one_that_
 def test_only_a_learned_transport_can_be_distilled(teacher, problem):
     """The check comes first: the encoder need not exist."""
     with pytest.raises(ValueError, match=r"problem must be Learned\(\) to learn from a teacher, got"):
-        train("no/such/encoder", SOURCES, problem, QUICK_PAPER, distillation=Distillation([teacher]))
+        train("no-such/encoder", SOURCES, problem, QUICK_PAPER, distillation=Distillation([teacher]))
 
 
 def test_one_level_alone_cannot_be_distilled(teacher):
     with pytest.raises(ValueError, match="level must be left out with a teacher, which predicts both levels"):
         train(
-            "no/such/encoder", SOURCES, Learned(), QUICK, distillation=Distillation([teacher]), level="sure"
+            "no-such/encoder", SOURCES, Learned(), QUICK, distillation=Distillation([teacher]), level="sure"
         )
 
 
@@ -390,11 +390,11 @@ def test_only_a_learned_transport_can_teach(tiny_model, tmp_path):
         with pytest.raises(
             ValueError, match="teacher must be an aligner that has learned its transport, got"
         ):
-            train("no/such/encoder", SOURCES, Learned(), QUICK, distillation=Distillation([teacher]))
+            train("no-such/encoder", SOURCES, Learned(), QUICK, distillation=Distillation([teacher]))
         with pytest.raises(
             ValueError, match="teacher must be an aligner that has learned its transport, got"
         ):
-            refit("no/such/encoder", SOURCES, learned, distillation=Distillation([teacher]))
+            refit("no-such/encoder", SOURCES, learned, distillation=Distillation([teacher]))
 
 
 @pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
@@ -452,7 +452,7 @@ def test_the_command_teaches(files, tiny_model, teacher, folder, tmp_path, monke
 
 def test_the_command_refuses_teachers_before_it_starts(files, tiny_model, folder, tmp_path):
     Aligner.load(tiny_model("bert"), layer=2, device="cpu").save(tmp_path / "plain")
-    given = {"dev": [files / "dev.jsonl"], "format": "jsonl", "device": "cpu", "encoder": "no/such/encoder"}
+    given = {"dev": [files / "dev.jsonl"], "format": "jsonl", "device": "cpu", "encoder": "no-such/encoder"}
     for more, message in (
         ({"teacher": [tmp_path / "plain"]}, "teacher must be an aligner that has learned its transport"),
         ({"teacher": [tiny_model("bert")]}, "--teacher must be the folder of a trained aligner, or"),

@@ -91,7 +91,7 @@ def test_sources_with_nothing_to_learn_or_to_choose_by_are_refused():
         ({"mine": CorpusSplits(GOLDS, EMPTY)}, "mine: the 3 pairs of the dev set have no link to learn from"),
     ):
         with pytest.raises(ValueError, match=message):
-            train("no/such/encoder", sources, Learned(), QUICK)
+            train("no-such/encoder", sources, Learned(), QUICK)
 
 
 @pytest.fixture
