@@ -235,6 +235,11 @@ def test_a_bad_request_gets_an_error_with_its_place(server, body, status, pointe
         assert pointer in [error["pointer"] for error in reply.json["errors"]]
 
 
+def test_an_unknown_field_is_named_in_plain_words(server):
+    detail = server.align({**ASKED[0], "souce": "c"}).json["detail"]
+    assert detail == "souce: There is no such field; /docs lists all fields"
+
+
 def is_problem(reply, status: int) -> None:
     assert reply.status == status
     assert reply.headers["content-type"] == "application/problem+json"

@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 MEDIA_TYPE = "application/problem+json"
 MOST_ERRORS = 20  # maximum number of fields in a problem
 MAX_CHARACTERS = 200  # per field: messages may contain parts of the request
+MESSAGES = {"extra_forbidden": "There is no such field; /docs lists all fields"}  # in place of Pydantic's
 
 
 class Fault(BaseModel):
@@ -104,7 +105,10 @@ def add_handlers(app: FastAPI) -> None:
 def _make_validation_problem(error: RequestValidationError) -> RequestError:
     errors = error.errors()
     faults = [
-        (item["msg"][:MAX_CHARACTERS], _make_pointer(item["loc"])[:MAX_CHARACTERS])
+        (
+            MESSAGES.get(item["type"], item["msg"])[:MAX_CHARACTERS],
+            _make_pointer(item["loc"])[:MAX_CHARACTERS],
+        )
         for item in errors[:MOST_ERRORS]
     ]
     detail = "; ".join(f"{pointer[2:] or 'the body'}: {message}" for message, pointer in faults[:3])
