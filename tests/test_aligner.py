@@ -105,7 +105,7 @@ def test_links_are_those_of_the_plain_implementation(bert, problem, solver, pair
         )
         for k, found in enumerate(Aligner(encoder, settings).align_many(pairs)):
             X, Y = (np.asarray(embedded[2 * k + side], dtype=float) - centre for side in (0, 1))
-            weights = reference_aligner.score_links(X, Y, settings)
+            weights = reference_aligner.score_links(X, Y, (found.source, found.target), settings)
             above = {tuple(cell) for cell in np.argwhere(weights > settings.threshold).tolist()}
             unsure = {tuple(cell) for cell in np.argwhere(abs(weights - settings.threshold) < near).tolist()}
             assert found.pairs - unsure == above - unsure

@@ -42,14 +42,14 @@ class FaultyAligner(Aligner):
     kind = "kill"
     grave: Path | None = None
 
-    def find_prepared_links(self, prepared: PreparedPairs, ngrams: np.ndarray | None = None) -> LinkArrays:
+    def find_prepared_links(self, prepared: PreparedPairs, counts: np.ndarray | None = None) -> LinkArrays:
         if (np.diff(prepared.starts)[::2] == FATAL).any() and not (self.grave and self.grave.exists()):
             if self.grave:
                 self.grave.touch()
             if self.kind == "kill":
                 os.kill(os.getpid(), signal.SIGKILL)
             raise Panic("index out", "of bounds")
-        return super().find_prepared_links(prepared, ngrams)
+        return super().find_prepared_links(prepared, counts)
 
 
 class Load:
