@@ -51,7 +51,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "structure and completion, common threshold": BOTH | {"threshold": 0.39},
     "length": LENGTH,
     "structure, completion, length": ALL,
-    "structure, completion, length, common threshold": ALL | {"threshold": 0.34},
     "structure, completion, length, distortion 0.15, common threshold": ALL
     | {"distortion": 0.15, "threshold": 0.34},
     "structure and completion, smoothing 0.1, ε 0.09": BOTH
@@ -62,8 +61,10 @@ VARIANTS: dict[str, dict[str, Any]] = {
 LINES = {
     "UOT of the paper": PlotLine("", "UOT", "#009E73", "^"),
     "default": PlotLine("", "default", "#222222", "o"),
-    "structure": PlotLine("", "structure", "#D55E00", "s"),
-    "structure and completion": PlotLine("", "and completion", "#0072B2", "D", "--"),
+    "structure and completion": PlotLine("", "structure, completion", "#D55E00", "s"),
+    "structure, completion, length, distortion 0.15, common threshold": PlotLine(
+        "", "and length", "#0072B2", "D", "--"
+    ),
 }
 
 

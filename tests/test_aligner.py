@@ -355,9 +355,9 @@ def test_embeddings_in_torch_are_aligned_as_those_in_numpy(bert, problem, cost):
     """As from an encoder on a GPU."""
     import torch
 
-    settings = Settings(
-        encoder="", layer=2, problem=PROBLEMS[problem], cost=cost, fertility="norm", centring=problem != "uot"
-    )
+    fertility = "norm" if cost == "cosine" else "length"
+    options = {"problem": PROBLEMS[problem], "cost": cost, "fertility": fertility}
+    settings = Settings(encoder="", layer=2, centring=problem != "uot", **options)
     encoder, lent = (load(bert, 2, device="cpu") for _ in range(2))
     hidden = lent.hidden
     lent.hidden = lambda *arrays: torch.from_numpy(hidden(*arrays))
