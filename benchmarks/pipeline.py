@@ -43,7 +43,7 @@ FORMATS = ("pharaoh", "jsonl", "jsonl.gz")
 class InstantAligner(Aligner):
     """An aligner that links the first words of a pair with each other, in no time."""
 
-    def find_prepared_links(self, prepared: PreparedPairs, ngrams: np.ndarray | None = None) -> LinkArrays:
+    def find_prepared_links(self, prepared: PreparedPairs, counts: np.ndarray | None = None) -> LinkArrays:
         return link_first_words(prepared)
 
 

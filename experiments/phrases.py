@@ -35,6 +35,8 @@ from otalign.tuning.sweep import DevCorpus
 Split = Literal["dev", "test"]
 ORDER, STRUCTURE, COMPLETION = {"order": 0.06}, {"structure": 0.2}, {"completion": 0.5}
 BOTH = STRUCTURE | COMPLETION
+LENGTH = {"fertility": "length"}
+ALL = BOTH | LENGTH
 # A variant with a threshold keeps it: that of the default, or the best on dev for MiniLM and MPNet together.
 VARIANTS: dict[str, dict[str, Any]] = {
     "UOT of the paper": {"problem": Unbalanced(0.8), "whitening": 0.0, "smoothing": 0.0, "distortion": 0.3},
@@ -47,6 +49,10 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "structure, common threshold": STRUCTURE | {"threshold": 0.34},
     "structure and completion": BOTH,
     "structure and completion, common threshold": BOTH | {"threshold": 0.39},
+    "length": LENGTH,
+    "structure, completion, length": ALL,
+    "structure, completion, length, distortion 0.15, common threshold": ALL
+    | {"distortion": 0.15, "threshold": 0.34},
     "structure and completion, smoothing 0.1, ε 0.09": BOTH
     | {"smoothing": 0.1, "solver": Entropic(0.09, 1e-3)},
     "structure and completion, no smoothing": BOTH | {"smoothing": 0.0},
@@ -55,8 +61,10 @@ VARIANTS: dict[str, dict[str, Any]] = {
 LINES = {
     "UOT of the paper": PlotLine("", "UOT", "#009E73", "^"),
     "default": PlotLine("", "default", "#222222", "o"),
-    "structure": PlotLine("", "structure", "#D55E00", "s"),
-    "structure and completion": PlotLine("", "and completion", "#0072B2", "D", "--"),
+    "structure and completion": PlotLine("", "structure, completion", "#D55E00", "s"),
+    "structure, completion, length, distortion 0.15, common threshold": PlotLine(
+        "", "and length", "#0072B2", "D", "--"
+    ),
 }
 
 
@@ -126,7 +134,9 @@ class PhraseStudy:
     def _align(self, corpus: str, split: Split, settings: Settings) -> Iterator[Alignment]:
         pairs = [(join_words(g.source), join_words(g.target)) for g in self.data.get_golds(corpus, split)]
         embeddings = self._embed(corpus, split, settings.whitening)
-        return iter(Aligner(self.data.encoder, settings).align_chunk(EmbeddedPairs(pairs, embeddings)))
+        aligner = Aligner(self.data.encoder, settings)
+        chunk = EmbeddedPairs(pairs, embeddings).append_features(aligner.scorer.word_features)
+        return aligner.align_chunk(chunk)
 
     def _embed(self, corpus: str, split: Split, whitening: float) -> Embeddings:
         if split == "test":

@@ -50,8 +50,14 @@ def compute_similarities(X, Y, settings: Settings) -> list[list[float]]:
     return min_max_scale(S)
 
 
-def compute_masses(X, settings: Settings) -> list[float]:
-    found = [compute_norm(x) if settings.fertility == "norm" else 1.0 for x in X]
+def compute_masses(X, words, settings: Settings) -> list[float]:
+    match settings.fertility:
+        case "uniform":
+            found = [1.0 for _ in X]
+        case "norm":
+            found = [compute_norm(x) for x in X]
+        case "length":
+            found = [(min(len(word), 6) / 6) ** 0.3 for word in words]
     total = sum(found) if isinstance(settings.problem, Balanced) else 1.0
     return [mass / total for mass in found]
 
@@ -111,14 +117,14 @@ def complete_phrases(links, S, weight: float) -> list[list[float]]:
     return completed
 
 
-def score_links(X, Y, settings: Settings) -> np.ndarray:
-    """Compute the scores (n, m) of all word pairs from centred embeddings."""
+def score_links(X, Y, words, settings: Settings) -> np.ndarray:
+    """Compute the scores (n, m) of all word pairs from centred embeddings and the words of both sides."""
     X, Y = [[[float(value) for value in vector] for vector in side] for side in (X, Y)]
     S = compute_similarities(X, Y, settings)
     if settings.problem is None:
         links = min_max_scale(S)
     else:
-        a, b = np.array(compute_masses(X, settings)), np.array(compute_masses(Y, settings))
+        a, b = (np.array(compute_masses(*side, settings)) for side in zip((X, Y), words, strict=True))
         C = 1 - np.array(S)
         plan = solve_with_pot(C, a, b, settings)
         plan = solve_with_pot(C + linearise(S, plan, a, b, settings), a, b, settings)

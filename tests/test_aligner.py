@@ -105,7 +105,7 @@ def test_links_are_those_of_the_plain_implementation(bert, problem, solver, pair
         )
         for k, found in enumerate(Aligner(encoder, settings).align_many(pairs)):
             X, Y = (np.asarray(embedded[2 * k + side], dtype=float) - centre for side in (0, 1))
-            weights = reference_aligner.score_links(X, Y, settings)
+            weights = reference_aligner.score_links(X, Y, (found.source, found.target), settings)
             above = {tuple(cell) for cell in np.argwhere(weights > settings.threshold).tolist()}
             unsure = {tuple(cell) for cell in np.argwhere(abs(weights - settings.threshold) < near).tolist()}
             case = f"pair {k}, cost {cost}, fertility {fertility}"
@@ -354,9 +354,9 @@ def test_embeddings_in_torch_are_aligned_as_those_in_numpy(bert, problem, cost):
     """As from an encoder on a GPU."""
     import torch
 
-    settings = Settings(
-        encoder="", layer=2, problem=PROBLEMS[problem], cost=cost, fertility="norm", centring=problem != "uot"
-    )
+    fertility = "norm" if cost == "cosine" else "length"
+    options = {"problem": PROBLEMS[problem], "cost": cost, "fertility": fertility}
+    settings = Settings(encoder="", layer=2, centring=problem != "uot", **options)
     encoder, lent = (load(bert, 2, device="cpu") for _ in range(2))
     hidden = lent.hidden
     lent.hidden = lambda *arrays: torch.from_numpy(hidden(*arrays))

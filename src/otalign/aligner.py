@@ -44,7 +44,6 @@ from otalign.scoring import (
 from otalign.scoring.heads import HEAD_FILE
 from otalign.scoring.paragraphs import group_sentences, join_groups, make_group_pair, realign_long_pairs
 from otalign.settings import AnySettings, Settings, SettingsOptions, load_settings, save_settings
-from otalign.text.spelling import normalize_counts
 from otalign.text.words import Pair, Text
 
 CENTRE_SETTINGS = ("layer", "pairing", "centring", "whitening")  # settings that a kept centre depends on
@@ -265,7 +264,7 @@ class Aligner:
         return read_ahead(finished) if ahead else finished
 
     def finish_chunks(self, chunks: Iterator[EmbeddedPairs]) -> Iterator[EmbeddedPairs]:
-        """Yield the chunks, centred if the settings say so, with spellings if the scorer reads them.
+        """Yield the chunks, centred if the settings say so, with the features of words that the scorer reads.
 
         Args:
             chunks: Pairs with embeddings that are not centred. Their arrays may be changed.
@@ -273,7 +272,7 @@ class Aligner:
         if self.settings.centring:
             stream = centre_stream(chunks, self.centre, self.settings.whitening)
             chunks = (EmbeddedPairs(*chunk) for chunk in stream)
-        return map(EmbeddedPairs.append_spelling, chunks) if self.scorer.reads_spelling else chunks
+        return (chunk.append_features(self.scorer.word_features) for chunk in chunks)
 
     def align_chunk(self, chunk: EmbeddedPairs) -> Iterator[Alignment]:
         """Yield the alignments of the pairs of a chunk.
@@ -313,12 +312,12 @@ class Aligner:
         parts = prefetch(partial(self.encoder.threads.submit, find), groups, len(embeddings.starts))
         return LinkArrays.join(parts, embeddings.starts)
 
-    def find_prepared_links(self, prepared: PreparedPairs, ngrams: np.ndarray | None = None) -> LinkArrays:
+    def find_prepared_links(self, prepared: PreparedPairs, counts: np.ndarray | None = None) -> LinkArrays:
         """Return the links of pairs that another process has prepared, as `find_links` does.
 
         Args:
             prepared: Pairs as the reader of the encoder prepares them.
-            ngrams: Counts of the n-grams of all words, if the scorer reads spelling.
+            counts: Counts of the features of all words, if the scorer reads any.
 
         Raises:
             ValueError: If embeddings are to be centred, and the aligner keeps no centre.
@@ -328,8 +327,8 @@ class Aligner:
             if self.centre is None:
                 raise ValueError("the aligner must keep a centre for prepared pairs; call fit_centre first")
             embeddings = self.centre.apply(embeddings, in_place=True)
-        if ngrams is not None:
-            embeddings = embeddings.append(normalize_counts(ngrams))
+        if (features := self.scorer.word_features) and counts is not None:
+            embeddings = embeddings.append(features.scale(counts))
         return self.find_links(embeddings)
 
     def _find_group_links(self, pairs: Sequence[Pair]) -> Iterator[LinkedPairs]:

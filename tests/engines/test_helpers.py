@@ -14,6 +14,7 @@ from otalign.engines.remote import LinkRequest, RemoteAligner, TextStage, answer
 from otalign.failures import CapturedError
 from otalign.io import TextPair
 from otalign.link_arrays import LinkArrays
+from otalign.settings import Settings
 from tests.failures.faults import Panic
 from tests.scoring.test_paragraphs import NEW, OLD
 
@@ -22,8 +23,13 @@ LONG = TextPair(" ".join(OLD), " ".join(NEW[k] for k in (0, 4, 2, 3, 1, 5, 6)))
 FATAL = 7  # words of the source that the faults below strike at
 
 
-def test_links_from_another_process_are_those_of_the_aligner_also_of_long_pairs():
+@pytest.mark.parametrize("trained", [True, False], ids=["trained, with spelling", "transport, with lengths"])
+def test_links_from_another_process_are_those_of_the_aligner_also_of_long_pairs(trained):
     aligner = Aligner.load(threads=1)
+    if not trained:
+        encoder = aligner.encoder
+        options = {"centring": False, "fertility": "length", "structure": 0.2}
+        aligner = Aligner(encoder, Settings(encoder=encoder.name, layer=encoder.layer, **options))
 
     def ask(request: LinkRequest):
         answer = answer_request(aligner, request)
@@ -42,14 +48,14 @@ class FaultyAligner(Aligner):
     kind = "kill"
     grave: Path | None = None
 
-    def find_prepared_links(self, prepared: PreparedPairs, ngrams: np.ndarray | None = None) -> LinkArrays:
+    def find_prepared_links(self, prepared: PreparedPairs, counts: np.ndarray | None = None) -> LinkArrays:
         if (np.diff(prepared.starts)[::2] == FATAL).any() and not (self.grave and self.grave.exists()):
             if self.grave:
                 self.grave.touch()
             if self.kind == "kill":
                 os.kill(os.getpid(), signal.SIGKILL)
             raise Panic("index out", "of bounds")
-        return super().find_prepared_links(prepared, ngrams)
+        return super().find_prepared_links(prepared, counts)
 
 
 class Load:

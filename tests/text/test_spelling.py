@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otalign.text.spelling import SIZE, count_ngrams, embed_spelling
+from otalign.text.spelling import LENGTHS, SIZE, count_ngrams, embed_spelling
 
 WORDS = st.lists(st.text(max_size=12), max_size=8)
 
@@ -43,3 +43,10 @@ def test_no_words_have_no_vectors():
 def test_a_very_long_word_does_not_overflow():
     assert count_ngrams(["a" * 10_000]).min() >= -127
     assert np.isfinite(embed_spelling(["ab" * 10_000])).all()
+
+
+def test_lengths_count_characters_up_to_a_limit():
+    counts = LENGTHS.count(["a", "été", "", "a" * 1000])
+    assert counts.dtype == np.int8
+    assert LENGTHS.scale(counts).tolist() == [[1], [3], [0], [127]]
+    assert LENGTHS.count([]).shape == (0, 1)

@@ -10,6 +10,7 @@ import pytest
 from otalign.encoders.chunks import EmbeddedPairs
 from otalign.encoders.transformers import Transformers
 from otalign.scoring.heads import TransportHead
+from otalign.text.spelling import SPELLING
 from otalign.text.words import join_words
 from otalign.training import CorpusSplits, Recipe
 from otalign.training.augmentation import NO_AUGMENTATION
@@ -68,7 +69,7 @@ def test_words_are_those_that_the_encoder_embeds_however_long_the_pair(tiny_mode
     encoder.mix = None if mix is None else mix.detach().numpy()
     sentences = [(join_words(gold.source), join_words(gold.target)) for gold in WITH_ODD_ONES]
     chunk = EmbeddedPairs(sentences, encoder.embed(sentences, pairing))
-    expected = chunk.append_spelling().embeddings
+    expected = chunk.append_features(SPELLING).embeddings
     batch = pairs.batch(order_of(pairs))
     with torch.inference_mode():
         words = model.embed_words(BatchTensors.from_batch(batch, "cpu"))

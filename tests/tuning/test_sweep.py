@@ -25,7 +25,8 @@ RATES = ("precision", "recall", "f1")
 
 def align(pairs, embeddings, settings):
     encoder = SimpleNamespace(at_once=1)
-    return Aligner(encoder, settings).align_chunk(EmbeddedPairs(pairs, embeddings))
+    aligner = Aligner(encoder, settings)
+    return aligner.align_chunk(EmbeddedPairs(pairs, embeddings).append_features(aligner.scorer.word_features))
 
 
 def settings(**given) -> Settings:
@@ -38,7 +39,7 @@ def settings(**given) -> Settings:
     [
         settings(problem=Balanced()),
         settings(problem=Partial(0.6), fertility="norm"),
-        settings(problem=Unbalanced(0.3), cost="euclidean"),
+        settings(problem=Unbalanced(0.3), cost="euclidean", fertility="length"),
         settings(problem=None, distortion=0.0),
     ],
     ids=lambda chosen: type(chosen.problem).__name__,

@@ -170,7 +170,7 @@ class AlignerOptions:
     fertility: Annotated[
         Fertility | None,
         typer.Option(
-            help="Mass of each word: the same for all, or the norm of its embedding.",
+            help="Mass of each word: the same for all, the norm of its embedding, or more for longer words.",
             show_default="uniform",
             rich_help_panel=TRANSPORT,
         ),

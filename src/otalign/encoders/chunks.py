@@ -7,7 +7,7 @@ from otalign.encoders import Embeddings, Encoder, Pairing
 from otalign.encoders.encoder import PendingEmbeddings
 from otalign.encoders.prefetch import prepare_ahead
 from otalign.processes import prefetch
-from otalign.text.spelling import embed_spelling
+from otalign.text.spelling import WordFeatures
 from otalign.text.words import Pair, Text, to_pair
 
 CHUNK_PAIRS, CHUNK_WORDS = 1024, 16_384  # embedded at a time on a CPU: enough to find pairs of similar length
@@ -19,10 +19,12 @@ class EmbeddedPairs(NamedTuple):
     pairs: Iterable[Pair]
     embeddings: Embeddings
 
-    def append_spelling(self) -> "EmbeddedPairs":
-        """Return the chunk with the vector of its spelling after the embedding of each word."""
+    def append_features(self, features: WordFeatures | None) -> "EmbeddedPairs":
+        """Return the chunk with features of each word, if any, after its embedding."""
+        if features is None:
+            return self
         words = [word for pair in self.pairs for sentence in pair for word in sentence.words]
-        return self._replace(embeddings=self.embeddings.append(embed_spelling(words)))
+        return self._replace(embeddings=self.embeddings.append(features.embed(words)))
 
 
 def split_into_chunks(

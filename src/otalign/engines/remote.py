@@ -26,7 +26,7 @@ from otalign.link_arrays import LinkArrays, LinkedPairs
 from otalign.method import Method
 from otalign.scoring.paragraphs import realign_long_pairs
 from otalign.shared_arrays import ArraysHandle, SharedArrays, free_arrays, read_arrays
-from otalign.text.spelling import count_ngrams
+from otalign.text.spelling import WordFeatures
 from otalign.text.words import Pair, Text
 
 AT_ONCE = 2  # requests that are answered in parallel: while one waits for the GPU, another one submits work
@@ -51,7 +51,7 @@ class TextStage:
         reader: Preparer of the encoder's inputs.
         pairing: Whether the sentences of a pair are encoded jointly or separately.
         max_words: Number of words in a chunk; None for what suits a CPU.
-        reads_spelling: Whether the scorer reads the spelling of words.
+        word_features: Features of words that the scorer reads, if any.
         splits_paragraphs: Whether the sentences of long pairs are matched first.
         languages: Languages that the aligner was trained for.
     """
@@ -60,7 +60,7 @@ class TextStage:
     reader: PairPreparer
     pairing: Pairing
     max_words: int | None
-    reads_spelling: bool
+    word_features: WordFeatures | None
     splits_paragraphs: bool
     languages: tuple[str, ...]
 
@@ -73,7 +73,7 @@ class TextStage:
             encoder.reader,
             aligner.settings.pairing,
             encoder.words_at_once,
-            scorer.reads_spelling,
+            scorer.word_features,
             scorer.splits_paragraphs,
             aligner.languages,
         )
@@ -119,10 +119,10 @@ class RemoteAligner(Method):
 
     def _find_links(self, pairs: Sequence[Pair]) -> LinkArrays:
         prepared = self.stage.reader.prepare(pairs, self.stage.pairing)
-        ngrams = np.zeros((0, 0), np.int8)
-        if self.stage.reads_spelling:
-            ngrams = count_ngrams([word for pair in pairs for sentence in pair for word in sentence.words])
-        shared = SharedArrays([ngrams, *prepared.to_arrays()])
+        counts = np.zeros((0, 0), np.int8)
+        if features := self.stage.word_features:
+            counts = features.count([word for pair in pairs for sentence in pair for word in sentence.words])
+        shared = SharedArrays([counts, *prepared.to_arrays()])
         try:
             answer = self.ask(LinkRequest(shared.handle))
         finally:
@@ -176,9 +176,9 @@ def answer_requests(connection: Connection, aligner: Aligner) -> None:
 def answer_request(aligner: Aligner, request: LinkRequest) -> SharedArrays | CapturedError:
     """Return the arrays of the requested links, or the error that the request fails with."""
     try:
-        ngrams, *arrays = read_arrays(request.arrays)
+        counts, *arrays = read_arrays(request.arrays)
         prepared = PreparedPairs.from_arrays(arrays)
-        links = aligner.find_prepared_links(prepared, ngrams if ngrams.size else None)
+        links = aligner.find_prepared_links(prepared, counts if counts.size else None)
         return SharedArrays([links.starts, links.source, links.target, links.weights, links.nulls])
     except BaseException as error:
         return capture(error)

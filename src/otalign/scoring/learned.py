@@ -10,6 +10,7 @@ from otalign.scoring.heads import TransportHead
 from otalign.scoring.heads.cells import SOURCE, TARGET
 from otalign.scoring.heads.onnx_head import STEP
 from otalign.scoring.scorer import LinkScores
+from otalign.text.spelling import SPELLING, WordFeatures
 
 # The head computes so much for each cell that few cells fit into a cache, and padding is expensive.
 BUDGET = BatchBudget(cells=1 << 14, cell_bytes=1 << 11, step=8)
@@ -31,9 +32,9 @@ class LearnedScorer:
         return ONNX_BUDGET if is_numpy_array(self.head.map) else BUDGET
 
     @property
-    def reads_spelling(self) -> bool:
-        """True if the head reads the spelling of words."""
-        return self.head.reads_spelling
+    def word_features(self) -> WordFeatures | None:
+        """The spelling of words, if the head reads it."""
+        return SPELLING if self.head.reads_spelling else None
 
     def to_device(self, vectors: Array) -> "LearnedScorer":
         """Return the scorer with the arrays of its head in the library, and on the device, of the vectors."""

@@ -5,6 +5,7 @@ from typing import NamedTuple, Protocol, Self
 from otalign.arrays import Array
 from otalign.scoring.batches import BatchBudget, PairBatch
 from otalign.scoring.heads.tiles import TileCells
+from otalign.text.spelling import WordFeatures
 
 
 class LinkScores(NamedTuple):
@@ -31,8 +32,8 @@ class Scorer(Protocol):
         ...
 
     @property
-    def reads_spelling(self) -> bool:
-        """True if word vectors must be followed by the vectors of their spelling."""
+    def word_features(self) -> WordFeatures | None:
+        """Features of words that must follow their vectors, if any."""
         ...
 
     @property

@@ -15,6 +15,7 @@ from otalign.scoring.fertility import compute_masses
 from otalign.scoring.heads import ProjectionHead
 from otalign.scoring.scorer import LinkScores
 from otalign.settings import Settings
+from otalign.text.spelling import LENGTHS, WordFeatures
 
 # Solvers run many small operations in a loop, whose overhead pays off only with many cells.
 BUDGET = BatchBudget(cells=1 << 17, cell_bytes=1 << 7, step=24)
@@ -44,8 +45,12 @@ class TransportScorer:
     settings: Settings
     projection: ProjectionHead | None = None
     budget: BatchBudget = BUDGET
-    reads_spelling: bool = False
     splits_paragraphs: bool = False
+
+    @property
+    def word_features(self) -> WordFeatures | None:
+        """The lengths of words, if masses depend on them."""
+        return LENGTHS if self.settings.fertility == "length" else None
 
     def to_device(self, vectors: Array) -> "TransportScorer":
         """Return the scorer with its projection in the library, and on the device, of the vectors."""
@@ -54,23 +59,33 @@ class TransportScorer:
 
     def score(self, batch: PairBatch) -> LinkScores:
         """Solve the transport problems of a batch and scale their plans."""
+        lengths = None
+        if self.word_features:
+            lengths = batch.X[..., -1], batch.Y[..., -1]
+            batch = batch._replace(X=batch.X[..., :-1], Y=batch.Y[..., :-1])
         if self.projection:
             batch = self.projection.project(batch)
-        inputs = compute_inputs(batch, self.settings)
+        inputs = compute_inputs(batch, self.settings, lengths)
         links, converged = score_links(inputs, batch, self.settings)
         xp = array_namespace(links)
         return LinkScores(links, 1 - xp.max(links, axis=2), 1 - xp.max(links, axis=1), converged)
 
 
-def compute_inputs(batch: PairBatch, settings: Settings) -> TransportInputs:
-    """Compute the costs and masses of a batch."""
+def compute_inputs(
+    batch: PairBatch, settings: Settings, lengths: tuple[Array, Array] | None = None
+) -> TransportInputs:
+    """Compute the costs and masses of a batch.
+
+    Args:
+        batch: The batch.
+        settings: Settings of the transport.
+        lengths: Numbers of letters of the words (B, N) and (B, M), if masses depend on them.
+    """
     C = compute_costs(batch, settings.cost, settings.distortion, settings.smoothing)
     if settings.problem is None:
         return TransportInputs(C)
-    a, b = (
-        compute_masses(X, is_word, settings.fertility, settings.problem)
-        for X, is_word in ((batch.X, batch.is_source), (batch.Y, batch.is_target))
-    )
+    sides = zip((batch.X, batch.Y), (batch.is_source, batch.is_target), lengths or (None, None), strict=True)
+    a, b = (compute_masses(*side, settings.fertility, settings.problem) for side in sides)
     return TransportInputs(C, a, b, build_quadratic(batch, TransportInputs(C, a, b), settings))
 
 

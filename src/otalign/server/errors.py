@@ -106,7 +106,7 @@ def _make_validation_problem(error: RequestValidationError) -> RequestError:
     errors = error.errors()
     faults = [
         (
-            MESSAGES.get(item["type"], item["msg"])[:MAX_CHARACTERS],
+            str(MESSAGES.get(item["type"], item["msg"]))[:MAX_CHARACTERS],
             _make_pointer(item["loc"])[:MAX_CHARACTERS],
         )
         for item in errors[:MOST_ERRORS]

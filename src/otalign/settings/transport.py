@@ -14,7 +14,7 @@ from otalign.suggestions import suggest
 from otalign.validation import check_choice, check_share
 
 Cost = Literal["cosine", "euclidean"]
-Fertility = Literal["uniform", "norm"]
+Fertility = Literal["uniform", "norm", "length"]
 
 SOLVERS = {"entropic": Entropic, "exact": Exact}
 WHITENING, SMOOTHING, DISTORTION = 0.5, 0.15, 0.2
@@ -61,7 +61,7 @@ class Settings:
         structure: Weight of fused Gromov–Wasserstein between the positions of the words, from 0 to 1, instead
             of order. Both have no effect without a problem.
         completion: Degree to which words without a link join the links of their neighbours, from 0 to 1.
-        fertility: Mass of a word: uniform, or the norm of its vector.
+        fertility: Mass of a word: uniform, the norm of its vector, or growing with its length in letters.
         problem: Transport problem; None applies the threshold to the similarity of words.
         solver: Solver of the transport problem.
         threshold: Minimum score of a link, from 0 to 1. The default depends on the problem.

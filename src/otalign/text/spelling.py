@@ -1,21 +1,43 @@
-"""Vectors of the spelling of words: words that share most of their letter sequences have similar vectors.
+"""Numbers that scorers read from the letters of words, beside their embeddings: vectors of spelling, lengths.
 
-An encoder splits a misspelled or rare word into arbitrary subwords. Its letters still identify the word.
+Words that share most of their letter sequences have similar vectors of spelling. An encoder splits a
+misspelled or rare word into arbitrary subwords. Its letters still identify the word.
 """
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from zlib import crc32
 
 import numpy as np
 
 SIZE = 64  # dimension of a vector
-LENGTHS = (2, 3)  # lengths of n-grams
+NGRAMS = (2, 3)  # lengths of n-grams
 MOST = 127  # largest count
 MAX_WORDS = 1 << 15  # whose vectors are kept; then all are dropped
 
 _vectors: dict[str, bytes] = {}  # the vectors of words that have occurred; threads may share it
+
+
+@dataclass(frozen=True)
+class WordFeatures:
+    """Functions that compute features of words, at once or in two steps, since counts are small to send.
+
+    Attributes:
+        embed: Function from words to features, float32 (words, C).
+        count: Function from words to counts, int8 (words, C).
+        scale: Function from counts to features.
+    """
+
+    embed: Callable[[Sequence[str]], np.ndarray]
+    count: Callable[[Sequence[str]], np.ndarray]
+    scale: Callable[[np.ndarray], np.ndarray]
+
+
+def count_letters(words: Sequence[str]) -> np.ndarray:
+    """Count the characters of words, up to 127, as int8 (words, 1)."""
+    return np.array([min(len(word), MOST) for word in words], dtype=np.int8)[:, None]
 
 
 def count_ngrams(words: Sequence[str]) -> np.ndarray:
@@ -66,14 +88,27 @@ def normalize_counts(counts: np.ndarray) -> np.ndarray:
     return counts / np.maximum(norms, 1)  # counts are integers: a norm is 0, or at least 1
 
 
+def embed_lengths(words: Sequence[str]) -> np.ndarray:
+    """Return the numbers of characters of words, up to 127, as float32 (words, 1)."""
+    return _to_float(count_letters(words))
+
+
+def _to_float(counts: np.ndarray) -> np.ndarray:
+    return counts.astype(np.float32)
+
+
+LENGTHS = WordFeatures(embed_lengths, count_letters, _to_float)
+SPELLING = WordFeatures(embed_spelling, count_ngrams, normalize_counts)
+
+
 @lru_cache(1 << 16)
 def _count_word_ngrams(word: str) -> bytes:
     letters = f"\x02{word.casefold()}\x03".encode("utf-32-le", "surrogatepass")  # four bytes a letter
     counts = [0] * SIZE
-    for length in LENGTHS:
+    for length in NGRAMS:
         for start in range(0, len(letters) - 4 * length + 1, 4):
             place, sign = divmod(crc32(letters[start : start + 4 * length]), 2)
             counts[place % SIZE] += 2 * sign - 1
-    if len(letters) > 4 * MOST // len(LENGTHS):  # else no count can be larger
+    if len(letters) > 4 * MOST // len(NGRAMS):  # else no count can be larger
         counts = [max(-MOST, min(MOST, count)) for count in counts]
     return array("b", counts).tobytes()

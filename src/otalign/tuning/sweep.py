@@ -6,13 +6,14 @@ cumulative sums over ranks give the counts at every threshold.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from otalign.alignment import Level
+from otalign.arrays import Array
 from otalign.encoders import Embeddings
 from otalign.encoders.embeddings import to_numpy
 from otalign.gold import Gold
@@ -21,6 +22,7 @@ from otalign.metrics.counts import compute_f1
 from otalign.scoring.batches import PairBatch, split_into_batches
 from otalign.scoring.transport import BUDGET, TransportInputs, compute_inputs, score_links
 from otalign.settings import Settings
+from otalign.text.spelling import LENGTHS
 
 THRESHOLDS = tuple(k / 100 for k in range(101))
 DIGITS = 10  # digits of an F1 in comparisons: the rest is rounding, which varies with the order of the pairs
@@ -70,11 +72,12 @@ class Marks:
 
 @dataclass(frozen=True, eq=False)
 class MarkedBatch:
-    """A batch of pairs, with their indices in the corpus and their gold at each level."""
+    """A batch of pairs, with their indices in the corpus, their gold at each level and lengths of words."""
 
     indices: list[int]
     batch: PairBatch
     marks: dict[Level, Marks]
+    lengths: tuple[Array, Array] | None = None  # (B, N) and (B, M)
 
     @cached_property
     def words(self) -> tuple[Index, Index]:
@@ -180,15 +183,18 @@ class DevCorpus:
                 f"embeddings must be of the words of the {len(golds)} golds, source, target, source, …, "
                 f"got {len(embeddings.starts) - 1} sentences of {embeddings.words} words"
             )
-        batches = tuple(
-            mark_batch(indices, batch, [golds[k] for k in indices], levels)
-            for indices, batch in split_into_batches(embeddings, BUDGET)
-        )
-        return cls(len(golds), levels, batches)
+        words = [word for gold in golds for side in (gold.source, gold.target) for word in side]
+        letters = Embeddings(LENGTHS.embed(words), embeddings.starts)
+        batches = []
+        for indices, batch in split_into_batches(embeddings, BUDGET):
+            marked = mark_batch(indices, batch, [golds[k] for k in indices], levels)
+            source, target = (letters.pad([2 * k + side for k in indices])[0][..., 0] for side in (0, 1))
+            batches.append(replace(marked, lengths=(source, target)))
+        return cls(len(golds), levels, tuple(batches))
 
     def compute_inputs(self, settings: Settings) -> list[TransportInputs]:
         """Compute the costs and masses of all pairs."""
-        return [compute_inputs(one.batch, settings) for one in self.batches]
+        return [compute_inputs(one.batch, settings, one.lengths) for one in self.batches]
 
     def compute_curves(
         self,
