@@ -53,7 +53,9 @@ def parse_csv(record: list[Line], merged: LineTally) -> TextPair:
             raise
         raise BadLine(lines[0], repr(lines[0].text), f"a row of CSV ({error})") from None
     if len(cells) != len(names):
-        raise BadLine(lines[0], f"{len(cells)} cells", f"{len(names)}, as in the header")
+        raise BadLine(
+            lines[0], f"{len(cells)} cell{'s' * (len(cells) != 1)}", f"{len(names)}, as in the header"
+        )
     row = dict(zip(names, cells, strict=True))
     return add_fields(TextPair(row.pop("source"), row.pop("target")), row)
 
