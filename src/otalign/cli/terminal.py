@@ -141,7 +141,7 @@ def print_written_files(tables: Iterable[Path], figures: Callable[[], Iterable[P
 
 
 @contextmanager
-def resumable(how: str = "the same command goes on") -> Iterator[None]:
+def resumable(how: str = "the same command continues") -> Iterator[None]:
     """Let an interrupt end work that can be resumed, with a message about how to go on."""
     try:
         yield
