@@ -1,8 +1,9 @@
 """Long pairs of several sentences: groups of sentences that belong together, each aligned as a pair.
 
-The more words there are, the more links are missed. Identical sentences belong together. For the others, the
-links that are found when all words are aligned at once decide: sentences that share a good part of their
-links form a group. The links of each group are then found again, among its words only.
+The more words there are, the more links are missed. Sentences that are identical, except for case, width and
+font of their letters, belong together, wherever they are. For the others, the links that are found when all
+words are aligned at once decide: sentences that share a good part of their links form a group. The links of
+each group are then found again, among its words only.
 """
 
 from bisect import bisect_right
@@ -15,7 +16,8 @@ import numpy as np
 from otalign.alignment import Alignment, Link, Phrase
 from otalign.link_arrays import LinkArrays, LinkedPairs, PairLinks
 from otalign.scoring.batches import is_long
-from otalign.text.matching import match_identical
+from otalign.text.letters import make_plain
+from otalign.text.matching import match_anywhere
 from otalign.text.sentences import document
 from otalign.text.words import Pair, Sentence
 
@@ -78,7 +80,7 @@ def group_sentences(pair: Pair, links: Sequence[Link]) -> list[Phrase]:
         _number_words(side, [start for start, _ in text.spans])
         for side, text in zip(pair, texts, strict=True)
     )
-    same = match_identical(source_text, target_text)
+    same = match_anywhere(source_text, target_text, _fold_letters)
     matched_targets = set(same.values())
     crossings = [(source[i], target[j]) for i, j, _ in links]
     counts = Counter((a, b) for a, b in crossings if a not in same and b not in matched_targets)
@@ -122,6 +124,10 @@ def join_groups(whole: PairLinks, groups: Sequence[Phrase], parts: Iterable[Pair
             for word, confidence in zip(words, nulls, strict=True):
                 side[word] = confidence
     return PairLinks(tuple(sorted(links)), (tuple(source), tuple(target)))
+
+
+def _fold_letters(text: str) -> str:
+    return make_plain(text).casefold()
 
 
 def _number_words(sentence: Sentence, starts: Sequence[int]) -> list[int]:
