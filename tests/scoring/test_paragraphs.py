@@ -153,3 +153,12 @@ def test_a_long_text_whose_sentences_were_shuffled_is_linked_word_by_word(aligne
         for i in range(sources[k + 1] - sources[k])
     }
     assert aligner.align(" ".join(sentences), change(" ".join(sentences[k] for k in order))).pairs == expected
+
+
+def test_repeated_sentences_in_another_order_have_the_same_links_from_either_side(aligner):
+    draw = random.Random(2)
+    for count in (8, 10, 12):
+        one = draw.choices(OLD, k=count)
+        other = [text.lower() for text in draw.sample(one, count)]
+        there = aligner.align(" ".join(one), " ".join(other))
+        assert aligner.align(" ".join(other), " ".join(one)).transpose().pairs == there.pairs

@@ -18,7 +18,7 @@ from otalign.link_arrays import LinkArrays, LinkedPairs, PairLinks
 from otalign.scoring.batches import is_long
 from otalign.text.letters import make_plain
 from otalign.text.matching import match_anywhere
-from otalign.text.sentences import document
+from otalign.text.sentences import Document, document
 from otalign.text.words import Pair, Sentence
 
 # Paragraphs of the dev sets of MTRef and Edinburgh++, in the same order and aligned at once, have 97% of the
@@ -80,7 +80,7 @@ def group_sentences(pair: Pair, links: Sequence[Link]) -> list[Phrase]:
         _number_words(side, [start for start, _ in text.spans])
         for side, text in zip(pair, texts, strict=True)
     )
-    same = match_anywhere(source_text, target_text, _fold_letters)
+    same = _match_sentences(source_text, target_text)
     matched_targets = set(same.values())
     crossings = [(source[i], target[j]) for i, j, _ in links]
     counts = Counter((a, b) for a, b in crossings if a not in same and b not in matched_targets)
@@ -124,6 +124,13 @@ def join_groups(whole: PairLinks, groups: Sequence[Phrase], parts: Iterable[Pair
             for word, confidence in zip(words, nulls, strict=True):
                 side[word] = confidence
     return PairLinks(tuple(sorted(links)), (tuple(source), tuple(target)))
+
+
+def _match_sentences(source: Document, target: Document) -> dict[int, int]:
+    """Match identical sentences; which one is the source does not matter, even if sentences are repeated."""
+    if source.text <= target.text:
+        return match_anywhere(source, target, _fold_letters)
+    return {i: j for j, i in match_anywhere(target, source, _fold_letters).items()}
 
 
 def _fold_letters(text: str) -> str:
