@@ -68,6 +68,7 @@ ENGLISH = {
     "few words": "Carpe diem, amice.",
     "capitals": "THE CAT SAT ON THE MAT AND LOOKED AT THE DOG",
     "fancy letters": "𝐇𝐞𝐥𝐥𝐨 to all of you",
+    "full-width letters": "Ｔｈｅ ｙｏｕｎｇ ｔｒｅｅｓ ａｒｅ ｔｈｅｒｅ.",
     "nothing": "",
 }
 

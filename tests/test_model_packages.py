@@ -219,10 +219,12 @@ def test_a_separate_model_that_is_not_installed_says_how_to_install_it(no_packag
     assert Aligner.load("base").align(*PAIR) == Aligner.load().align(*PAIR)
 
 
-def test_a_folder_comes_before_a_model_of_the_same_name(install, tmp_path, monkeypatch):
-    fill(install("otalign-legal", "legal = otalign_legal"))
+def test_a_folder_with_a_model_comes_before_a_model_of_the_same_name(install, tmp_path, monkeypatch):
+    installed = fill(install("otalign-legal", "legal = otalign_legal"))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "legal").mkdir()
+    assert models.resolve_model("legal") == installed  # the other folder has nothing to do with models
+    fill(tmp_path / "legal")
     assert models.resolve_model("legal") == "legal"
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -136,3 +137,22 @@ def test_a_file_that_was_changed_is_refused(name, tmp_path, monkeypatch):
     (folder / name).unlink()
     with pytest.raises(ValueError, match=rf"{name} is not the file that otalign was released with"):
         models.check_digests(folder)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        ("", "model must be a name or a folder, got ''"),
+        ("empty", "there is no model in empty: no otalign.json, encoder.onnx or config.json"),
+        ("pairs.tsv", "pairs.tsv is a file; give the folder of a model, or its name"),
+        ("no/such/folder", "there is no folder no/such/folder, and no model on the"),
+        ("empty/none/", "there is no folder empty/none/, and"),
+    ],
+)
+def test_what_cannot_be_a_model_is_refused_before_torch_is_needed(model, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "pairs.tsv").write_text("a\tb\n")
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(ValueError, match=re.escape(message)):
+        Aligner.load(model)

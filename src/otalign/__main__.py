@@ -4,8 +4,12 @@ import gc
 import os
 import signal
 import sys
+import time
+from types import FrameType
+from typing import NoReturn
 
 COLLECT_AFTER = 100_000  # new objects per collection: Python's 700 cause a hundred during imports
+PATIENCE = 2  # seconds after an interrupt in which a further one has no effect
 
 
 def main() -> None:
@@ -20,13 +24,25 @@ def main() -> None:
     from otalign.cli import main as run
 
     if interruptible:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        signal.signal(signal.SIGINT, _interrupt)
     try:
         run()
     except KeyboardInterrupt:
         sys.exit(128 + signal.SIGINT)
     finally:
         gc.freeze()  # otherwise all objects are traversed once more at exit
+
+
+def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
+    """Raise KeyboardInterrupt; a further interrupt, which would break off the clean-up, has to wait."""
+    patient_until = time.monotonic() + PATIENCE
+
+    def interrupt_again(number: int, frame: FrameType | None) -> None:
+        if time.monotonic() > patient_until:
+            os._exit(128 + number)
+
+    signal.signal(number, interrupt_again)
+    raise KeyboardInterrupt
 
 
 def _open_standard_streams() -> None:

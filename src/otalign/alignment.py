@@ -13,7 +13,14 @@ from typing import Any, Literal, NamedTuple, SupportsIndex, get_args, overload
 
 from otalign.phrases import Phrase, PhraseLink, find_phrase_links
 from otalign.text.words import Span
-from otalign.validation import check_confidence, check_per_word, check_range, check_span, check_words
+from otalign.validation import (
+    check_confidence,
+    check_list,
+    check_per_word,
+    check_range,
+    check_span,
+    check_words,
+)
 
 Level = Literal["sure", "possible"]  # possible links include the sure ones
 LEVELS: tuple[Level, ...] = get_args(Level)
@@ -210,8 +217,10 @@ class Alignment:
             ValueError: If it lacks words or links, or has nulls or phrase links that contradict the links.
         """
         require_fields(data, "source", "target", "links")
-        links = tuple(Link(*link) for link in data["links"])
-        optional: dict[str, Any] = {name: data[name] for name in _OPTIONAL if name in data}
+        links = tuple(map(_to_link, check_list("links", data["links"])))
+        optional: dict[str, Any] = {
+            name: check_list(name, data[name]) for name in _OPTIONAL if data.get(name) is not None
+        }
         fields = select_further_fields(data) or None
         alignment = cls(data["source"], data["target"], links, **optional, fields=fields)
         for name in ("source_nulls", "target_nulls"):
@@ -319,7 +328,7 @@ def select_further_fields(data: Mapping[str, Any]) -> dict[str, Any]:
 def _normalize_links(links: Iterable[Sequence[float]], shape: tuple[int, int]) -> tuple[Link, ...]:
     """Return the links as plain numbers, sorted, each pair once with its largest weight."""
     # After sorting, the largest weight of a pair comes last, and a dict keeps the last value.
-    best = {link[:2]: link for link in sorted(_to_link(*link) for link in links)}
+    best = {link[:2]: link for link in sorted(map(_to_link, links))}
     check_range(best, shape)
     for i, j, weight in best.values():
         if not math.isfinite(weight):
@@ -327,8 +336,14 @@ def _normalize_links(links: Iterable[Sequence[float]], shape: tuple[int, int]) -
     return tuple(best.values())
 
 
-def _to_link(source: Any, target: Any, weight: Any = 1.0) -> Link:
-    return Link(index(source), index(target), float(weight))
+def _to_link(link: Sequence[Any]) -> Link:
+    try:
+        source, target, weight = link if len(link) == 3 else (*link, 1.0)
+        return Link(index(source), index(target), float(weight))
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"a link must be two integers, source and target word, and perhaps a weight, got {link!r}"
+        ) from None
 
 
 def _compute_coverage(words: Sequence[str], nulls: Sequence[int]) -> float:

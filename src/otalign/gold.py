@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from operator import index
 from typing import Any
 
 from otalign.alignment import LEVELS, Alignment, Level, Link, Pairs, require_fields, select_further_fields
-from otalign.validation import check_range, check_words
+from otalign.validation import check_index_pair, check_list, check_range, check_words
 
 
 @dataclass(frozen=True)
@@ -42,9 +41,7 @@ class Gold:
     def __post_init__(self) -> None:
         object.__setattr__(self, "source", check_words("source", self.source))
         object.__setattr__(self, "target", check_words("target", self.target))
-        sure, possible = (
-            frozenset((index(i), index(j)) for i, j in pairs) for pairs in (self.sure, self.possible)
-        )
+        sure, possible = (frozenset(map(check_index_pair, pairs)) for pairs in (self.sure, self.possible))
         check_range(sure | possible, self.shape)
         object.__setattr__(self, "sure", sure)
         object.__setattr__(self, "possible", possible - sure)
@@ -104,7 +101,9 @@ class Gold:
             ValueError: If it lacks words or links.
         """
         require_fields(data, "source", "target", *LEVELS)
-        sure, possible = (frozenset((i, j) for i, j in data[name]) for name in ("sure", "possible"))
+        sure, possible = (
+            frozenset(map(check_index_pair, check_list(name, data[name]))) for name in ("sure", "possible")
+        )
         return cls(data["source"], data["target"], sure, possible, select_further_fields(data) or None)
 
 

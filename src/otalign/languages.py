@@ -22,6 +22,7 @@ import numpy as np
 
 from otalign.encoders import Encoder, PairPreparer
 from otalign.failures import LanguageWarning as LanguageWarning  # light, for the command line
+from otalign.text.letters import make_plain
 from otalign.text.words import Pair, Sentence
 
 CHECKED_PAIRS = 100  # first pairs of a run that are checked
@@ -75,7 +76,7 @@ class LanguageCheck:
         Args:
             pair: The two sentences.
         """
-        if self.knows_only_english and any(self._looks_foreign(side.text[:CHARACTERS]) for side in pair):
+        if self.knows_only_english and any(map(self._looks_foreign, pair)):
             return (
                 "this model knows English, but the text seems to be in another language; expect wrong links, "
                 "or use a multilingual encoder"
@@ -102,7 +103,8 @@ class LanguageCheck:
         """True if English is the only language that the aligner declares."""
         return bool(self.languages) and {name.lower() for name in self.languages} <= ENGLISH_NAMES
 
-    def _looks_foreign(self, text: str) -> bool:
+    def _looks_foreign(self, sentence: Sentence) -> bool:
+        text = make_plain(sentence.text[:CHARACTERS])
         if not text.isascii():
             others = sum(map(len, OTHER_SCRIPT.findall(text)))
             if others and others > len(LATIN_LETTER.findall(text)):

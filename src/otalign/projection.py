@@ -15,7 +15,8 @@ nested in the source may do so in the target.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, get_args
+from operator import index
+from typing import Any, Literal, NamedTuple, get_args
 
 from otalign.alignment import Alignment, Span
 from otalign.validation import check_choice
@@ -134,7 +135,7 @@ def project_spans(
     """
     check_choice("policy", policy, get_args(Policy))
     check_choice("unit", unit, get_args(Unit))
-    source_spans = [LabelledSpan(*span) for span in spans]
+    source_spans = [*map(_to_span, spans)]
     _check_spans(source_spans, alignment, unit, text_length)
     words = source_spans if unit == "words" else [_to_words(span, alignment) for span in source_spans]
     linked = [_find_targets(span, alignment) for span in words]
@@ -166,7 +167,7 @@ def tags_to_spans(tags: Sequence[str]) -> Iterator[LabelledSpan]:
     """
     start, label = 0, None
     for k, tag in enumerate([*tags, "O"]):
-        match = TAG.fullmatch(tag)
+        match = TAG.fullmatch(tag) if isinstance(tag, str) else None
         if match is None:
             raise ValueError(f"tags must be O, B-…, I-…, E-… or S-…, got {tag!r}; give other labels as spans")
         kind, name = match.groups()
@@ -198,6 +199,16 @@ def spans_to_tags(spans: Iterable[tuple[int, int, str]], count: int, bioes: bool
         if bioes:
             tags[end - 1] = f"{'S' if end - start == 1 else 'E'}-{label}"
     return tuple(tags)
+
+
+def _to_span(span: Sequence[Any]) -> LabelledSpan:
+    try:
+        start, end, label = span
+        return LabelledSpan(index(start), index(end), label)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"a span must be (start, end, label), two integers and a label, got {span!r}"
+        ) from None
 
 
 def _check_spans(

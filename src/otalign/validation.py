@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from operator import index
-from typing import Any
+from typing import Any, SupportsFloat
 
 from otalign.text.words import Span, check_unicode
 
@@ -32,7 +32,10 @@ def check_per_word(name: str, values: Iterable, check: Callable[[Any], Any], cou
 
 def check_span(span: Sequence[int]) -> Span:
     """Return a span (start, end) as plain integers, if it is one."""
-    start, end = map(index, span)
+    try:
+        start, end = map(index, span)
+    except (TypeError, ValueError):
+        raise TypeError(f"a span must be two integers, its start and end, got {span!r}") from None
     if not 0 <= start <= end:
         raise ValueError(f"a span must be (start, end) with 0 ≤ start ≤ end, got {(start, end)}")
     return start, end
@@ -40,9 +43,25 @@ def check_span(span: Sequence[int]) -> Span:
 
 def check_confidence(value: float) -> float:
     """Return a confidence as a float, if it is between 0 and 1."""
-    if not 0 <= value <= 1:
-        raise ValueError(f"the confidence of a null must be between 0 and 1, got {value}")
+    if not isinstance(value, SupportsFloat) or not 0 <= float(value) <= 1:
+        raise ValueError(f"the confidence of a null must be a number from 0 to 1, got {value!r}")
     return float(value)
+
+
+def check_list(name: str, value: Any) -> Sequence[Any]:
+    """Return a value that was read as a list, if it is one."""
+    if isinstance(value, list | tuple):
+        return value
+    raise TypeError(f"{name} must be a list, got {value!r}")
+
+
+def check_index_pair(pair: Iterable[Any]) -> tuple[int, int]:
+    """Return a pair of word indices as plain integers, if it is one."""
+    try:
+        source, target = map(index, pair)
+    except (TypeError, ValueError):
+        raise TypeError(f"a link must be two integers, source and target word, got {pair!r}") from None
+    return source, target
 
 
 def check_range(pairs: Iterable[tuple[int, int]], shape: tuple[int, int]) -> None:

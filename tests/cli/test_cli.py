@@ -83,7 +83,11 @@ def test_a_bad_line_stops_the_conversion_and_leaves_no_file(run, tmp_path):
             ("convert", "gold.tsv", *FROM, "no/x", "--to", "jsonl"),
             "cannot write no/x: there is no folder no;",
         ),
+        (("convert", "gold.tsv", *FROM, ".", "--to", "jsonl"), "cannot write .: it is a folder; give a file"),
         (("evaluate", "gold.tsv"), "give at least one prediction and the gold"),
+        (("evaluate", "gold.tsv", "gold.tsv", "--bins", "3"), "--bins applies only with --by; add"),
+        (("evaluate", "gold.tsv", "gold.tsv", "--per-pair"), "--per-pair applies only with --json; add"),
+        (("evaluate", "gold.tsv", "gold.tsv", *FROM, "--seed", "-1"), "--seed must be at least 0, got -1"),
         (
             ("evaluate", "gold.tsv", "gold.tsv", "--by", "mood", "--from", "multimwa"),
             "--by must be one of null_rate",

@@ -149,7 +149,7 @@ def test_links_with_weights_are_read(tmp_path):
         (("align", "gold.tsv.xz"), "ends in .xz, which cannot be unpacked or packed; use .gz, .zst or none"),
         (("align", "a", "b", "-o", "a.bz2", *FAST), "ends in .bz2, which cannot be unpacked or packed"),
         (("align", "a", "b", "-o", "a.html"), "a.html would be a drawing; write a file such as links.jsonl"),
-        (("align", "no-target.jsonl", *FAST), "found no field 'target', expected an object with"),
+        (("align", "no-target.jsonl", *FAST), "found no field 'target', expected a JSON object on one line"),
         (("convert", "gold.tsv", "new.tsv"), "--to must be given for new.tsv, which could be columns or tsv"),
         (
             ("project", "beyond.jsonl"),

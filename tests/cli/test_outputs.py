@@ -149,6 +149,32 @@ def test_an_interrupt_during_the_imports_is_no_traceback(tmp_path):
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
 
 
+@pytest.mark.parametrize(("patience", "output"), [(60, b"cleaned up\n"), (-1, b"")])
+def test_a_second_interrupt_waits_for_the_clean_up_of_the_first_but_not_for_long(patience, output):
+    code = f"""
+import os, signal, sys, time, types
+from otalign import __main__
+
+def interrupt():
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(0.01)
+
+def run():
+    try:
+        interrupt()
+    finally:
+        interrupt()
+        print("cleaned up", flush=True)
+
+__main__.PATIENCE = {patience}
+signal.signal(signal.SIGINT, signal.default_int_handler)
+sys.modules["otalign.cli"] = types.SimpleNamespace(main=run)
+__main__.main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, output, b"")
+
+
 def test_a_lack_of_memory_is_reported_in_a_line(main, monkeypatch):
     def fail(**options) -> None:
         raise MemoryError

@@ -59,9 +59,13 @@ def test_what_is_not_aligned_is_aligned_and_lines_keep_their_order(run, model, t
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        (b"x\n", "line 1: found 'x', expected an object with source and target, and labels"),
+        (b"x\n", "line 1: found 'x', expected a JSON object on one line, with source and"),
         (text(ALIGNED), "line 1: found neither labels nor spans in {"),
-        (text({"source": "a", "labels": []}), "line 1: found no 'target', expected an object with source"),
+        (text({"source": "a", "labels": []}), "line 1: found no 'target', expected a JSON object on one"),
+        (b"[]\n", "line 1: found '[]', expected a JSON object on one line"),
+        (text(ALIGNED | {"labels": ["O", 3]}), "line 1: tags must be O, B-…, I-…, E-… or S-…, got 3"),
+        (text(ALIGNED | {"spans": [[0, 1]]}), "(start, end, label), two integers and a label, got [0, 1]"),
+        (text(ALIGNED | {"spans": [["0", 1, "X"]]}), "two integers and a label, got ['0', 1, 'X']"),
         (text(ALIGNED | {"labels": ["O"]}), "line 1: tags must be one for each of the 2 words, got 1"),
         (text(ALIGNED | {"spans": [[0, 9, "X"]]}), "within the source's 2 words"),
     ],

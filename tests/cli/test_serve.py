@@ -161,6 +161,10 @@ def test_beyond_this_machine_there_is_a_warning_and_only_allowed_names_are_answe
     [
         (("--timeout", "inf"), "--timeout must be a positive number of seconds, got inf"),
         (("--token-file", "/dev/null"), "/dev/null is empty"),
+        (
+            ("--host", "192.0.2.1"),
+            "cannot listen at 192.0.2.1, port 0: cannot assign requested address; choose",
+        ),
     ],
 )
 def test_what_cannot_be_served_is_reported_in_a_line(run, arguments, told):
@@ -171,6 +175,9 @@ def test_what_cannot_be_served_is_reported_in_a_line(run, arguments, told):
 
 def test_an_address_in_use_is_reported_in_a_line(run):
     with socket.create_server(("127.0.0.1", 0)) as taken:
-        done = run("serve", "--port", str(taken.getsockname()[1]), rc=2)
-    assert done.stderr.decode().startswith("otalign: ")
+        port = taken.getsockname()[1]
+        done = run("serve", "--port", str(port), rc=2)
+    assert done.stderr.decode().startswith(
+        f"otalign: cannot listen at 127.0.0.1, port {port}: address already"
+    )
     assert done.stderr.count(b"\n") == 1

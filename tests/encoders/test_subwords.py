@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from otalign.encoders.subwords import Frame, Subworder
+from otalign.text.letters import make_plain
 from otalign.text.words import Sentence, join_words, split, tokenize
 from tests.encoders import tiny
 
@@ -22,7 +23,7 @@ for tokenizer in PLAIN.values():
 def pieces(family: str, sentence: Sentence) -> list[tuple[int, set[int]]]:
     """The id of each subword with the words it is part of, letter by letter."""
     found = []
-    encoding = PLAIN[family].encode(sentence.text, add_special_tokens=False)
+    encoding = PLAIN[family].encode(make_plain(sentence.text), add_special_tokens=False)
     for id, (start, end) in zip(encoding.ids, encoding.offsets, strict=True):
         words = set()
         for letter in range(start, end):
@@ -215,3 +216,11 @@ def test_a_tokeniser_that_makes_nothing_of_a_letter_is_refused():
 
     with pytest.raises(ValueError, match="nothing for the letter a"):
         Subworder(Tokenizer(models.BPE()))
+
+
+@each_family
+def test_letters_of_another_width_or_font_have_the_subwords_of_plain_ones(family):
+    plain, *others = (
+        list_subwords(family, split(text)) for text in ("used car 12", "ｕｓｅｄ ｃａｒ １２", "𝐮𝐬𝐞𝐝 𝐜𝐚𝐫 𝟏𝟐")
+    )
+    assert others == [plain, plain]

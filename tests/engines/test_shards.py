@@ -170,7 +170,7 @@ def test_an_interrupt_leaves_complete_shards_and_says_how_to_continue(
         work.send_signal(signal.SIGINT)
         assert work.wait(timeout=60) == 130
         assert work.stderr
-        assert b"keeps its whole shards, --resume goes on" in work.stderr.read()
+        assert b"keeps its complete shards; continue with --resume" in work.stderr.read()
     expected = bytes_of(whole)
     for part in folder.glob("part-*"):
         assert part.read_bytes() == expected[part.name]

@@ -126,7 +126,7 @@ def test_a_killed_run_continues_with_the_same_result(results, model, corpora, ca
 
     monkeypatch.setattr(CellStore, "write", failing)
     _, output = run(capsys, *options(model, corpora), "-o", tmp_path, *rows, rc=130)
-    assert output.endswith("otalign: interrupted; the same command goes on\n")
+    assert output.endswith("otalign: interrupted; the same command continues\n")
     before = files(tmp_path / "cells")
     assert len(before) == 2 * 16
     monkeypatch.setattr(CellStore, "write", put)

@@ -132,3 +132,33 @@ def test_a_long_text_of_repeated_phrases_is_linked_with_itself_word_by_word(alig
     sentences = [" ".join(first + last) for first, _ in halves for _, last in halves]
     words = tokenize(" ".join(sentences)).words
     assert aligner.align(words, words).pairs == {(k, k) for k in range(len(words))}
+
+
+def test_identical_sentences_form_a_group_without_links_wherever_they_are_and_in_any_case():
+    order = [3, 6, 0, 5, 2, 1, 4]
+    pair = tokenize(" ".join(OLD)), tokenize(" ".join(OLD[k] for k in order).upper())
+    texts = [tuple(side.text for side in make_group_pair(pair, group)) for group in group_sentences(pair, [])]
+    assert texts == [(text, text.upper()) for text in OLD]
+
+
+@pytest.mark.parametrize("change", [str, str.lower, str.upper])
+def test_a_long_text_whose_sentences_were_shuffled_is_linked_word_by_word(aligner, change):
+    sentences = [text for pair in zip(OLD, NEW, strict=True) for text in pair]
+    sentences += [f"Perhaps {text[0].lower()}{text[1:]}" for text in sentences]
+    order = random.Random(7).sample(range(len(sentences)), len(sentences))
+    sources, targets = starts(sentences), starts(sentences[k] for k in order)
+    expected = {
+        (sources[k] + i, targets[place] + i)
+        for place, k in enumerate(order)
+        for i in range(sources[k + 1] - sources[k])
+    }
+    assert aligner.align(" ".join(sentences), change(" ".join(sentences[k] for k in order))).pairs == expected
+
+
+def test_repeated_sentences_in_another_order_have_the_same_links_from_either_side(aligner):
+    draw = random.Random(2)
+    for count in (8, 10, 12):
+        one = draw.choices(OLD, k=count)
+        other = [text.lower() for text in draw.sample(one, count)]
+        there = aligner.align(" ".join(one), " ".join(other))
+        assert aligner.align(" ".join(other), " ".join(one)).transpose().pairs == there.pairs

@@ -26,6 +26,8 @@ CASES = [  # bars separate sentences
     "Version 2.0 is out. | Node.js and .NET are not.",
     "- 3 is less than 2, he said. | Wrong!",
     "he left the u.s. army at 5 p.m. sharp . | why ? | nobody knows , e.g. his sister . . .",  # no capitals
+    "we met mr. lee at 5 p.m. | they spoke! | see fig. 3. | really? | it costs 3.5 dollars... or so. | bye",
+    "“why?” he asked. | nobody knew.",
 ]
 
 

@@ -109,7 +109,7 @@ def interrupt(monkeypatch, run, *arguments: str) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(TrainingRun, "_save_checkpoint", save_and_stop)
         _, err = run(*arguments, rc=130)
-    assert "interrupted; the same command goes on" in err
+    assert "interrupted; the same command continues" in err
 
 
 def test_a_killed_run_continues_with_the_same_result(run, tmp_path, monkeypatch):

@@ -67,7 +67,9 @@ def align(
     ] = None,
     pretokenized: Annotated[
         bool,
-        typer.Option("--pretokenized", help="Split text into words at blanks only.", rich_help_panel=INPUT),
+        typer.Option(
+            "--pretokenized", help="Split text into words at spaces and tabs only.", rich_help_panel=INPUT
+        ),
     ] = False,
     split: Split = "test",
     data: DataFolder = None,
@@ -187,8 +189,8 @@ def align(
     are for other models and methods.
 
     Files may end in .gz or .zst. Further fields of JSON lines and of Parquet, such as ids and labels, are
-    kept. An output that ends in / is a folder for a large corpus: the work is done in parts, by several
-    processes if wanted, and can be resumed.
+    kept. An output that ends in / is a folder for a large corpus: the work is done in parts, by one
+    process or several, and can be resumed.
 
     Examples:
         otalign align "He bought a car." "He purchased a car."

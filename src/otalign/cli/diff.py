@@ -87,7 +87,7 @@ def diff(
 
     Sentences are matched first, by meaning, then the words of those that changed: kept, reworded, moved,
     added or removed. Changes of case and punctuation alone are minor. Numbers that changed, and negation that
-    was added or removed, are flagged. Blanks and line ends do not count. Files may end in .gz or .zst.
+    was added or removed, are flagged. White space does not count. Files may end in .gz or .zst.
 
     The exit status is 0 if nothing changed, 1 if something did, and 2 after an error.
 

@@ -87,8 +87,9 @@ def evaluate(
         typer.Option(help="Break F1 down by this property of the pairs.", rich_help_panel=SCORING),
     ] = None,
     bins: Annotated[
-        int, typer.Option(metavar="N", help="Number of bins for --by.", rich_help_panel=SCORING)
-    ] = 5,
+        int | None,
+        typer.Option(metavar="N", help="Number of bins for --by.", show_default="5", rich_help_panel=SCORING),
+    ] = None,
     pairs: Annotated[
         bool,
         typer.Option("--per-pair", help="Add the scores of each pair to --json.", rich_help_panel=OUTPUT),
@@ -122,6 +123,10 @@ def evaluate(
     """
     if len(files) < 2:
         raise ValueError(f"give at least one prediction and the gold, got {', '.join(files)}")
+    if bins is not None and by is None:
+        raise ValueError("--bins applies only with --by; add --by or remove --bins")
+    if pairs and not as_json:
+        raise ValueError("--per-pair applies only with --json; add --json or remove --per-pair")
     *predictions, gold = files
     beside = read_words(words, words_format, limits)
     golds = read_golds(gold, gold_format, split, data, limits, words=beside, possible=possible)
@@ -136,7 +141,10 @@ def evaluate(
         more = {"gold": f"{gold}/{split}" if gold in CORPORA else Path(gold).name}
         report: dict[str, Any] = {
             "signature": signature(next(iter(counted.values())), "f1", resampling, more),
-            "systems": {name: _score_system(one, resampling, by, bins) for name, one in counted.items()},
+            "systems": {
+                name: _score_system(one, resampling, by, 5 if bins is None else bins)
+                for name, one in counted.items()
+            },
             "comparisons": _compare_systems(counted, resampling),
         }
     if pairs:

@@ -119,8 +119,10 @@ def check_output(output: Path | None, inputs: Sequence[str]) -> None:
         inputs: The files that are read; `-` is standard input.
 
     Raises:
-        ValueError: There is no such folder, or they are the same file.
+        ValueError: There is no such folder, the output is a folder itself, or they are the same file.
     """
+    if output and output.is_dir():
+        raise ValueError(f"cannot write {output}: it is a folder; give a file")
     if output and not output.parent.is_dir():
         raise ValueError(f"cannot write {output}: there is no folder {output.parent}; make it first")
     written = _status(1 if output is None else output)
@@ -165,7 +167,7 @@ def open_output(output: Path | None, inputs: Sequence[str]) -> Iterator[BinaryIO
     except OSError as error:
         if begun:
             raise
-        raise ValueError(f"cannot write {output}: {error.strerror}") from error
+        raise ValueError(f"cannot write {output}: {(error.strerror or str(error)).lower()}") from error
 
 
 @contextmanager

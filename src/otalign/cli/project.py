@@ -27,7 +27,7 @@ from otalign.projection import Policy, project_spans, project_tags
 from otalign.text.words import Sentence, join_words, tokenize
 
 SIDES = ("source", "target")
-EXPECTED = "an object with source and target, and labels or spans of the source"
+EXPECTED = "a JSON object on one line, with source and target, and labels or spans of the source"
 
 
 class ProjectionRecord(NamedTuple):
@@ -116,12 +116,12 @@ def _load_method(options: AlignerOptions) -> Method:
 
 def _parse_record(line: Line, limits: ReaderLimits) -> ProjectionRecord:
     data = parse_json(line, EXPECTED)
+    if not isinstance(data, dict):
+        raise BadLine(line, repr(line.text), EXPECTED)
+    if ("labels" in data) == ("spans" in data):
+        found = "both labels and spans" if "labels" in data else "neither labels nor spans"
+        raise BadLine(line, f"{found} in {line.text}", EXPECTED)
     try:
-        if not isinstance(data, dict):
-            raise ValueError("no object")
-        if ("labels" in data) == ("spans" in data):
-            found = "both labels and spans" if "labels" in data else "neither labels nor spans"
-            raise ValueError(found)
         if "links" in data:
             made = ProjectionRecord(line, data, Alignment.from_dict(data), None)
         else:
@@ -133,7 +133,7 @@ def _parse_record(line: Line, limits: ReaderLimits) -> ProjectionRecord:
     except KeyError as error:
         raise BadLine(line, f"no {error}", EXPECTED) from None
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise BadLine(line, f"{error} in {line.text}", EXPECTED) from None
+        raise BadLine(line, str(error)) from None
     words = made.alignment or WordPair(*(sentence.words for sentence in made.pair or ()))
     if excess := limits.find_excess(words):
         raise BadLine(line, *excess)

@@ -27,6 +27,7 @@ from otalign.processes import count_processors
 from otalign.progress import Progress, no_progress
 
 HEAD_BYTES = 1 << 20  # of a file: enough to know it by, with its size
+OPTIONS = {"engine": "--engine", "size": "--shard-size", "processes": "--processes", "resume": "--resume"}
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,10 @@ class ShardOptions:
         if self == ShardOptions(workers=self.workers):
             return False
         if not output or output == STDIN or Path(output).is_file():
+            given = next(option for name, option in OPTIONS.items() if getattr(self, name))
             raise ValueError(
-                f"--output must be a folder for the options of large corpora, got {output or 'none'}; "
-                "give -o FOLDER/"
+                f"{given} applies only to a folder as output, got {output or 'none'}; "
+                f"give -o FOLDER/ or remove {given}"
             )
         return True
 
@@ -92,7 +94,10 @@ def align_in_shards(
             f"{option} reads the input from its beginning; give a file, not a pipe or standard input"
         )
     pairs = replace(pairs, count=pairs.count or before.get("pairs"))
-    with resumable(f"{folder.path} keeps its whole shards, --resume goes on"), show_bars() as progress:
+    with (
+        resumable(f"{folder.path} keeps its complete shards; continue with --resume"),
+        show_bars() as progress,
+    ):
         size = options.size or before.get("shard_size", SIZE)
         _align(pairs, aligner, folder, options, size, progress)
 

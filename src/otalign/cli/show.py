@@ -46,7 +46,7 @@ def show(
         typer.Argument(
             metavar="[NAME=]FILE...",
             help=f"File of alignments, - for standard input, or one of {', '.join(CORPORA)}. "
-            "Several files for --html, one for each system, if wanted with its name.",
+            "Several files for --html, one for each system; NAME is the name of the system.",
             autocompletion=complete_corpus,
         ),
     ],

@@ -3,6 +3,7 @@
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import textwrap
@@ -98,11 +99,13 @@ def _find_pager() -> str:
 
 def _wait_for_pager(pager: subprocess.Popen[str], stream: IO[str]) -> None:
     """Wait until the user has left the pager; an interrupt is for the pager alone."""
-    with suppress(BrokenPipeError):
-        stream.close()
-    while pager.returncode is None:
-        with suppress(KeyboardInterrupt):
-            pager.wait()
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with suppress(BrokenPipeError):
+            stream.close()
+        pager.wait()
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def show_language_warnings() -> None:
@@ -138,7 +141,7 @@ def print_written_files(tables: Iterable[Path], figures: Callable[[], Iterable[P
 
 
 @contextmanager
-def resumable(how: str = "the same command goes on") -> Iterator[None]:
+def resumable(how: str = "the same command continues") -> Iterator[None]:
     """Let an interrupt end work that can be resumed, with a message about how to go on."""
     try:
         yield

@@ -33,7 +33,9 @@ def train(**options: Any) -> None:
     further. The same command continues an interrupted training after its last epoch. For several GPUs, run
     accelerate launch -m otalign train …
 
-    Example: otalign train mtref wiki --data corpora/ --encoder bert-base-uncased -o my-aligner/
+    Examples:
+        otalign train gold.tsv --dev dev.tsv --encoder small -o my-aligner/
+        otalign train mtref wiki --data corpora/ --encoder bert-base-uncased -o my-aligner/
     """
     _Command(TrainOptions(**options)).run()
 

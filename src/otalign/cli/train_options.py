@@ -54,7 +54,9 @@ class TrainOptions:
             help="Learn from the dev sets too, except for fold K of N.",
         ),
     ] = None
-    limit: Annotated[int | None, _option("Input", min=1, help="Maximum number of pairs of each set.")] = None
+    limit: Annotated[
+        int | None, _option("Input", metavar="N", min=1, help="Maximum number of pairs of each set.")
+    ] = None
     output: Annotated[
         Path, _option("Output", "--output", "-o", metavar="FOLDER", help="New folder for the aligner.")
     ]
@@ -62,12 +64,13 @@ class TrainOptions:
         str,
         _option(
             "Model",
+            metavar="MODEL",
             envvar="OTALIGN_MODEL",
             help="Folder or Hugging Face name of an encoder; or an aligner to train further, such as small.",
         ),
     ]
     depth: Annotated[
-        int | None, _option("Model", min=1, help="Number of the encoder's first layers to keep.")
+        int | None, _option("Model", metavar="N", min=1, help="Number of the encoder's first layers to keep.")
     ] = None
     ablate: Annotated[
         list[AblatedPart] | None,
@@ -75,22 +78,31 @@ class TrainOptions:
     ] = None
     level: Annotated[
         Level | None,
-        _option("Training", help="Links to learn. Default: both levels, or sure with bot, pot and uot."),
+        _option("Training", help="Links to learn.", show_default="both levels; sure with bot, pot and uot"),
     ] = None
     learning_rate: Annotated[
         str | None,
         _option("Training", metavar="RATE[,RATE…]", help="Learning rates to try; the best on dev is kept."),
     ] = None
-    epochs: Annotated[int | None, _option("Training", min=1, help="Maximum number of epochs.")] = None
-    batch_size: Annotated[int | None, _option("Training", min=1, help="Number of pairs in a step.")] = None
+    epochs: Annotated[
+        int | None, _option("Training", metavar="N", min=1, help="Maximum number of epochs.")
+    ] = None
+    batch_size: Annotated[
+        int | None, _option("Training", metavar="N", min=1, help="Number of pairs in a step.")
+    ] = None
     patience: Annotated[
         int | None,
-        _option("Training", min=1, help="Number of epochs without a better dev F1 after which to stop."),
+        _option(
+            "Training",
+            metavar="N",
+            min=1,
+            help="Number of epochs without a better dev F1 after which to stop.",
+        ),
     ] = None
     refit: Annotated[
         bool, _option("Training", "--refit", help="Train again on train and dev sets, with all choices kept.")
     ] = False
-    seed: Annotated[int, _option("Training", min=0, help="Seed of all random numbers.")] = 1
+    seed: Annotated[int, _option("Training", metavar="N", min=0, help="Seed of all random numbers.")] = 1
     teacher: Annotated[
         list[Path] | None,
         _option(
@@ -101,22 +113,36 @@ class TrainOptions:
     ] = None
     teaching: Annotated[
         float | None,
-        _option("Distillation", min=0, max=1, help="Share of the teachers in the targets of gold pairs."),
+        _option(
+            "Distillation",
+            metavar="SHARE",
+            min=0,
+            max=1,
+            help="Share of the teachers in the targets of gold pairs.",
+        ),
     ] = None
     unlabelled: Annotated[
         list[Path] | None,
         _option("Distillation", metavar="FILE", help="Pairs without links (tsv or jsonl) for the teachers."),
     ] = None
     unlabelled_limit: Annotated[
-        int | None, _option("Distillation", min=1, help="Maximum number of unlabelled pairs.")
+        int | None, _option("Distillation", metavar="N", min=1, help="Maximum number of unlabelled pairs.")
     ] = None
     unlabelled_weight: Annotated[
         float | None,
-        _option("Distillation", min=0, max=1, help="Weight of an unlabelled pair; a gold pair has 1."),
+        _option(
+            "Distillation",
+            metavar="SHARE",
+            min=0,
+            max=1,
+            help="Weight of an unlabelled pair; a gold pair has 1.",
+        ),
     ] = None
     gold_share: Annotated[
         float | None,
-        _option("Distillation", min=0, max=0.99, help="Minimum share of gold pairs in an epoch."),
+        _option(
+            "Distillation", metavar="SHARE", min=0, max=0.99, help="Minimum share of gold pairs in an epoch."
+        ),
     ] = None
     predictions: Annotated[
         Path | None,
@@ -153,23 +179,51 @@ class TrainOptions:
         TrainableProblem, _option("Transport", help="Learned transport, or a problem of the paper.")
     ] = "learned"
     tau: Annotated[
-        float | None, _option("Transport", help="Penalty for words without a link (uot). Default: 0.4.")
+        float | None,
+        _option(
+            "Transport",
+            metavar="NUMBER",
+            help="Penalty for words without a link; for --problem uot.",
+            show_default="0.4",
+        ),
     ] = None
     fraction: Annotated[
         float | None,
-        _option("Transport", help="Fraction of the shorter sentence to link (pot). Default: 1.0."),
+        _option(
+            "Transport",
+            metavar="NUMBER",
+            help="Fraction of the shorter sentence to link; for --problem pot.",
+            show_default="1",
+        ),
     ] = None
     device: Annotated[
-        str | None, _option("Hardware", help="Device: cpu, cuda or cuda:1. Default: a GPU if there is one.")
+        str | None,
+        _option(
+            "Hardware",
+            metavar="NAME",
+            help="Device: cpu, cuda or cuda:1.",
+            show_default="a GPU if there is one",
+        ),
     ] = None
     precision: Annotated[
         Precision | None,
-        _option("Hardware", help="Precision of the computation. Default: bfloat16 on a GPU."),
+        _option(
+            "Hardware", help="Precision of the computation.", show_default="bfloat16 on a GPU, else float32"
+        ),
     ] = None
     accumulate: Annotated[
-        int, _option("Hardware", min=1, help="Number of parts in which a batch is read, to save memory.")
+        int,
+        _option(
+            "Hardware", metavar="N", min=1, help="Number of parts in which a batch is read, to save memory."
+        ),
     ] = 1
     workers: Annotated[
         int | None,
-        _option("Hardware", min=0, help="Number of processes that prepare batches. Default: 0 on a CPU."),
+        _option(
+            "Hardware",
+            metavar="N",
+            min=0,
+            help="Number of processes that prepare batches.",
+            show_default="0 on a CPU",
+        ),
     ] = None

@@ -80,7 +80,7 @@ def load(
             str(model), layer, device=device, threads=threads, batch_size=batch_size, precision=precision
         )
     if precision != "float32":
-        raise ValueError(f"precision was chosen when {model} was exported; remove {precision!r}")
+        raise ValueError(f"precision must be 'float32' for the exported encoder {model}, got {precision!r}")
     if device not in (None, "cpu"):
         raise ValueError(f"device must be 'cpu' for the exported encoder {model}, got {device!r}")
     encoder = Onnx(model, threads=threads, batch_size=batch_size)

@@ -3,7 +3,8 @@
 A subword belongs to every word that it shares a letter with, by the offsets of the tokenizer. This one rule
 covers pieces that include the space before a word, several pieces for one letter, and one piece for two
 words. A word without any piece is represented by the unknown token, so that every word has at least one
-subword. Nothing is truncated; `windows` deals with length.
+subword. Letters of other widths and fonts, which most tokenizers do not know, are read as plain ones. Nothing
+is truncated; `windows` deals with length.
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ import numpy as np
 
 from otalign.encoders.piece_table import PieceTable, divides_at_spaces, encode_texts, find_offsets
 from otalign.failures import describe
+from otalign.text.letters import make_plain
 from otalign.text.words import Sentence
 
 if TYPE_CHECKING:
@@ -84,7 +86,7 @@ class Subworder:
 
     def __call__(self, sentences: Sequence[Sentence]) -> list[Subwords]:
         """Tokenize sentences."""
-        texts = [sentence.text for sentence in sentences]
+        texts = [make_plain(sentence.text) for sentence in sentences]  # of the same length
         ids, pieces, piece_starts = self.encode(texts)
         spans = [sentence.spans for sentence in sentences]
         words, word_starts = _concatenate_spans(spans, find_offsets(texts))

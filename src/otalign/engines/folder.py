@@ -191,9 +191,10 @@ class Folder:
             before = dict(about)
         for name in sorted((before.keys() | about.keys()) - set(COUNTS)):
             if before.get(name) != about.get(name):
+                former, given = (_describe_value(run.get(name)) for run in (before, about))
                 raise ValueError(
-                    f"{self.path} holds another run: its {name} is {_shorten(before.get(name))}, "
-                    f"and now {_shorten(about.get(name))}; use the same options, or choose a new folder"
+                    f"{self.path} holds another run: its {name} is {former}, and now {given}; use the same "
+                    "options, or choose a new folder"
                 )
         self._clear()
         self._rename_former()
@@ -316,6 +317,9 @@ class PreviousFiles(NamedTuple):
             warn(f"{files} damaged or not recorded, and will be written again; the first: {self.damaged[0]}")
 
 
-def _shorten(value: object) -> str:
+def _describe_value(value: object) -> str:
+    """Return a value of the description of a run as text; files by their properties."""
+    if isinstance(value, list) and all(isinstance(one, dict) for one in value):
+        return " and ".join(" ".join(f"{key} {one[key]}" for key in one) for one in value)
     text = repr(value)
     return text if len(text) <= 200 else text[:200] + "…"

@@ -86,7 +86,7 @@ class BadLine(ValueError):
 
     Attributes:
         line: The line.
-        found: What it holds.
+        found: What it holds; or the whole error, if nothing is given as expected.
         expected: What the format requires.
 
     Example:
@@ -95,13 +95,14 @@ class BadLine(ValueError):
         links.txt, line 2: found 1:1, expected links such as 0-0
     """
 
-    def __init__(self, line: Line, found: str, expected: str) -> None:
+    def __init__(self, line: Line, found: str, expected: str = "") -> None:
         super().__init__(line, found, expected)
         self.line, self.found, self.expected = line, found, expected
 
     def __str__(self) -> str:
         found = self.found if len(self.found) <= SHOWN else self.found[:SHOWN] + "…"
-        return f"{self.line.path}, line {self.line.number}: found {found}, expected {self.expected}"
+        message = f"found {found}, expected {self.expected}" if self.expected else found
+        return f"{self.line.path}, line {self.line.number}: {message}"
 
 
 def read_lines(path: Path, max_bytes: int = MAX_LINE_BYTES) -> Iterator[Line]:

@@ -28,7 +28,9 @@ from otalign.quantities import count_noun
 from otalign.text.words import check_unicode
 
 BARS = "|||"
-OBJECT = 'an object with "source" and "target", and "links", "sure" and "possible" or none of them'
+OBJECT = (
+    'a JSON object on one line, with "source" and "target", and perhaps with "links" or "sure" and "possible"'
+)
 
 
 def parse_multimwa(record: list[Line], merged: LineTally) -> Gold:
@@ -119,13 +121,15 @@ def format_tsv(item: Item, number: int) -> str:
 def parse_jsonl(record: list[Line], merged: LineTally) -> Alignment | Gold | Unaligned:
     """Parse a JSON object: gold, an alignment, or a pair without links."""
     (line,) = record
+    data = parse_json(line)
+    if not isinstance(data, dict):
+        raise BadLine(line, repr(line.text), OBJECT)
     try:
-        data = parse_json(line)
         item = build_item(data)
-    except BadLine:
-        raise
+    except KeyError as error:
+        raise BadLine(line, f"no field {error}", OBJECT) from None
     except ITEM_ERRORS as error:
-        raise BadLine(line, describe_item_error(error), OBJECT) from None
+        raise BadLine(line, describe_item_error(error)) from None
     match item:
         case Alignment():
             given, kept = len(data["links"]), len(item.links)
@@ -141,10 +145,8 @@ def parse_jsonl(record: list[Line], merged: LineTally) -> Alignment | Gold | Una
 ITEM_ERRORS = (ValueError, TypeError, KeyError, AttributeError, OverflowError, RecursionError)
 
 
-def build_item(data: Any) -> Alignment | Gold | Unaligned:
+def build_item(data: dict[str, Any]) -> Alignment | Gold | Unaligned:
     """Return the item that a dictionary describes; it raises one of `ITEM_ERRORS` if there is none."""
-    if not isinstance(data, dict):
-        raise TypeError(f"{type(data).__name__} instead of an object")
     if not data.keys() & {"links", "sure"}:
         return _parse_pair(data)
     return Gold.from_dict(data) if "sure" in data else Alignment.from_dict(data)
@@ -202,7 +204,9 @@ def _parse_pair(data: dict[str, Any]) -> Unaligned:
         case [*_], [*_]:
             checked = Alignment(tuple(source), tuple(target), ())  # checks the words
             return add_fields(WordPair(checked.source, checked.target), fields)
-    raise TypeError("source and target must be two texts, or two lists of words")
+    raise TypeError(
+        f"source and target must be two texts or two lists of words, got {source!r:.40} and {target!r:.40}"
+    )
 
 
 def format_jsonl(item: Item, number: int, *, phrases: bool = False) -> str:

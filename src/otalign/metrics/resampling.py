@@ -47,6 +47,8 @@ class Resampling:
             raise ValueError(
                 f"trials must be at least 1, got {self.trials}; 1,000 or more give stable figures"
             )
+        if self.seed < 0:
+            raise ValueError(f"seed must be at least 0, got {self.seed}")
         if not 0 < self.confidence < 1:
             raise ValueError(f"confidence must be between 0 and 1, got {self.confidence}; 0.95 is usual")
 

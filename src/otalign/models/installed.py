@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 GROUP = "otalign.models"  # group of entry points
 HOME = Path(__file__).parent
 DEFAULT = "small"
-HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")  # another is that of a folder
+HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")  # name of a model on the Hugging Face hub
 SEPARATE = {"base": "otalign-base"}  # models of this project in separate packages
 
 
@@ -83,31 +83,47 @@ def resolve_model(model: str | Path | None) -> str | Path:
     Args:
         model: Name of a model; None for the default. A folder, and a name that no installed model has, are
             returned unchanged. A folder in the working directory takes precedence over a model of the same
-            name.
+            name if there is a model in it.
 
     Returns:
         The folder.
 
     Raises:
         ValueError: If the model cannot be used, its files were changed, it is one of this project that is
-            not installed, or its name is probably misspelled or that of a folder that does not exist.
+            not installed, its name is probably misspelled, or it cannot be a model.
     """
-    if model is not None and Path(model).is_dir():
+    if model is not None and _holds_model(Path(model)):
         if Path(model).resolve().parent == HOME.resolve():
             check_digests(Path(model))
         return model
     found = _find(DEFAULT if model is None else str(model))
     if found is None or found.folder is None:
+        _check_location(str(model))
         names = [one.name for one in list_models() if not one.error] + list(SEPARATE)
         if similar := find_similar(str(model), names):  # no encoder on the hub has such a name
             raise ValueError(f"there is no model or folder named {str(model)!r}; did you mean {similar}?")
-        if Path(str(model)).is_file():
-            raise ValueError(f"{model} is a file; give the folder of a model, or a name")
-        if not HUB_NAME.fullmatch(str(model)):
-            raise ValueError(f"there is no folder {model}")
-        return model or DEFAULT
+        return str(model)
     check_digests(found.folder, found.package)
     return found.folder
+
+
+def _holds_model(folder: Path) -> bool:
+    from otalign.encoders import has_encoder
+
+    return (folder / SETTINGS).is_file() or has_encoder(folder)
+
+
+def _check_location(model: str) -> None:
+    """Check that there may be a model of this folder or name on the hub, before an error asks for torch."""
+    folder = Path(model)
+    if not model:
+        raise ValueError("model must be a name or a folder, got ''; leave it out for the default")
+    if folder.is_dir():
+        raise ValueError(f"there is no model in {model}: no {SETTINGS}, encoder.onnx or config.json")
+    if folder.is_file():
+        raise ValueError(f"{model} is a file; give the folder of a model, or its name")
+    if not HUB_NAME.fullmatch(model):
+        raise ValueError(f"there is no folder {model}, and no model on the Hugging Face hub has such a name")
 
 
 def _find(name: str) -> InstalledModel | None:

@@ -1,8 +1,9 @@
 """Long pairs of several sentences: groups of sentences that belong together, each aligned as a pair.
 
-The more words there are, the more links are missed. Identical sentences belong together. For the others, the
-links that are found when all words are aligned at once decide: sentences that share a good part of their
-links form a group. The links of each group are then found again, among its words only.
+The more words there are, the more links are missed. Sentences that are identical, except for case, width and
+font of their letters, belong together, wherever they are. For the others, the links that are found when all
+words are aligned at once decide: sentences that share a good part of their links form a group. The links of
+each group are then found again, among its words only.
 """
 
 from bisect import bisect_right
@@ -15,8 +16,9 @@ import numpy as np
 from otalign.alignment import Alignment, Link, Phrase
 from otalign.link_arrays import LinkArrays, LinkedPairs, PairLinks
 from otalign.scoring.batches import is_long
-from otalign.text.matching import match_identical
-from otalign.text.sentences import document
+from otalign.text.letters import make_plain
+from otalign.text.matching import match_anywhere
+from otalign.text.sentences import Document, document
 from otalign.text.words import Pair, Sentence
 
 # Paragraphs of the dev sets of MTRef and Edinburgh++, in the same order and aligned at once, have 97% of the
@@ -78,7 +80,7 @@ def group_sentences(pair: Pair, links: Sequence[Link]) -> list[Phrase]:
         _number_words(side, [start for start, _ in text.spans])
         for side, text in zip(pair, texts, strict=True)
     )
-    same = match_identical(source_text, target_text)
+    same = _match_sentences(source_text, target_text)
     matched_targets = set(same.values())
     crossings = [(source[i], target[j]) for i, j, _ in links]
     counts = Counter((a, b) for a, b in crossings if a not in same and b not in matched_targets)
@@ -122,6 +124,17 @@ def join_groups(whole: PairLinks, groups: Sequence[Phrase], parts: Iterable[Pair
             for word, confidence in zip(words, nulls, strict=True):
                 side[word] = confidence
     return PairLinks(tuple(sorted(links)), (tuple(source), tuple(target)))
+
+
+def _match_sentences(source: Document, target: Document) -> dict[int, int]:
+    """Match identical sentences; which one is the source does not matter, even if sentences are repeated."""
+    if source.text <= target.text:
+        return match_anywhere(source, target, _fold_letters)
+    return {i: j for j, i in match_anywhere(target, source, _fold_letters).items()}
+
+
+def _fold_letters(text: str) -> str:
+    return make_plain(text).casefold()
 
 
 def _number_words(sentence: Sentence, starts: Sequence[int]) -> list[int]:

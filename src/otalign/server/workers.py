@@ -37,10 +37,16 @@ def listen(host: str, port: int, workers: int = 1) -> list[socket.socket]:
         The sockets.
 
     Raises:
-        OSError: If the address is in use, or does not belong to this machine.
+        OSError: If the address is in use, is unknown, or does not belong to this machine.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    first = socket.create_server((host, port), family=family, backlog=BACKLOG)
+    try:
+        first = socket.create_server((host, port), family=family, backlog=BACKLOG)
+    except OSError as error:
+        reason = (error.strerror or str(error)).partition(" (while ")[0].lower()
+        raise OSError(
+            f"cannot listen at {host}, port {port}: {reason}; choose another host or port"
+        ) from error
     if workers == 1:
         return [first]
     if sys.platform != "linux":

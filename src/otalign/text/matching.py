@@ -1,6 +1,7 @@
-"""Matching of the sentences that two texts have in common, in the same order, as in any diff."""
+"""Matching of the sentences that two texts have in common, in the same order, as in any diff, or in any."""
 
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 
 from otalign.text.sentences import Document
@@ -28,6 +29,29 @@ def match_identical(old: Document, new: Document, key: Callable[[str], str] = st
             first[start : len(first) - end], second[start : len(second) - end]
         )
     }
+
+
+def match_anywhere(old: Document, new: Document, key: Callable[[str], str] = str) -> dict[int, int]:
+    """Match identical sentences: as many as possible in the same order, then the others wherever they are.
+
+    Args:
+        old: The old text.
+        new: The new text.
+        key: Function whose value is the same for sentences that count as identical.
+
+    Returns:
+        The index of a new sentence by the index of the old one.
+    """
+    same = match_identical(old, new, key)
+    taken = set(same.values())
+    moved: dict[str, deque[int]] = {}
+    for j, text in enumerate(new.sentences):
+        if j not in taken:
+            moved.setdefault(key(normalize_spaces(text)), deque()).append(j)
+    for i, text in enumerate(old.sentences):
+        if i not in same and (places := moved.get(key(normalize_spaces(text)))):
+            same[i] = places.popleft()
+    return same
 
 
 def _count_common_prefix(first: Sequence[str], second: Sequence[str]) -> int:

@@ -6,8 +6,8 @@ order and do not overlap, and only white space is outside of them.
 Rules:
 - A sentence ends after . ! ? … and the like in other scripts, with the quotation marks, brackets and notes,
   such as [3], that follow, if a space comes next and then not a lower-case letter. The full stops of
-  scripts without spaces (。！？) need no space. In a text without capitals, a lower-case letter may come next
-  if the punctuation is a separate word, as in corpora.
+  scripts without spaces (。！？) need no space. In a text without capitals, a lower-case letter may follow:
+  after punctuation that is a separate word, as in corpora, or after any . ! ? if there is none of that kind.
 - A period of an abbreviation does not end a sentence: titles (Dr.), initials, U.S., p.m. and abbreviations
   before a number (Fig. 3). In doubt, the next word decides: “the U.S.” ends a sentence before “The” and not
   before “Army”.
@@ -20,6 +20,7 @@ import re
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
+from typing import Literal
 
 from otalign.text.words import Span, SpannedText
 
@@ -105,18 +106,23 @@ STARTERS = re.compile(  # words with a capital only at the start of an English s
     "by|for|from|with|to|of|as|if|when|while|where|after|before|since|because|although|though|but|and|or|so|"
     "yet|however|then|now|no|not|yes|what|who|why|how|which|some|many|most|all|both|each|every|one|two|once"
 )
+APART = re.compile(rf"\s[{SIGNS}]")
+SINGLE = frozenset(".!?")
+# A text without capitals has punctuation that is a separate word, as in corpora, or attached to words.
+Uncased = Literal["apart", "attached"] | None
 MAX_LENGTH = 20  # letters of the last word that are read: more than in any abbreviation
 
 
 def _find_spans(text: str) -> Iterator[Span]:
-    start, uncased = 0, text.islower()
+    start = 0
+    uncased: Uncased = ("apart" if APART.search(text) else "attached") if text.islower() else None
     for match in [*BREAK.finditer(text), None]:
         end = match.start() if match else len(text)
         yield from _split_block(text, start, end, uncased)
         start = match.end() if match else end
 
 
-def _split_block(text: str, start: int, end: int, uncased: bool) -> Iterator[Span]:
+def _split_block(text: str, start: int, end: int, uncased: Uncased) -> Iterator[Span]:
     """Yield the sentences between two breaks."""
     for match in CANDIDATE.finditer(text, start, end):
         if match["wide"] or _ends_sentence(text, start, match, end, uncased):
@@ -140,13 +146,14 @@ def _strip(text: str, start: int, end: int) -> Span:
     return first, first + len(stripped)
 
 
-def _ends_sentence(text: str, start: int, match: re.Match, end: int, uncased: bool) -> bool:
+def _ends_sentence(text: str, start: int, match: re.Match, end: int, uncased: Uncased) -> bool:
     after = NEXT.match(text, match.end(), end)
     assert after is not None  # every part of NEXT is optional
     word = after["word"]
     if uncased and text[match.start() - 1 : match.start()].isspace():
         return bool(word) or not after["sign"]
-    if word[:1].islower() or (not word and after["sign"]):  # “Why?” he asked; . . .
+    may_begin_lower = uncased == "attached" and match[0] in SINGLE  # not “why?” he asked, nor well... yes
+    if (word[:1].islower() and not may_begin_lower) or (not word and after["sign"]):  # “Why?” he asked; . . .
         return False
     if match["sign"] != ".":
         return True

@@ -12,6 +12,8 @@ from zlib import crc32
 
 import numpy as np
 
+from otalign.text.letters import make_plain
+
 SIZE = 64  # dimension of a vector
 NGRAMS = (2, 3)  # lengths of n-grams
 MOST = 127  # largest count
@@ -44,7 +46,7 @@ def count_ngrams(words: Sequence[str]) -> np.ndarray:
     """Count the character n-grams of words, hashed into a few columns.
 
     Args:
-        words: The words. Case does not matter.
+        words: The words. Case, width and font of letters do not matter.
 
     Returns:
         Counts (words, SIZE) as int8. Half of the n-grams count negatively, so that those that share a column
@@ -58,7 +60,7 @@ def embed_spelling(words: Sequence[str]) -> np.ndarray:
     """Compute the vectors of the spelling of words.
 
     Args:
-        words: The words. Case does not matter.
+        words: The words. Case, width and font of letters do not matter.
 
     Returns:
         Vectors of length 1, (words, SIZE). The vector of an empty word is 0.
@@ -103,7 +105,7 @@ SPELLING = WordFeatures(embed_spelling, count_ngrams, normalize_counts)
 
 @lru_cache(1 << 16)
 def _count_word_ngrams(word: str) -> bytes:
-    letters = f"\x02{word.casefold()}\x03".encode("utf-32-le", "surrogatepass")  # four bytes a letter
+    letters = f"\x02{make_plain(word).casefold()}\x03".encode("utf-32-le", "surrogatepass")  # 4 bytes each
     counts = [0] * SIZE
     for length in NGRAMS:
         for start in range(0, len(letters) - 4 * length + 1, 4):
