@@ -214,10 +214,12 @@ def test_an_answer_comes_after_one_chunk_of_a_stream_without_end(aligner, monkey
 def test_a_chunk_holds_only_so_many_words(aligner, monkeypatch):
     monkeypatch.setattr(module, "CHUNK_WORDS", 100)
     seen = []
-    start = aligner.encoder.start
-    monkeypatch.setattr(aligner.encoder, "start", lambda prepared: seen.append(prepared) or start(prepared))
+    embed = aligner.encoder.embed
+    monkeypatch.setattr(
+        aligner.encoder, "embed", lambda pairs, pairing: seen.append(pairs) or embed(pairs, pairing)
+    )
     assert len(list(aligner.align_many((*drawn(20, 20, seed=k),) for k in range(10)))) == 10
-    assert [len(prepared.starts) // 2 for prepared in seen] == [3, 3, 3, 1]
+    assert [len(pairs) for pairs in seen] == [3, 3, 3, 1]
 
 
 def test_a_stream_is_centred_on_its_first_words(bert, monkeypatch):

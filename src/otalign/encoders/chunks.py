@@ -79,7 +79,8 @@ def embed_pairs(
         encoder: The encoder.
         pairing: Whether the sentences of a pair are encoded jointly or separately.
         workers: Processes that tokenize ahead of a GPU.
-        ahead: Whether to read another chunk, and start to embed it, before one is yielded.
+        ahead: Whether to read another chunk, and start to embed it, before one is yielded, if the encoder
+            runs several batches in parallel.
     """
     if workers:
         max_words = encoder.words_at_once or CHUNK_WORDS
@@ -90,4 +91,9 @@ def embed_pairs(
     def start(chunk: Sequence[Pair]) -> _PendingPairs:
         return _PendingPairs(chunk, encoder.start(encoder.reader.prepare(chunk, pairing)))
 
-    yield from prefetch(start, split_into_chunks(pairs, encoder.words_at_once), int(ahead))
+    chunks = split_into_chunks(pairs, encoder.words_at_once)
+    if ahead and encoder.at_once > 1:
+        yield from prefetch(start, chunks, 1)
+        return
+    for chunk in chunks:
+        yield EmbeddedPairs(chunk, encoder.embed(chunk, pairing))
