@@ -313,7 +313,7 @@ def require_fields(data: Mapping[str, Any], *names: str) -> None:
     """Raise a `ValueError` if a dictionary lacks one of these fields."""
     for name in names:
         if name not in data:
-            raise ValueError(f"no field {name!r}")
+            raise ValueError(f"no field {name!r}; the required fields are {', '.join(names)}")
 
 
 def select_further_fields(data: Mapping[str, Any]) -> dict[str, Any]:

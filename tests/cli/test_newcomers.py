@@ -117,8 +117,14 @@ def test_links_with_weights_are_read(tmp_path):
             ("align", "a", "b", "--model", "smal"),
             "there is no model or folder named 'smal'; did you mean small?",
         ),
-        (("align", "a", "b", "--model", "./mine"), "there is no folder ./mine\n"),
-        (("align", "a", "b", "--model", "mine/"), "there is no folder mine/\n"),
+        (
+            ("align", "a", "b", "--model", "./mine"),
+            "there is no folder ./mine, and no model on the Hugging Face hub",
+        ),
+        (
+            ("align", "a", "b", "--model", "mine/"),
+            "there is no folder mine/, and no model on the Hugging Face hub",
+        ),
         (("align", "a", "b", "--model", "gold.tsv"), "gold.tsv is a file; give the folder of a model"),
         (("models", "smal"), "there is no model named 'smal'; did you mean small?"),
         (("align", "a", "b", "--probelm", "uot"), "there is no option --probelm; did you mean --problem?"),

@@ -79,7 +79,7 @@ def embed_spelling(words: Sequence[str]) -> np.ndarray:
         if len(_vectors) > MAX_WORDS:
             _vectors.clear()
         _vectors.update(new)
-    joined = b"".join(filter(None, vectors))
+    joined = bytearray().join(filter(None, vectors))  # of which the array is writable, as torch asks
     return np.frombuffer(joined, dtype=np.float32).reshape(len(words), SIZE)
 
 
