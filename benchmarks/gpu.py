@@ -33,7 +33,7 @@ from otalign.encoders.prepared import EncoderBatch
 from otalign.encoders.transformers import Transformers, states
 from otalign.gold import Gold
 from otalign.io import load
-from otalign.metrics import count, scores
+from otalign.metrics import compute_scores, count
 from otalign.scoring import split_into_batches
 from otalign.scoring.extraction import select_cells
 
@@ -191,7 +191,7 @@ def measure(model: str, options: Any, golds: Mapping[str, Sequence[Gold]]) -> No
         found = replace(aligner, encoder=other.encoder).align_many(
             (gold.source, gold.target) for gold in golds["test"]
         )
-        f1 = scores(count(found, golds["test"], "sure"), ["f1"])["f1"]
+        f1 = compute_scores(count(found, golds["test"], "sure"), ["f1"])["f1"]
         print(f"F1 on MTRef test in {precision}: {100 * f1:.2f}")
 
 

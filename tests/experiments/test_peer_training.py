@@ -12,7 +12,7 @@ from experiments.peers.aligner import TrainedPeer
 from experiments.peers.models import MODELS, QuerySet, make_examples
 from experiments.peers.settings import PEERS
 from experiments.peers.training import RECIPES, PeerTraining, train_peer
-from otalign.metrics import count, scores
+from otalign.metrics import compute_scores, count
 from otalign.training import Checkpoint, CorpusSplits, Recipe, RunOptions
 from otalign.training.dev import DevSet
 from tests.training.examples import EMPTY, GOLDS, LONG, SOURCES
@@ -64,7 +64,7 @@ def test_it_learns_what_it_is_given(training):
 
 def test_it_aligns_as_well_as_its_dev_set_says(training):
     found = list(training.aligner.align_many(PAIRS))
-    assert scores(count(found, FEW, "sure"), ["f1"])["f1"] == pytest.approx(training.f1, abs=1e-6)
+    assert compute_scores(count(found, FEW, "sure"), ["f1"])["f1"] == pytest.approx(training.f1, abs=1e-6)
 
 
 def test_a_saved_peer_that_was_spoiled_is_refused(training, tmp_path):

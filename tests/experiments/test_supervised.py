@@ -27,7 +27,7 @@ from experiments.supervised import (
 from experiments.supervised.jobs import ALL, BOTH, Job, JobQueue, ModelId, list_models, order_jobs
 from experiments.supervised.reliability import MIN_PROBABILITY, measure_reliability
 from experiments.supervised.workers import run_jobs
-from otalign.metrics import Counts, scores
+from otalign.metrics import Counts, compute_scores
 from tests.experiments.runner import files, run_experiment
 
 REFIT = ("learned-refit", "learned-further-refit")
@@ -121,7 +121,7 @@ def test_what_was_counted_is_kept_and_gives_the_figures_again(results):
         assert table.dtype == np.int32
         for key, figures_ in result["test"].items():
             counts = Counts(table[start : start + figures_["pairs"]], key.split(" ")[1])
-            assert scores(counts, ["f1"])["f1"] == pytest.approx(figures_["f1"])
+            assert compute_scores(counts, ["f1"])["f1"] == pytest.approx(figures_["f1"])
             start += figures_["pairs"]
         assert start == len(table)
 

@@ -115,14 +115,14 @@ def test_probabilities_are_truer_when_calibrated(tiny_model):
 
 
 def test_an_aligner_that_is_suited_scores_as_its_curves_say(tiny_model):
-    from otalign.metrics import count, scores
+    from otalign.metrics import compute_scores, count
 
     golds = [*GOLDS, *EMPTY]
     aligner, curves = calibrate(aligner_of(tiny_model("bert")), {"all": golds})
     pairs = [(gold.source, gold.target) for gold in golds]
     for links, level in (("sure", "sure"), ("possible", "possible")):
         at_level = replace(aligner, settings=aligner.settings.replace(links=links))
-        found = scores(count(at_level.align_many(pairs), golds, level), ["precision", "recall"])
+        found = compute_scores(count(at_level.align_many(pairs), golds, level), ["precision", "recall"])
         curve = curves["all"][level]
         assert found["precision"] == pytest.approx(curve.precision[curve.best])
         assert found["recall"] == pytest.approx(curve.recall[curve.best])

@@ -13,7 +13,7 @@ from otalign.io import write
 pytest.importorskip("torch")
 
 from otalign import Aligner, cli, encoders
-from otalign.metrics import count, scores
+from otalign.metrics import compute_scores, count
 from otalign.problems import PROBLEMS
 from otalign.scoring.heads import ProjectionHead
 from otalign.settings import Cost
@@ -102,7 +102,9 @@ def test_it_saves_an_aligner_that_reaches_what_it_says(run, model, golds, tmp_pa
     assert aligner.centre is not None
     assert aligner.signature in output
     assert not (tmp_path / "mine" / ".tuning").exists()
-    found = scores(count(aligner.align_many((gold.source, gold.target) for gold in golds), golds), ["f1"])
+    found = compute_scores(
+        count(aligner.align_many((gold.source, gold.target) for gold in golds), golds), ["f1"]
+    )
     assert f"F1 {100 * found['f1']:.1f} " in output
     assert "on 30 dev pairs, level sure" in output
 
