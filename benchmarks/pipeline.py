@@ -74,7 +74,7 @@ def measure_stages(aligner: Aligner, file: Path, count: int) -> None:
             taken.append(time.process_time() - start)
         print(f"{name:36}{min(taken) / count * 1e6:8.1f}", flush=True)
 
-    items, stage = list(read(file, "jsonl")), TextStage.of(aligner)
+    items, stage = list(read(file, "jsonl")), TextStage.from_aligner(aligner)
     pairs = [make_sentences(item) for item in items]
     prepared = stage.reader.prepare(pairs, stage.pairing)
     arrays, linked = prepared.to_arrays(), LinkedPairs(pairs, link_first_words(prepared))

@@ -52,7 +52,7 @@ def measure_quality(folder: Path, data: Path | None, write: bool) -> None:
         print(f"{column.heading:14} {100 * f1[column.key]:.2f}   {len(golds):,} pairs", flush=True)
     print(f"{'mean':14} {100 * mean(f1.values()):.2f}")
     if write:
-        models.write_measured(folder, f1)
+        models.write_measurements(folder, f1)
 
 
 def measure_levels(folder: Path, data: Path | None) -> None:

@@ -66,7 +66,7 @@ def make_encoder(aligner: Aligner, golds: Sequence[Gold]) -> System:
         with ThreadPoolExecutor(encoder.at_once) as threads:
             for batches in ready:
                 states = threads.map(
-                    lambda batch: encoder.hidden(batch.ids, batch.mask, batch.types), batches
+                    lambda batch: encoder.compute_states(batch.ids, batch.mask, batch.types), batches
                 )
                 deque(states, maxlen=0)
 

@@ -360,8 +360,8 @@ def test_embeddings_in_torch_are_aligned_as_those_in_numpy(bert, problem, cost):
     options = {"problem": PROBLEMS[problem], "cost": cost, "fertility": fertility}
     settings = Settings(encoder="", layer=2, centring=problem != "uot", **options)
     encoder, lent = (load(bert, 2, device="cpu") for _ in range(2))
-    hidden = lent.hidden
-    lent.hidden = lambda *arrays: torch.from_numpy(hidden(*arrays))
+    compute_states = lent.compute_states
+    lent.compute_states = lambda *arrays: torch.from_numpy(compute_states(*arrays))
     pairs = [*PAIRS, (split(""), split("car"))]
     expected, found = (Aligner(one, settings) for one in (encoder, lent))
     for one, other in zip(found.align_many(pairs), expected.align_many(pairs), strict=True):

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from otalign import Aligner, models
-from otalign.models import CARD, LICENCE, MEASURED, Measured, ModelCard, compute_digests
+from otalign.models import CARD, LICENCE, MEASURED, Measurements, ModelCard, compute_digests
 
 ROOT = Path(__file__).parent.parent
 SMALL = ROOT / "src" / "otalign" / "models" / "small"
@@ -34,7 +34,7 @@ def said(aligner: Aligner, source: str, target: str) -> set[str]:
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_the_files_are_those_that_were_measured(folder):
-    assert Measured.read(folder).digests == compute_digests(folder)
+    assert Measurements.read(folder).digests == compute_digests(folder)
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
@@ -120,7 +120,7 @@ def test_the_command_line_uses_it(command_server, tmp_path):
     assert printed("align", "It rains.", "It is raining!", "--format", "pharaoh").startswith("0-0 1-2")
     listed = printed("models")
     assert listed.startswith("small: ")
-    assert f"mean {100 * Measured.read(SMALL).mean:.1f}" in listed
+    assert f"mean {100 * Measurements.read(SMALL).mean:.1f}" in listed
     assert printed("models", "small") == (SMALL / CARD).read_text(encoding="utf-8")
 
 

@@ -103,7 +103,7 @@ class Study:
         )
 
 
-def run_unsupervised(
+def run_unsupervised_study(
     source: StudySource,
     folder: Path,
     rows: Sequence[System],

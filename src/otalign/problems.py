@@ -99,7 +99,7 @@ def build_problem(problem: Problem | str | None, **parameters: float | None) -> 
 
     Args:
         problem: A name in `PROBLEMS`, or the problem itself, which is returned unchanged.
-        **parameters: Parameters by name, such as `tau=0.4`. Those that are None are not given.
+        **parameters: Parameters by name, such as `tau=0.4`. None stands for the default.
 
     Raises:
         ValueError: If the name is unknown, or a parameter belongs to another problem.

@@ -15,7 +15,7 @@ from otalign.baselines import (
     MaximumMatching,
     SimAlign,
     SimAligner,
-    similarity,
+    compute_similarity,
 )
 from otalign.encoders import chunks as module
 from otalign.encoders import load
@@ -52,8 +52,8 @@ def test_simalign_links_what_it_links_by_the_same_embeddings(encoder, options, p
     assert [(alignment.source, alignment.target) for alignment in found] == words(PAIRS)
     for k, alignment in enumerate(found):
         X, Y = (vectors[slice(*embeddings.starts[at : at + 2])] for at in (2 * k, 2 * k + 1))
-        S = similarity(X, Y)
-        assert alignment.pairs == options.links(S)
+        S = compute_similarity(X, Y)
+        assert alignment.pairs == options.align(S)
         for i, j, weight in alignment.links:
             assert weight == pytest.approx(S[i, j], abs=1e-4)
 

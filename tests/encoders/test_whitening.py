@@ -7,7 +7,7 @@ import pytest
 
 from otalign.encoders import Embeddings
 from otalign.encoders.embeddings import STRIP
-from otalign.encoders.whitening import WORDS, Centre, centre_stream
+from otalign.encoders.whitening import WORDS, Centre, centre_chunks
 
 
 def drawn(words: int, size: int = 6, seed: int = 0) -> Embeddings:
@@ -72,7 +72,7 @@ def test_embeddings_are_moved_as_a_whole_however_many_they_are():
     copied = centre.apply(embeddings)
     np.testing.assert_array_equal(embeddings.vectors, before)
     np.testing.assert_allclose(copied.vectors, (before - centre.mean) @ centre.stretch, atol=1e-12)
-    np.testing.assert_allclose(embeddings.squares(before.mean(axis=0)), before.T @ before, rtol=1e-9)
+    np.testing.assert_allclose(embeddings.sum_squares(before.mean(axis=0)), before.T @ before, rtol=1e-9)
     assert centre.apply(embeddings, in_place=True) is embeddings
     np.testing.assert_array_equal(embeddings.vectors, copied.vectors)
 
@@ -83,5 +83,5 @@ def test_a_stream_is_centred_on_its_first_words_or_on_what_was_kept():
 
     centre = Centre.fit([drawn(WORDS)], 0.5)
     for kept in (None, centre):
-        for k, moved in centre_stream(stream(), kept, 0.5):
+        for k, moved in centre_chunks(stream(), kept, 0.5):
             np.testing.assert_allclose(moved.vectors, centre.apply(drawn(WORDS, seed=k)).vectors)

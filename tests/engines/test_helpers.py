@@ -35,7 +35,7 @@ def test_links_from_another_process_are_those_of_the_aligner_also_of_long_pairs(
         answer = answer_request(aligner, request)
         return answer if isinstance(answer, CapturedError) else answer.handle
 
-    remote = RemoteAligner(TextStage.of(aligner), ask)
+    remote = RemoteAligner(TextStage.from_aligner(aligner), ask)
     texts = [(source, target) for source, target in [*PAIRS, LONG, TextPair("", "a"), TextPair("", "")]]
     assert list(remote.align_many(texts)) == list(aligner.align_many(texts))
     assert remote.signature == aligner.signature

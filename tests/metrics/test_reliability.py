@@ -19,7 +19,7 @@ def test_nothing_is_lost_between_the_bins(pairs):
     found = of(pairs)
     assert found.counts.sum() == len(pairs)
     assert found.expected.sum() == pytest.approx(sum(p for p, _ in pairs))
-    assert found.found.sum() == sum(so for _, so in pairs)
+    assert found.observed.sum() == sum(so for _, so in pairs)
     some = found.counts > 0
     assert (np.floor(found.probability[some] * 10 - 1e-9) <= np.flatnonzero(some)).all()
     assert np.isnan(found.share[~some]).all()
@@ -28,7 +28,7 @@ def test_nothing_is_lost_between_the_bins(pairs):
 @given(outcomes, outcomes)
 def test_parts_add_up_to_the_whole(some, others):
     whole, added = of(some + others), of(some) + of(others)
-    for name in ("counts", "expected", "found", "error"):
+    for name in ("counts", "expected", "observed", "error"):
         assert getattr(added, name) == pytest.approx(getattr(whole, name))
 
 
@@ -66,7 +66,7 @@ def test_it_comes_back_from_json(pairs):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([0.5], [1, 0]), "probabilities and facts must have one length, got 1 and 2"),
+        (([0.5], [1, 0]), "probabilities and outcomes must have one length, got 1 and 2"),
         (([1.5], [1]), "probabilities must be from 0 to 1, got 1.5"),
         (([0.5], [1], 0), "bins must be at least 1, got 0"),
     ],

@@ -82,7 +82,7 @@ class Onnx(Encoder):
         """Pickle the folder and the options, with which the encoder is read again: a session has no state."""
         return partial(Onnx, self.folder.resolve(), threads=self.at_once, batch_size=self.batch_size), ()
 
-    def hidden(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
+    def compute_states(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
         """Compute the states of the layer."""
         arrays = dict[str, np.ndarray](zip(INPUTS, (ids, mask, types), strict=True))
         try:

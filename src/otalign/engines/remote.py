@@ -65,7 +65,7 @@ class TextStage:
     languages: tuple[str, ...]
 
     @classmethod
-    def of(cls, aligner: Aligner) -> "TextStage":
+    def from_aligner(cls, aligner: Aligner) -> "TextStage":
         """Return the text stage of an aligner."""
         encoder, scorer = aligner.encoder, aligner.scorer
         return cls(

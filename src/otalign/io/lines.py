@@ -158,7 +158,7 @@ def open_input(path: Path) -> Iterator[BinaryIO]:
         peeked = _peeked.pop(STDIN, None)
         yield peeked if peeked and peeked.raw.rest is sys.stdin.buffer else sys.stdin.buffer
         return
-    _check_packing(name)
+    _check_compression(name)
     with ExitStack() as stack:
         file: Any = stack.enter_context(_peeked.pop(name, None) or open(path, "rb"))  # noqa: SIM115
         if name.endswith(".gz"):
@@ -232,7 +232,7 @@ def compress(file: BinaryIO, name: str) -> Iterator[BinaryIO]:
     Yields:
         The file to write uncompressed bytes to.
     """
-    _check_packing(name)
+    _check_compression(name)
     if name.endswith(".gz"):  # without name and time in the header, so that the bytes are reproducible
         with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as compressed:
             yield cast(BinaryIO, compressed)
@@ -245,7 +245,7 @@ def compress(file: BinaryIO, name: str) -> Iterator[BinaryIO]:
         yield file
 
 
-def _check_packing(name: str) -> None:
+def _check_compression(name: str) -> None:
     """Check that a name does not stand for a compression that is unknown here."""
     suffix = os.path.splitext(name)[1].lower()
     if suffix in OTHER_PACKED:

@@ -107,7 +107,9 @@ class OutputFormat:
         else:
             self._write_lines(alignments, file)
 
-    def write_linked(self, linked: Iterable[tuple["LinkedPairs", Iterable[Fields]]], file: BinaryIO) -> None:
+    def write_linked_pairs(
+        self, linked: Iterable[tuple["LinkedPairs", Iterable[Fields]]], file: BinaryIO
+    ) -> None:
         """Write a whole file of links that are arrays. The bytes are those that `write` writes.
 
         Args:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import overload
 
 from otalign.arrays import Array, array_namespace, device, is_torch_array
-from otalign.ot.batch import ProblemBatch, as_batch, buckets
+from otalign.ot.batch import ProblemBatch, as_batch, pad_into_batches
 from otalign.ot.exact import Exact
 from otalign.ot.problem import Problem
 from otalign.ot.quadratic import Quadratic, solve_linearised
@@ -93,7 +93,7 @@ def _solve_list(
         given = quadratic and quadratic.map(lambda listed: [D.numpy() for D in listed])
         restore = array_namespace(C[0]).from_numpy
     solutions: dict[int, Transport] = {}
-    for indices, batch in buckets(*arrays):
+    for indices, batch in pad_into_batches(*arrays):
         try:
             solved = _solve_batch(batch, problem, solver, given and given.pad(indices, arrays[0], batch))
         except UnequalTotals as error:

@@ -159,11 +159,11 @@ def _choose_threshold(
     means = {one: max(_compute_mean_f1(curves.values(), level), default=0.0) for one, curves in tried.items()}
     half = (means[0.0] + max(means.values())) / 2
     hysteresis = max((one for one, f1 in means.items() if f1 >= half > means[0.0]), default=0.0)
-    threshold = best_threshold(tried[hysteresis].values(), level)
+    threshold = find_best_threshold(tried[hysteresis].values(), level)
     return None if threshold is None else (threshold, hysteresis)
 
 
-def best_threshold(curves: Iterable[Mapping[Level, Curve]], level: Level) -> float | None:
+def find_best_threshold(curves: Iterable[Mapping[Level, Curve]], level: Level) -> float | None:
     """Return the first threshold with the highest mean F1 over the dev sets that have the level."""
     f1 = _compute_mean_f1(curves, level)
     return THRESHOLDS[int(np.argmax(f1))] if len(f1) else None

@@ -138,9 +138,9 @@ def tune(
     _check_inputs(golds, embeddings, levels)
     search = _Search(golds, embeddings, grid, levels, journal or Journal())
     bases = [base.replace(layer=choice.layer, pairing=choice.pairing) for choice in embeddings]
-    coarse = [settings for one in bases for settings in grid.coarse(one)]
+    coarse = [settings for one in bases for settings in grid.list_coarse(one)]
     found = dict(search.score_settings(coarse, "coarse search", progress))
-    wanted = {level: list(grid.fine(_find_best(found, coarse, level))) for level in levels}
+    wanted = {level: list(grid.list_fine(_find_best(found, coarse, level))) for level in levels}
     fine = list(dict.fromkeys(settings for level in levels for settings in wanted[level]))
     found |= search.score_settings(
         [settings for settings in fine if settings not in found], "fine search", progress
