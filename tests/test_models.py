@@ -24,7 +24,7 @@ def aligner() -> Aligner:
     return Aligner.load()
 
 
-def said(aligner: Aligner, source: str, target: str) -> set[str]:
+def align_words(aligner: Aligner, source: str, target: str) -> set[str]:
     """The links as words, and ∅ for what has none."""
     found = aligner.align(source, target)
     links = {f"{found.source[i]}–{found.target[j]}" for i, j, _ in found.links}
@@ -57,12 +57,12 @@ def test_the_package_stays_small():
 
 
 def test_a_phrase_has_one_counterpart_and_words_without_any_have_none(aligner):
-    found = said(aligner, "She gave up smoking last year.", "Last year she quit smoking for good.")
+    found = align_words(aligner, "She gave up smoking last year.", "Last year she quit smoking for good.")
     assert {"gave–quit", "up–quit", "last–Last", "year–year", "∅–for", "∅–good"} <= found
 
 
 def test_what_only_one_side_says_is_null(aligner):
-    found = said(aligner, "The minister resigned.", "The minister resigned after weeks of protests.")
+    found = align_words(aligner, "The minister resigned.", "The minister resigned after weeks of protests.")
     assert {"minister–minister", "resigned–resigned"} <= found
     assert {"∅–after", "∅–weeks", "∅–of", "∅–protests"} <= found
 

@@ -16,7 +16,7 @@ from otalign.metrics import compute_scores, count
 from otalign.training import Checkpoint, CorpusSplits, Recipe, RunOptions
 from otalign.training.dev import DevSet
 from tests.training.examples import EMPTY, GOLDS, LONG, SOURCES
-from tests.training.test_batches import encoder_of
+from tests.training.test_batches import load_encoder
 
 FEW = GOLDS[:4]
 PAIRS = [(gold.source, gold.target) for gold in FEW]
@@ -130,8 +130,8 @@ def test_other_encoders_do_as_well(tiny_model, peer, kind):
 
 @pytest.mark.parametrize("peer", PEERS)
 def test_half_precision_gives_about_the_same_loss(tiny_model, peer):
-    model = MODELS[peer](encoder_of(tiny_model("bert")), "sure").eval()
-    set_ = make_examples(peer, GOLDS, encoder_of(tiny_model("bert")), "sure")
+    model = MODELS[peer](load_encoder(tiny_model("bert")), "sure").eval()
+    set_ = make_examples(peer, GOLDS, load_encoder(tiny_model("bert")), "sure")
     batch = model.to_tensors(set_.batch(np.arange(4)), "cpu")
     exact = model(batch)
     with torch.autocast("cpu", torch.bfloat16):
@@ -140,7 +140,7 @@ def test_half_precision_gives_about_the_same_loss(tiny_model, peer):
 
 
 def test_every_query_comes_once_an_epoch_and_pairs_come_whole_on_dev_sets(tiny_model):
-    set_ = QuerySet([*GOLDS, *EMPTY], encoder_of(tiny_model("bert")), "sure")
+    set_ = QuerySet([*GOLDS, *EMPTY], load_encoder(tiny_model("bert")), "sure")
     assert len(set_) == sum(sum(gold.shape) for gold in GOLDS)
     for size in (3, 16):
         batches = set_.shuffle(size, np.random.default_rng(0))

@@ -22,12 +22,12 @@ from otalign.training.objectives import make_objective
 from otalign.training.reading import Split, prefetch
 from otalign.training.run import TrainingRun
 from tests.training.examples import EMPTY, GOLDS
-from tests.training.test_batches import encoder_of
+from tests.training.test_batches import load_encoder
 from tests.training.tiny_runs import PROBLEMS, QUICK, QUICK_PAPER, drop_seconds, get_weights, train_tiny
 
 
 def make_run(folder, golds=GOLDS, recipe=QUICK, head=None, problem=Learned(), **options) -> TrainingRun:
-    encoder, objective = encoder_of(folder), make_objective(problem)
+    encoder, objective = load_encoder(folder), make_objective(problem)
     head = head or objective.head_type.initialize(16, np.random.default_rng(0))
     settings = objective.make_settings("", 3, "joint", "")
     model = Model(encoder, head, objective, settings, recipe)

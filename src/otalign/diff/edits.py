@@ -1,8 +1,8 @@
 """Edits that a reader takes in at once: neighbouring small edits become one.
 
-Word by word, a rewritten clause would be hard to read. Edits with fewer kept words between them than they have
-words themselves are therefore merged, words that moved together are one unit, and a single word that would have
-moved into another edit is part of it. Words are never lost: each stays in its place on its side.
+Word by word, a rewritten clause would be hard to read. Edits with fewer kept words between them than they
+have words themselves are therefore merged, words that moved together are one unit, and a single word that
+would have moved into another edit is part of it. Words are never lost: each stays in its place on its side.
 """
 
 from collections.abc import Iterator, Sequence

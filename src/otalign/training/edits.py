@@ -56,14 +56,14 @@ def exchange_spans(example: Example, random: Random, draw: Draw) -> Example | No
 
 def _find_separators(words: list[str]) -> list[range]:
     """Find separators inside a sentence; adjacent ones, such as a comma and "and", are one."""
-    found: list[range] = []
+    separators: list[range] = []
     for k, word in enumerate(words):
         if word in SEPARATORS and 0 < k < len(words) - 1:
-            if found and found[-1].stop == k:
-                found[-1] = range(found[-1].start, k + 1)
+            if separators and separators[-1].stop == k:
+                separators[-1] = range(separators[-1].start, k + 1)
             else:
-                found.append(range(k, k + 1))
-    return found
+                separators.append(range(k, k + 1))
+    return separators
 
 
 def _permute_items(count: int, separators: list[range], random: Random) -> list[int] | None:
@@ -122,9 +122,9 @@ def swap_words(siblings: WordGroups | None, example: Example, random: Random, dr
     if len(cells) < 2:
         return None
     (_, one), (i, other) = random.sample(cells, 2)
-    found = siblings.find(example.target[one]) if siblings else ()
-    there = {word.lower() for word in (*example.source, *example.target)}
-    new = [words[0] for words in found if len(words) == 1 and words[0].lower() not in there]
+    phrases = siblings.find(example.target[one]) if siblings else ()
+    present = {word.lower() for word in (*example.source, *example.target)}
+    new = [words[0] for words in phrases if len(words) == 1 and words[0].lower() not in present]
     if new and random.random() < 0.5:
         source, target, targets = list(example.source), list(example.target), example.targets.copy()
         source[i] = target[other] = random.choice(new)
@@ -137,15 +137,17 @@ def swap_words(siblings: WordGroups | None, example: Example, random: Random, dr
 
 def misspell_words(example: Example, random: Random, draw: Draw) -> Example | None:
     """Misspell one word, about a third, or all longer words of the target sentence. Links stay."""
-    able = [k for k, word in enumerate(example.target) if word.isalpha() and len(word) >= CONTENT_LETTERS]
-    if not able:
+    candidates = [
+        k for k, word in enumerate(example.target) if word.isalpha() and len(word) >= CONTENT_LETTERS
+    ]
+    if not candidates:
         return None
     how = random.random()
     if how < 0.4:
-        chosen = {random.choice(able)}
+        chosen = {random.choice(candidates)}
     else:
         share = 0.3 if how < 0.7 else 1.0
-        chosen = {k for k in able if random.random() < share} or {random.choice(able)}
+        chosen = {k for k in candidates if random.random() < share} or {random.choice(candidates)}
     words = (misspell(word, random) if k in chosen else word for k, word in enumerate(example.target))
     return replace(example, target=tuple(words))
 
@@ -180,12 +182,12 @@ def _find_content_words(words: Words) -> set[str]:
 
 def join_pairs(example: Example, random: Random, draw: Draw) -> Example | None:
     """Join two to five pairs, with their targets in the same or another order."""
-    joined, wanted = [example], random.choice((2, 2, 2, 3, 4, 5))
-    for _ in range(wanted - 1):
+    joined, count = [example], random.choice((2, 2, 2, 3, 4, 5))
+    for _ in range(count - 1):
         other = draw()
-        met = [_find_content_words(one.source) | _find_content_words(one.target) for one in joined]
+        previous = [_find_content_words(pair.source) | _find_content_words(pair.target) for pair in joined]
         new = _find_content_words(other.source) | _find_content_words(other.target)
-        alike = any(len(new & old) > 0.3 * min(len(new), len(old)) for old in met)
+        alike = any(len(new & old) > 0.3 * min(len(new), len(old)) for old in previous)
         fits = all(
             sum(shape) <= JOINED_WORDS for shape in zip(*(one.shape for one in (*joined, other)), strict=True)
         )
@@ -246,10 +248,10 @@ def _find_linked_words(example: Example) -> list[tuple[int, int]]:
 
 def replace_words(synonyms: WordGroups, example: Example, random: Random, draw: Draw) -> Example | None:
     """Replace up to three words of the target sentence by synonyms, whose words all take over the targets."""
-    able = [k for k, word in enumerate(example.target) if synonyms.find(word)]
-    if not able:
+    replaceable = [k for k, word in enumerate(example.target) if synonyms.find(word)]
+    if not replaceable:
         return None
-    chosen = set(random.sample(able, min(len(able), random.choice((1, 1, 2, 3)))))
+    chosen = set(random.sample(replaceable, min(len(replaceable), random.choice((1, 1, 2, 3)))))
     target: list[str] = []
     counts = []
     for k, word in enumerate(example.target):
@@ -271,13 +273,13 @@ def delete_span(example: Example, random: Random, draw: Draw) -> Example | None:
 
 def insert_span(example: Example, random: Random, draw: Draw) -> Example | None:
     """Insert a span of another sentence whose words the source does not have."""
-    there = {word.lower() for word in example.source}
+    present = {word.lower() for word in example.source}
     for _ in range(TRIES):
         other = draw().target
         size = random.randint(1, min(SPAN_WORDS, len(other)))
         start = random.randint(0, len(other) - size)
         span = other[start : start + size]
-        if not there & {word.lower() for word in span}:
+        if not present & {word.lower() for word in span}:
             at = random.randint(0, len(example.target))
             target = (*example.target[:at], *span, *example.target[at:])
             return replace(example, target=target, targets=np.insert(example.targets, [at] * size, 0, axis=2))
