@@ -121,7 +121,7 @@ def measure_ceiling(
                     nonlocal first
                     first = first or time.perf_counter()
 
-                align(read(file, "jsonl"), work, {}, size=size, helpers=helpers, progress=note)
+                align(read(file, "jsonl"), work, {}, size=size, workers=helpers, progress=note)
                 taken = time.perf_counter() - first
             rate, spent = (count - size) / taken, (measure_children() - before) / count * 1e6
             print(f"{form:36}{helpers:8}{rate:10,.0f}{spent:20.1f}", flush=True)

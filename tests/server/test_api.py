@@ -504,8 +504,8 @@ def test_a_pair_gets_the_same_links_alone_and_beside_any_others(untrained, kind)
     with run_server(make_app(aligner)) as server, ThreadPoolExecutor(8) as clients:
         together = server.align({"pairs": ASKED[::-1]}).json["alignments"][::-1]
         beside = [reply.json for reply in clients.map(server.align, ASKED * 4)]
-    assert list(map(pairs_of, together)) == alone
-    assert list(map(pairs_of, beside)) == alone * 4
+    assert list(map(read_links, together)) == alone
+    assert list(map(read_links, beside)) == alone * 4
 
 
 def test_without_a_kept_centre_the_pairs_of_a_request_are_centred_as_align_many_centres_them(untrained):
@@ -520,8 +520,8 @@ def test_without_a_kept_centre_the_pairs_of_a_request_are_centred_as_align_many_
         answers = [reply.json for reply in clients.map(server.align, requests)]
     for start in range(0, len(requests), 1 + len(ASKED)):
         together, *single = answers[start : start + 1 + len(ASKED)]
-        assert list(map(pairs_of, together["alignments"])) == expected
-        assert list(map(pairs_of, single)) == alone
+        assert list(map(read_links, together["alignments"])) == expected
+        assert list(map(read_links, single)) == alone
 
 
 def read_links(answer: dict) -> list[tuple[int, int]]:

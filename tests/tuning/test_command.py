@@ -146,7 +146,7 @@ def test_a_threshold_on_costs_alone_can_be_tuned(run, model, tmp_path):
         (("newsela", "-o", "x"), "newsela has no dev set; take one that has: msr-rte"),
         (("empty.tsv", "-o", "x"), "empty.tsv holds no link to tune on"),
         (("plain.tsv", "-o", "x", "--from", "tsv"), "must hold words and links"),
-        (("dev.tsv", "-o", "full"), "full is there already and not empty; give a new folder"),
+        (("dev.tsv", "-o", "full"), "full already exists and is not empty; give a new folder"),
         (("dev.tsv", "-o", "dev.tsv"), "dev.tsv is a file; give a new folder"),
         (("dev.tsv", "-o", "dev.tsv/x"), "cannot write into dev.tsv/x: Not a directory"),
         (("dev.tsv", "-o", "x", "--level", "p"), "--level must be one of sure, possible"),

@@ -159,13 +159,13 @@ def open_output(output: Path | None, inputs: Sequence[str]) -> Iterator[BinaryIO
     if output is None:
         yield sys.stdout.buffer
         return
-    begun = False
+    opened = False
     try:
-        with _exit_on_termination(), open_atomic(output) as file, compress(file, output.name) as packed:
-            begun = True
-            yield packed
+        with _exit_on_termination(), open_atomic(output) as file, compress(file, output.name) as compressed:
+            opened = True
+            yield compressed
     except OSError as error:
-        if begun:
+        if opened:
             raise
         raise ValueError(f"cannot write {output}: {(error.strerror or str(error)).lower()}") from error
 
@@ -253,7 +253,7 @@ def open_work_folder(folder: Path, name: str) -> Iterator[Path]:
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file; give a new folder")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / name).is_dir():
-        raise ValueError(f"{folder} is there already and not empty; give a new folder")
+        raise ValueError(f"{folder} already exists and is not empty; give a new folder")
     work, new = folder / name, not folder.exists()
     make_writable(folder)
     work.mkdir(exist_ok=True)

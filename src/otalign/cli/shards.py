@@ -128,7 +128,7 @@ def _align(
         about,
         size=size,
         processes=processes,
-        helpers=_choose_helpers(options, aligner),
+        workers=_choose_workers(options, aligner),
         ray=ray,
         resume=options.resume,
         progress=progress,
@@ -136,8 +136,8 @@ def _align(
     )
 
 
-def _choose_helpers(options: ShardOptions, aligner: AlignerOptions) -> int | None:
-    """Return the number of helpers; None if it depends on where the model turns out to be."""
+def _choose_workers(options: ShardOptions, aligner: AlignerOptions) -> int | None:
+    """Return the number of workers beside the model; None if it depends on the device of the model."""
     if options.processes is not None or options.workers is not None:
         return options.workers or 0
     on_gpu = aligner.method == "ot" and (aligner.device or "").startswith("cuda")

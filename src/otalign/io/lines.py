@@ -22,8 +22,8 @@ from typing import Any, BinaryIO, NamedTuple, cast
 Path = str | PathLike[str]
 
 STDIN = "-"  # name of standard input
-PACKED = (".gz", ".zst")
-OTHER_PACKED = (".7z", ".br", ".bz2", ".lz4", ".lzma", ".rar", ".xz", ".zip")  # neither read nor written
+COMPRESSED = (".gz", ".zst")
+OTHER_COMPRESSED = (".7z", ".br", ".bz2", ".lz4", ".lzma", ".rar", ".xz", ".zip")  # neither read nor written
 MAX_LINE_BYTES = 1 << 24
 SHOWN = 100  # characters of a bad line in its message
 BLOCK = 1 << 20  # bytes to skip at a time
@@ -246,11 +246,11 @@ def compress(file: BinaryIO, name: str) -> Iterator[BinaryIO]:
 
 
 def _check_compression(name: str) -> None:
-    """Check that a name does not stand for a compression that is unknown here."""
+    """Check that the suffix of a name is not that of an unsupported compression."""
     suffix = os.path.splitext(name)[1].lower()
-    if suffix in OTHER_PACKED:
+    if suffix in OTHER_COMPRESSED:
         raise ValueError(
-            f"{name} ends in {suffix}, which cannot be unpacked or packed; use .gz, .zst or none"
+            f"{name} ends in {suffix}, a compression that is not supported; use .gz, .zst or none"
         )
 
 
