@@ -472,7 +472,7 @@ WRONG = [
 @pytest.mark.parametrize("text", WRONG, ids=range(len(WRONG)))
 def test_settings_that_save_did_not_write_are_refused(tmp_path, text):
     (tmp_path / "otalign.json").write_text(text)
-    with pytest.raises(ValueError, match=r"otalign\.json is not what Aligner\.save writes"):
+    with pytest.raises(ValueError, match=r"otalign\.json is not a valid file of settings"):
         Aligner.load(tmp_path)
 
 

@@ -289,5 +289,5 @@ def test_figures_that_cannot_be_are_refused(f1, digests, message, tmp_path):
     with pytest.raises(ValueError, match=message):
         Measurements(f1, digests)
     (tmp_path / MEASURED).write_text(json.dumps({"f1": f1, "sha256": digests}))
-    with pytest.raises(ValueError, match=r"measured\.json is not what write_measurements writes: "):
+    with pytest.raises(ValueError, match=r"measured\.json is not valid: "):
         Measurements.read(tmp_path)

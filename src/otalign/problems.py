@@ -47,7 +47,7 @@ class ProblemSpec:
         assert self.parameter is not None
         return dataclasses.replace(problem, **dict.fromkeys(self.parameter.fields, value))
 
-    def value(self, problem: Problem | None) -> float | None:
+    def get_value(self, problem: Problem | None) -> float | None:
         """Return the value of the parameter, or None if the problem has none."""
         return None if self.parameter is None else getattr(problem, self.parameter.fields[0])
 

@@ -132,7 +132,7 @@ def test_other_encoders_do_as_well(tiny_model, peer, kind):
 def test_half_precision_gives_about_the_same_loss(tiny_model, peer):
     model = MODELS[peer](load_encoder(tiny_model("bert")), "sure").eval()
     set_ = make_examples(peer, GOLDS, load_encoder(tiny_model("bert")), "sure")
-    batch = model.to_tensors(set_.batch(np.arange(4)), "cpu")
+    batch = model.to_tensors(set_.make_batch(np.arange(4)), "cpu")
     exact = model(batch)
     with torch.autocast("cpu", torch.bfloat16):
         rough = model(batch)
@@ -146,7 +146,7 @@ def test_every_query_comes_once_an_epoch_and_pairs_come_whole_on_dev_sets(tiny_m
         batches = set_.shuffle(size, np.random.default_rng(0))
         assert sorted(np.concatenate(batches).tolist()) == list(range(len(set_)))
         assert max(map(len, batches)) == size
-    parts = [batch.pairs.tolist() for batch in set_.by_length(2000)]
+    parts = [batch.pairs.tolist() for batch in set_.batch_by_length(2000)]
     assert len(parts) > 1
     assert sorted(pair for part in parts for pair in part) == list(range(len(GOLDS)))
     assert len(DevSet.build(set_, ("sure",)).golds) == len(GOLDS) + len(EMPTY)

@@ -70,7 +70,7 @@ def test_words_are_those_that_the_encoder_embeds_however_long_the_pair(tiny_mode
     sentences = [(join_words(gold.source), join_words(gold.target)) for gold in WITH_ODD_ONES]
     chunk = EmbeddedPairs(sentences, encoder.embed(sentences, pairing))
     expected = chunk.append_features(SPELLING).embeddings
-    batch = pairs.batch(list_alignable(pairs))
+    batch = pairs.make_batch(list_alignable(pairs))
     with torch.inference_mode():
         words = model.embed_words(BatchTensors.from_batch(batch, "cpu"))
     for b, k in enumerate(batch.pairs):
@@ -89,9 +89,9 @@ def test_a_pair_is_the_same_in_any_batch(tiny_model, pairing):
     pairs, model = PairSet(WITH_ODD_ONES, encoder, pairing), make_model(encoder)
     order = list_alignable(pairs)
     with torch.inference_mode():
-        whole = model.embed_words(BatchTensors.from_batch(pairs.batch(order), "cpu"))
+        whole = model.embed_words(BatchTensors.from_batch(pairs.make_batch(order), "cpu"))
         for b, k in enumerate(order):
-            alone = model.embed_words(BatchTensors.from_batch(pairs.batch(np.array([k])), "cpu"))
+            alone = model.embed_words(BatchTensors.from_batch(pairs.make_batch(np.array([k])), "cpu"))
             n, m = pairs.lengths[k]
             np.testing.assert_allclose(whole.X[b, :n], alone.X[0], atol=1e-5)
             np.testing.assert_allclose(whole.Y[b, :m], alone.Y[0], atol=1e-5)
@@ -99,7 +99,7 @@ def test_a_pair_is_the_same_in_any_batch(tiny_model, pairing):
 
 def test_links_are_those_of_the_gold_at_both_levels(tiny_model):
     pairs = PairSet(WITH_ODD_ONES, load_encoder(tiny_model("bert")))
-    batch = pairs.batch(list_alignable(pairs)[::-1])
+    batch = pairs.make_batch(list_alignable(pairs)[::-1])
     assert batch.known.all()
     for b, k in enumerate(batch.pairs):
         for number, level in enumerate(LEVELS):
@@ -111,10 +111,12 @@ def test_the_other_direction_transposes_pairs_and_links(tiny_model):
     pairs = PairSet(GOLDS, load_encoder(tiny_model("bert")), both_directions=True)
     assert len(pairs) == len(GOLDS)
     there = np.arange(len(GOLDS))
-    one, other = pairs.batch(there), pairs.batch(there + len(GOLDS))
+    one, other = pairs.make_batch(there), pairs.make_batch(there + len(GOLDS))
     np.testing.assert_array_equal(other.links, one.links.swapaxes(2, 3))
     np.testing.assert_array_equal(other.lengths, one.lengths[:, ::-1])
-    swapped = PairSet([gold.transpose() for gold in GOLDS], load_encoder(tiny_model("bert"))).batch(there)
+    swapped = PairSet([gold.transpose() for gold in GOLDS], load_encoder(tiny_model("bert"))).make_batch(
+        there
+    )
     np.testing.assert_array_equal(other.ids, swapped.ids)
     np.testing.assert_array_equal(other.words, swapped.words)
 
@@ -147,7 +149,7 @@ def test_what_an_epoch_draws_depends_on_its_random_numbers_alone(tiny_model):
 def test_all_pairs_are_read_for_a_score_as_they_are_and_under_a_budget(tiny_model):
     pairs = PairSet(WITH_ODD_ONES, load_encoder(tiny_model("bert")), both_directions=True)
     for budget in (1, 100, 10_000):
-        batches = list(pairs.by_length(budget))
+        batches = list(pairs.batch_by_length(budget))
         found = np.concatenate([batch.pairs for batch in batches])
         assert sorted(found.tolist()) == list_alignable(pairs)[: len(GOLDS) + 1].tolist()
     assert len(batches) == 1
@@ -156,7 +158,7 @@ def test_all_pairs_are_read_for_a_score_as_they_are_and_under_a_budget(tiny_mode
 def test_pairs_without_words_make_no_batch(tiny_model):
     pairs = PairSet(EMPTY, load_encoder(tiny_model("bert")))
     assert pairs.shuffle(4, np.random.default_rng(0)) == []
-    assert list(pairs.by_length(100)) == []
+    assert list(pairs.batch_by_length(100)) == []
 
 
 def test_links_are_all_possible_where_only_the_dev_set_distinguishes_the_levels():

@@ -253,7 +253,7 @@ def test_a_batch_in_parts_makes_the_step_of_the_whole(tiny_model, problem, parts
         remove_dropout(run)
         run.module.train()
         run.optimizer.zero_grad = lambda: None  # to inspect them
-        made = [run.pairs.batch(part) for part in Split(accumulate=accumulate).get_parts(np.arange(6))]
+        made = [run.pairs.make_batch(part) for part in Split(accumulate=accumulate).get_parts(np.arange(6))]
         assert len(made) == accumulate
         loss = run._step(made)
         slopes.append({k: x.grad for k, x in run.model.named_parameters() if x.grad is not None})

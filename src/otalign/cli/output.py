@@ -77,15 +77,15 @@ def choose_by_suffix(output: Path, format: str | None, option: str) -> str | Non
     Raises:
         ValueError: The suffix stands for other formats than the one that is given.
     """
-    suited = SUFFIXES.get(get_suffix(output))
-    if suited is None:
+    formats = SUFFIXES.get(get_suffix(output))
+    if formats is None:
         return format
-    if format is not None and format not in suited:
+    if format is not None and format not in formats:
         raise ValueError(
-            f"{option} {format} does not suit {output}, whose name stands for {' or '.join(suited)}; "
+            f"{option} {format} does not suit {output}, whose name stands for {' or '.join(formats)}; "
             f"choose another name, or remove {option}"
         )
-    return format or suited[0]
+    return format or formats[0]
 
 
 def choose_shard_format(
@@ -141,7 +141,7 @@ def _status(file: Path | str | int) -> os.stat_result | None:
 
 @contextmanager
 def open_output(output: Path | None, inputs: Sequence[str]) -> Iterator[BinaryIO]:
-    """Open what a command writes, before its long work, so that it fails at once if it must.
+    """Open what a command writes, before its long work, so that errors appear before the work.
 
     Args:
         output: A file, compressed as its suffix says, which is replaced when the block ends without an

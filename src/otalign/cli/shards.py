@@ -26,7 +26,7 @@ from otalign.method import Method
 from otalign.processes import count_processors
 from otalign.progress import Progress, no_progress
 
-HEAD_BYTES = 1 << 20  # of a file: enough to know it by, with its size
+HEAD_BYTES = 1 << 20  # first bytes of a file, which identify it together with its size
 OPTIONS = {"engine": "--engine", "size": "--shard-size", "processes": "--processes", "resume": "--resume"}
 
 
@@ -141,7 +141,7 @@ def _choose_workers(options: ShardOptions, aligner: AlignerOptions) -> int | Non
     if options.processes is not None or options.workers is not None:
         return options.workers or 0
     on_gpu = aligner.method == "ot" and (aligner.device or "").startswith("cuda")
-    return count_helpers() if on_gpu else None  # those that are known of start while the model is loaded
+    return count_helpers() if on_gpu else None  # a known number of workers starts while the model is loaded
 
 
 def _name_unit(items: Iterable[Item]) -> str:

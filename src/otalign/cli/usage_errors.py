@@ -66,7 +66,7 @@ def describe_usage_error(error: Any) -> str:
 
 
 def _describe_expected_value(cause: Any) -> str | None:
-    """Return what Pydantic expected of a value and what it got, if it has told so in a known way."""
+    """Return what Pydantic expected of a value, and the value; None for other errors."""
     for error in cause.errors(include_url=False) if hasattr(cause, "errors") else ():
         if error["type"] in EXPECTED:
             return f"{EXPECTED[error['type']].format(**error.get('ctx', {}))}, got {error['input']}"

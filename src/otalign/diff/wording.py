@@ -1,8 +1,8 @@
 """Comparison of words: punctuation, numbers and negation.
 
-Words that differ in case or punctuation alone say the same. A number that changed, or a negation that was
-added or removed, changes the meaning however small the edit is. Numbers are recognised by their digits in any
-script; number words and negations are those of English.
+Words that differ in case or punctuation alone have the same meaning. A number that changed, or a negation that
+was added or removed, changes the meaning however small the edit is. Numbers are recognised by their digits in
+any script; number words and negations are those of English.
 """
 
 import re
@@ -15,7 +15,7 @@ from otalign.text.words import Span
 
 Flag = Literal["number", "negation"]
 
-MEANINGFUL_SIGNS = frozenset("?%‰&@/\\")  # punctuation of Unicode that says something
+MEANINGFUL_SIGNS = frozenset("?%‰&@/\\")  # punctuation of Unicode that has a meaning
 FORMATTING_SIGNS = frozenset("`")  # not punctuation of Unicode
 
 UP_TO_TWENTY = re.findall(
@@ -45,7 +45,7 @@ class SpannedWord(NamedTuple):
 
 
 def is_punctuation(word: str) -> bool:
-    """Return whether a word consists of punctuation that does not change what is said."""
+    """Return whether a word consists of punctuation that does not change the meaning."""
     return all(map(_is_punctuation_sign, word))
 
 

@@ -81,7 +81,7 @@ class Encoder(ABC):
     def save(self, folder: Path) -> None:
         """Write the files that `load` needs into a folder."""
 
-    def files(self) -> list[Path]:
+    def list_files(self) -> list[Path]:
         """Return the files that it was read from; none if its name identifies it."""
         return []
 

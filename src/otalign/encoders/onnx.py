@@ -97,14 +97,14 @@ class Onnx(Encoder):
             )
         return states
 
-    def files(self) -> list[Path]:
+    def list_files(self) -> list[Path]:
         """Return the files that it was read from."""
         return [self.folder / part for part in (MODEL, TOKENIZER)]
 
     def save(self, folder: Path) -> None:
         """Copy the encoder into a folder."""
         if folder.resolve() != self.folder.resolve():
-            for part in self.files():
+            for part in self.list_files():
                 copy_atomic(part, folder / part.name)
 
 

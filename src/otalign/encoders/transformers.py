@@ -165,7 +165,7 @@ class Transformers(Encoder):
 
         return UpToLayer()
 
-    def files(self) -> list[Path]:
+    def list_files(self) -> list[Path]:
         """Return the files of the folder that it was read from; none for a model from the hub."""
         return sorted(part for pattern in PARTS for part in self.folder.glob(pattern)) if self.folder else []
 
@@ -187,7 +187,7 @@ class Transformers(Encoder):
             self._write_model(folder)
         elif self.folder and folder.resolve() != self.folder.resolve():
             (folder / MIX).unlink(missing_ok=True)  # of another encoder that was saved here before
-            for part in self.files():
+            for part in self.list_files():
                 copy_atomic(part, folder / part.name)
 
     def _write_model(self, folder: Path) -> None:

@@ -55,7 +55,7 @@ class Measurements:
             data = read_json(folder / MEASURED)
             return cls(dict(data.get("f1", {})), dict(data.get("sha256", {})))
         except (ValueError, TypeError) as error:
-            raise ValueError(f"{folder / MEASURED} is not what write_measurements writes: {error}") from error
+            raise ValueError(f"{folder / MEASURED} is not valid: {error}") from error
 
     @property
     def mean(self) -> float | None:
@@ -113,7 +113,7 @@ class ModelCard:
             settings = read_json(folder / SETTINGS)
             model = {name: settings[name] for name in ("encoder", "layer")}
         except (ValueError, KeyError) as error:
-            raise ValueError(f"{folder / SETTINGS} is not what Aligner.save writes: {error}") from error
+            raise ValueError(f"{folder / SETTINGS} is not a valid file of settings: {error}") from error
         stated = _read_front_matter((folder / CARD).read_text(encoding="utf-8"))
         return cls(
             read_languages(folder),

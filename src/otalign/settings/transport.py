@@ -201,7 +201,7 @@ class Settings:
             options["epsilon"] = self.solver.eps
         spec = find_spec(self.problem)
         if spec.parameter:
-            options[spec.parameter.name] = spec.value(self.problem)
+            options[spec.parameter.name] = spec.get_value(self.problem)
         return options
 
     def signature_fields(self) -> dict[str, object]:

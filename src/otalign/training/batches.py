@@ -135,7 +135,7 @@ class PairSet(ShuffledSet):
     def __len__(self) -> int:
         return len(self.golds) // self.directions
 
-    def batch(self, pairs: np.ndarray) -> TrainingBatch:
+    def make_batch(self, pairs: np.ndarray) -> TrainingBatch:
         """Make a batch of the pairs with these numbers."""
         lengths = self.lengths[pairs]
         links = np.zeros((len(LEVELS), len(pairs), *lengths.max(axis=0)), dtype=np.float32)
@@ -155,13 +155,13 @@ class PairSet(ShuffledSet):
         order = self._select_alignable(order)
         return pool_by_size(order, self.sizes[order], size, random)
 
-    def by_length(self, subwords: int) -> Iterator[TrainingBatch]:
+    def batch_by_length(self, subwords: int) -> Iterator[TrainingBatch]:
         """Yield all pairs, the longest first, in batches of about this many subwords."""
         order = self._select_alignable(np.arange(len(self)))
         order = order[np.argsort(-self.sizes[order], kind="stable")]
         while len(order):
             count = max(1, subwords // int(self.sizes[order[0]]))
-            yield self.batch(order[:count])
+            yield self.make_batch(order[:count])
             order = order[count:]
 
     def _select_alignable(self, pairs: np.ndarray) -> np.ndarray:
