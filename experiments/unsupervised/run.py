@@ -103,7 +103,7 @@ class Study:
         )
 
 
-def run_unsupervised_study(
+def run_study(
     source: StudySource,
     folder: Path,
     rows: Sequence[System],

@@ -19,7 +19,7 @@ from experiments.supervised import (
     Failure,
     StudyContext,
     figures,
-    run_supervised_study,
+    run_study,
     tables,
     trainers,
     training,
@@ -318,7 +318,7 @@ def _get_recipe():
 
 def test_figures_are_drawn_of_what_is_there(results, context):
     pytest.importorskip("matplotlib")
-    study = run_supervised_study(context(results), TRAINED, seeds=2)
+    study = run_study(context(results), TRAINED, seeds=2)
     written = figures.write(study, results / "figures")
     names = ["supervised-f1-by-null-rate", "supervised-f1-by-phrase-share", "reliability"]
     assert [path.name for path in written] == [f"{name}.{kind}" for name in names for kind in ("svg", "png")]
@@ -326,7 +326,7 @@ def test_figures_are_drawn_of_what_is_there(results, context):
 
 
 def test_tables_and_figures_of_nothing_are_no_error(context, tmp_path):
-    study = run_supervised_study(context(tmp_path), [])
+    study = run_study(context(tmp_path), [])
     assert tables.format_markdown(study).startswith("# Supervised alignment")
     assert figures.write(study, tmp_path / "figures") == []
 
