@@ -135,7 +135,7 @@ def each_as_words(sentence: str) -> Iterator:
     yield split(sentence)
 
 
-def test_words_and_their_text_are_aligned_alike(aligner):
+def test_words_and_their_text_get_the_same_links(aligner):
     source, target = "he bought a used car", "he purchased the old car yesterday"
     expected = aligner.align(source, target)
     for one, other in zip(each_as_words(source), each_as_words(target), strict=True):
@@ -187,7 +187,7 @@ def test_alignments_are_as_if_they_had_been_checked(aligner):
         assert found == Alignment(*(getattr(found, field.name) for field in fields(found)))
 
 
-def test_embeddings_of_a_model_in_half_precision_are_float32_and_alike(bert):
+def test_embeddings_of_a_model_in_half_precision_are_float32_and_similar(bert):
     exact, rough = (
         Aligner.load(bert, layer=2, device="cpu", precision=precision).encoder.embed(PAIRS, "joint").vectors
         for precision in ("float32", "bfloat16")
@@ -245,7 +245,7 @@ def test_the_mean_is_that_of_all_words(bert):
     )
 
 
-def test_without_a_kept_mean_the_pairs_at_hand_are_centred_on_themselves(bert):
+def test_without_a_centre_the_given_pairs_are_centred_on_their_mean(bert):
     plain = make_aligner(bert)
     together = list(plain.align_many(PAIRS))
     for found, expected in zip(plain.fit_centre(PAIRS).align_many(PAIRS), together, strict=True):

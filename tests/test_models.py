@@ -102,7 +102,7 @@ def test_it_aligns_in_a_process_that_was_forked_after_it_was_used():
     subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=True, timeout=60)
 
 
-def test_what_its_training_has_decided_cannot_be_asked_of_it():
+def test_settings_decided_by_training_cannot_be_changed():
     with pytest.raises(ValueError, match="has learned its transport"):
         Aligner.load(distortion=0.5)
 

@@ -198,7 +198,7 @@ STRANGERS = [
 
 
 @pytest.mark.parametrize(("old", "new"), STRANGERS)
-def test_strangers_are_gone_and_new_however_few_they_are(old, new):
+def test_unrelated_sentences_are_gone_and_new_however_few_there_are(old, new):
     for aligner in (ALIGNER, SHIPPED):
         assert {passage.kind for passage in difference(old, new, aligner)} == {"gone", "new"}
 

@@ -100,6 +100,6 @@ def test_a_shard_that_the_model_fails_at_is_named(tmp_path, kind, message):
         run(tmp_path / "out", Load(kind), pairs, workers=3)
 
 
-def test_helpers_are_refused_where_no_process_has_a_model_for_them(tmp_path):
+def test_workers_are_refused_where_no_process_has_a_model_for_them(tmp_path):
     with pytest.raises(ValueError, match="workers"):
         run(tmp_path / "out", Load("none"), workers=2, processes=2)

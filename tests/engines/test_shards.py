@@ -122,7 +122,7 @@ def test_two_processes_write_what_one_writes(whole, run, tmp_path):
     assert read_bytes(tmp_path / "two") == read_bytes(whole)
 
 
-def test_helpers_beside_one_model_write_what_one_process_writes(whole, run, tmp_path):
+def test_workers_beside_one_model_write_what_one_process_writes(whole, run, tmp_path):
     run(tmp_path / "helpers", "--workers", "2")
     assert read_bytes(tmp_path / "helpers") == read_bytes(whole)
 

@@ -39,7 +39,7 @@ def test_by_ray_it_is_the_same(cluster, shards, expected, tmp_path):
     assert read_bytes(folder) == expected
 
 
-def test_ray_does_not_restart_for_ever_an_actor_that_dies_while_it_loads(cluster, shards, tmp_path):
+def test_ray_does_not_restart_an_actor_that_dies_while_loading_forever(cluster, shards, tmp_path):
     fault = Fault("kill", tmp_path / "graves", spared=1)  # the first load only asks what the method is
     rc, output = shards(Loading(fault=fault), tmp_path / "out")
     assert rc == 2

@@ -198,7 +198,7 @@ def test_what_a_format_cannot_hold_is_refused(item, format, message, tmp_path):
         ),
     ],
 )
-def test_what_cannot_be_asked_is_named(ask, message):
+def test_invalid_arguments_are_named(ask, message):
     with pytest.raises(ValueError, match=message):
         ask()
 

@@ -51,7 +51,7 @@ def test_swapping_prediction_and_gold_swaps_precision_and_recall_and_keeps_f1(pa
 
 
 @given(corpora)
-def test_source_and_target_are_alike(pairs):
+def test_exchanging_source_and_target_changes_no_score(pairs):
     swapped = [({(j, i) for i, j in p}, {(j, i) for i, j in g}, m, n) for p, g, n, m in pairs]
     close(compute_scores(count_pairs(pairs)), compute_scores(count_pairs(swapped)))
 

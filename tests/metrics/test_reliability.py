@@ -33,7 +33,7 @@ def test_parts_add_up_to_the_whole(some, others):
 
 
 @given(outcomes)
-def test_the_error_is_the_mean_gap_of_bins_weighed_by_their_counts(pairs):
+def test_the_error_is_the_mean_gap_of_bins_weighted_by_their_counts(pairs):
     gaps = []
     for k in range(10):
         here = [(p, so) for p, so in pairs if min(int(p * 10), 9) == k]

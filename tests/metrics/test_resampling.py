@@ -44,7 +44,7 @@ def test_intervals_are_the_same_for_a_seed_and_whatever_the_block(monkeypatch):
     assert pieces[1].p_randomisation == whole[1].p_randomisation
 
 
-def test_what_is_asked_beside_does_not_change_an_answer():
+def test_other_measures_do_not_change_an_answer():
     counts, other = two_systems(30, seed=0)
     assert compute_intervals(counts, ["f1"], FEW)["f1"].low == pytest.approx(
         compute_intervals(counts, MEASURES, FEW)["f1"].low

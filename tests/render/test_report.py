@@ -91,7 +91,7 @@ def test_each_link_and_each_word_is_there(alignment):
 
 
 @pytest.mark.parametrize("level", ["sure", "possible"])
-def test_beside_gold_it_says_what_the_metrics_say(level):
+def test_scores_beside_gold_are_those_of_the_metrics(level):
     systems = {"one": [PREDICTED, PREDICTED], "other": [GOLD.alignment("sure"), PREDICTED]}
     data = Parsed(report(systems, [GOLD, GOLD], level)).data
     for number, (name, alignments) in enumerate(systems.items()):

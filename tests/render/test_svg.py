@@ -49,7 +49,7 @@ def test_any_words_give_xml_with_each_word_each_link_and_each_null(alignment):
 
 
 @given(unusual_alignments())
-def test_nothing_sticks_out(alignment):
+def test_nothing_overflows_the_page(alignment):
     for width in (1e9, 1):
         picture = parse_svg(svg(alignment, width))
         wide, high = float(picture.attrib["width"]), float(picture.attrib["height"])

@@ -288,7 +288,7 @@ def test_gradients_through_a_projection_and_its_transport_are_finite_differences
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=repr)
-def test_gradients_are_finite_for_any_shape_and_for_words_that_are_alike(problem):
+def test_gradients_are_finite_for_any_shape_and_for_equal_words(problem):
     batch = to_torch(make_batch([(1, 1), (1, 4), (5, 2), (3, 3)]))
     batch.X[3] = batch.X[3, :1].clone()
     batch.Y[3, :3] = batch.X[3, :3]

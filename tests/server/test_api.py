@@ -70,7 +70,7 @@ def test_many_pairs_are_answered_in_order(server, trained):
     assert server.align({"pairs": []}).json["alignments"] == []
 
 
-def test_phrases_are_answered_if_they_are_asked_for(server, trained):
+def test_phrases_are_returned_on_request(server, trained):
     many = server.align({"pairs": ASKED, "phrases": True}).json["alignments"]
     for body, answer in zip(ASKED, many, strict=True):
         one = server.align({**body, "phrases": True}).json
@@ -145,7 +145,7 @@ def test_an_aligner_that_was_not_trained_offers_no_training(untrained):
         assert answer["signature"] == untrained.signature
 
 
-def test_a_kept_centre_is_used(untrained):
+def test_the_centre_of_an_aligner_is_used(untrained):
     aligner = untrained.fit_centre(PAIRS)
     with run_server(make_app(aligner)) as server:
         answer = server.align(ASKED[0]).json
@@ -249,7 +249,7 @@ def is_problem(reply, status: int) -> None:
     assert reply.headers["x-content-type-options"] == "nosniff"
 
 
-def test_what_is_not_there_or_not_meant_so_is_a_problem_too(server):
+def test_unknown_paths_and_methods_are_problems_too(server):
     is_problem(server.get("/nowhere"), 404)
     wrong = server.get("/v1/align")
     is_problem(wrong, 405)
@@ -369,7 +369,7 @@ def test_there_is_a_limit_to_what_waits_and_to_how_long(trained, monkeypatch):
             assert connection.recv(100).startswith(b"HTTP/1.1 408 ")
 
 
-def test_what_a_client_that_hangs_up_asked_for_is_dropped(trained, monkeypatch):
+def test_the_work_for_a_client_that_disconnects_is_dropped(trained, monkeypatch):
     """A queued request is not started, and neither is the rest of a request in progress."""
     work, begun, may = AlignmentWorker.__call__, [], threading.Event()
 
@@ -508,7 +508,7 @@ def test_a_pair_gets_the_same_links_alone_and_beside_any_others(untrained, kind)
     assert list(map(read_links, beside)) == alone * 4
 
 
-def test_without_a_kept_centre_the_pairs_of_a_request_are_centred_as_align_many_centres_them(untrained):
+def test_without_a_centre_the_pairs_of_a_request_are_centred_as_align_many_centres_them(untrained):
     """The same input gets the same links from Python, the command line and the server."""
     assert untrained.settings.centring
     assert untrained.centre is None

@@ -229,7 +229,7 @@ def test_predictions_are_kept_and_only_what_is_missing_is_predicted(
     assert len(asked) == 12
 
 
-def test_parts_that_are_predicted_apart_make_the_whole(teacher, tmp_path, monkeypatch):
+def test_parts_that_are_predicted_separately_make_the_whole(teacher, tmp_path, monkeypatch):
     monkeypatch.setattr("otalign.training.predictions.CHUNK", 5)
     texts = PairTexts.build((gold.source, gold.target) for gold in GOLDS[:12])
     for part, files in ((2, 1), (1, 3), (1, 3)):
@@ -414,7 +414,7 @@ def files(tmp_path):
     return tmp_path
 
 
-def test_the_command_teaches(files, tiny_model, teacher, folder, tmp_path, monkeypatch):
+def test_the_command_trains_with_teachers(files, tiny_model, teacher, folder, tmp_path, monkeypatch):
     arguments = [
         "otalign",
         "train",

@@ -307,7 +307,7 @@ def test_what_is_left_out_of_a_transport_stays_out(tiny_model):
 
 
 @pytest.mark.parametrize("count", range(6))
-def test_what_is_made_ahead_comes_in_order_and_whole(count):
+def test_prefetched_results_come_in_order_and_completely(count):
     with ThreadPoolExecutor(1) as thread:
         made = prefetch(lambda k: thread.submit(lambda: 2 * k), range(count), 2)
         assert list(made) == [2 * k for k in range(count)]

@@ -114,7 +114,7 @@ def test_probabilities_are_truer_when_calibrated(tiny_model):
     assert expected == pytest.approx(sum(one.get_links(1).sum() for one in seen), rel=1e-3)
 
 
-def test_an_aligner_that_is_suited_scores_as_its_curves_say(tiny_model):
+def test_a_calibrated_aligner_scores_as_its_curves_say(tiny_model):
     from otalign.metrics import compute_scores, count
 
     golds = [*GOLDS, *EMPTY]

@@ -57,7 +57,7 @@ def test_the_sweep_equals_aligning_and_scoring_at_every_threshold(chosen):
                 assert getattr(found[level], rate)[k] == pytest.approx(expected[rate], abs=1e-14)
 
 
-def test_an_exact_plan_with_its_many_zeros_is_swept_alike():
+def test_the_sweep_of_an_exact_plan_with_many_zeros_is_exact():
     pytest.importorskip("ot")
     golds = make_golds(1)
     embeddings = make_embeddings(golds)
