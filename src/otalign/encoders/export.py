@@ -64,7 +64,7 @@ def export(
     Args:
         original: The encoder.
         folder: A new folder.
-        int8: Whether to quantise to int8.
+        int8: Whether to quantize to int8.
         calibration: Sentence pairs on which the ranges of activations are observed for int8, besides `TEXTS`.
 
     Returns:

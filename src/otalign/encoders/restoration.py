@@ -1,6 +1,6 @@
 """Restoration of an exported encoder as a Hugging Face model, so that it can be trained further.
 
-The graph of an exported encoder holds all weights. A linear layer is a product, quantised or not, followed by
+The graph of an exported encoder holds all weights. A linear layer is a product, quantized or not, followed by
 the sum with its bias, whose name identifies the layer. Weights in int8 keep their rounding.
 """
 

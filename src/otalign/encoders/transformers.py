@@ -226,7 +226,7 @@ def run_model(model: Any, tensors: dict[str, Any], mix: Any = None) -> Any:
 
 
 def mix_layers(layers: Sequence[Any], mix: Any) -> Any:
-    """Compute the weighted sum of the last layers, each normalised to mean 0 and variance 1."""
+    """Compute the weighted sum of the last layers, each normalized to mean 0 and variance 1."""
     from torch.nn.functional import layer_norm
 
     last = layers[-len(mix) :]
