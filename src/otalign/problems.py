@@ -104,15 +104,15 @@ def build_problem(problem: Problem | str | None, **parameters: float | None) -> 
     Raises:
         ValueError: If the name is unknown, or a parameter belongs to another problem.
     """
-    given = {name: value for name, value in parameters.items() if value is not None}
+    values = {name: value for name, value in parameters.items() if value is not None}
     if not isinstance(problem, str):
-        for name in given:
+        for name in values:
             raise ValueError(f"{name} applies only to problem={PARAMETERS[name].name!r}; remove it")
         return problem
     check_choice("problem", problem, PROBLEMS)
     spec = PROBLEMS[problem]
-    for name in given:
+    for name in values:
         if spec.parameter is None or name != spec.parameter.name:
             other = PARAMETERS[name].name
             raise ValueError(f"{name} applies only to problem {other}; remove it or choose {other}")
-    return spec.build(next(iter(given.values()), None))
+    return spec.build(next(iter(values.values()), None))
