@@ -16,7 +16,7 @@ from otalign.io.files import is_wordless
 from otalign.io.guessing import SUFFIXES, get_suffix
 from otalign.io.items import make_sentences
 from otalign.io.limits import DEFAULT_LIMITS
-from otalign.io.lines import COMPRESSED, STDIN, read_lines
+from otalign.io.lines import PACKED, STDIN, read_lines
 from otalign.io.parquet import PARQUET, Rows
 from otalign.quantities import count_noun
 from otalign.suggestions import suggest
@@ -190,7 +190,7 @@ def _names_a_file(text: str) -> bool:
         exists = Path(text).exists() and not Path(text).is_dir()
     except (OSError, ValueError):  # too long for a name, or a letter that none may have
         return False
-    looks_so = Path(text).suffix.lower() in (".txt", *SUFFIXES, *COMPRESSED)
+    looks_so = Path(text).suffix.lower() in (".txt", *SUFFIXES, *PACKED)
     return exists or text == STDIN or (looks_so and " " not in text)
 
 

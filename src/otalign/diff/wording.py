@@ -1,8 +1,8 @@
 """Comparison of words: punctuation, numbers and negation.
 
-Words that differ in case or punctuation alone have the same meaning. A number that changed, or a negation
-that was added or removed, changes the meaning however small the edit is. Numbers are recognised by their
-digits in any script; number words and negations are those of English.
+Words that differ in case or punctuation alone say the same. A number that changed, or a negation that was
+added or removed, changes the meaning however small the edit is. Numbers are recognised by their digits in any
+script; number words and negations are those of English.
 """
 
 import re

@@ -4,7 +4,7 @@ from pathlib import Path as FilePath
 
 from otalign.io.brackets import HEADER
 from otalign.io.csv_rows import find_delimiter
-from otalign.io.lines import COMPRESSED, STDIN, Path, peek, split_words
+from otalign.io.lines import PACKED, STDIN, Path, peek, split_words
 from otalign.io.links import NAACL_LINE, PHARAOH, LinkParser
 from otalign.io.parquet import PARQUET
 
@@ -26,7 +26,7 @@ TALP_LINES = 5  # lines of links, none of which uses position 0, that are taken 
 def get_suffix(path: Path) -> str:
     """Return the last suffix of a name in lower case, without that of a compressed file."""
     name = FilePath(path)
-    while name.suffix.lower() in COMPRESSED:
+    while name.suffix.lower() in PACKED:
         name = name.with_suffix("")
     return name.suffix.lower()
 

@@ -22,8 +22,8 @@ from typing import Any, BinaryIO, NamedTuple, cast
 Path = str | PathLike[str]
 
 STDIN = "-"  # name of standard input
-COMPRESSED = (".gz", ".zst")
-OTHER_COMPRESSED = (".7z", ".br", ".bz2", ".lz4", ".lzma", ".rar", ".xz", ".zip")  # neither read nor written
+PACKED = (".gz", ".zst")
+OTHER_PACKED = (".7z", ".br", ".bz2", ".lz4", ".lzma", ".rar", ".xz", ".zip")  # neither read nor written
 MAX_LINE_BYTES = 1 << 24
 SHOWN = 100  # characters of a bad line in its message
 BLOCK = 1 << 20  # bytes to skip at a time
@@ -158,7 +158,7 @@ def open_input(path: Path) -> Iterator[BinaryIO]:
         peeked = _peeked.pop(STDIN, None)
         yield peeked if peeked and peeked.raw.rest is sys.stdin.buffer else sys.stdin.buffer
         return
-    _check_compression(name)
+    _check_packing(name)
     with ExitStack() as stack:
         file: Any = stack.enter_context(_peeked.pop(name, None) or open(path, "rb"))  # noqa: SIM115
         if name.endswith(".gz"):
@@ -232,7 +232,7 @@ def compress(file: BinaryIO, name: str) -> Iterator[BinaryIO]:
     Yields:
         The file to write uncompressed bytes to.
     """
-    _check_compression(name)
+    _check_packing(name)
     if name.endswith(".gz"):  # without name and time in the header, so that the bytes are reproducible
         with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as compressed:
             yield cast(BinaryIO, compressed)
@@ -245,10 +245,10 @@ def compress(file: BinaryIO, name: str) -> Iterator[BinaryIO]:
         yield file
 
 
-def _check_compression(name: str) -> None:
-    """Check that the suffix of a name is not that of an unsupported compression."""
+def _check_packing(name: str) -> None:
+    """Check that a name does not stand for a compression that is unknown here."""
     suffix = os.path.splitext(name)[1].lower()
-    if suffix in OTHER_COMPRESSED:
+    if suffix in OTHER_PACKED:
         raise ValueError(
             f"{name} ends in {suffix}, a compression that is not supported; use .gz, .zst or none"
         )
