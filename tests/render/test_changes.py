@@ -26,7 +26,7 @@ texts = st.lists(
 ).map("".join)
 
 
-def draw_changes(found: Difference, width: int = 80, context: int = 1, **options) -> str:
+def drawn(found: Difference, width: int = 80, context: int = 1, **options) -> str:
     console = Console(width=width, highlight=False, color_system=None, legacy_windows=False)
     with console.capture() as captured:
         console.print(changes(found, context, **options))
@@ -69,7 +69,7 @@ class Page(HTMLParser):
 
 
 def test_the_drawing_of_the_document_shows_each_kind_of_change():
-    text = draw_changes(LIGHTHOUSE)
+    text = drawn(LIGHTHOUSE)
     for part in (
         "32 → 32 sentences: 18 same, 9 edited, 1 split into 2, 2 joined into 1, 2 new, 2",
         "~  2 → 2       The lighthouse at Corran Point was [~built → constructed~] in",
@@ -85,14 +85,14 @@ def test_the_drawing_of_the_document_shows_each_kind_of_change():
         "⋯ 1 unchanged",
     ):
         assert part in text
-    assert "⋯" not in draw_changes(LIGHTHOUSE, context=99)
-    assert "Since 1970" not in draw_changes(LIGHTHOUSE, context=0)
+    assert "⋯" not in drawn(LIGHTHOUSE, context=99)
+    assert "Since 1970" not in drawn(LIGHTHOUSE, context=0)
 
 
 def test_no_differences_are_reported_on_a_line():
-    assert draw_changes(difference(OLD, OLD, ALIGNER)) == "32 sentences, all the same\n"
-    assert draw_changes(difference("", " ", ALIGNER)) == "no sentences in either text\n"
-    assert draw_changes(difference("One.", "One.", ALIGNER)) == "1 sentence, the same\n"
+    assert drawn(difference(OLD, OLD, ALIGNER)) == "32 sentences, all the same\n"
+    assert drawn(difference("", " ", ALIGNER)) == "no sentences in either text\n"
+    assert drawn(difference("One.", "One.", ALIGNER)) == "1 sentence, the same\n"
     assert summarize(difference("One. Two.", "One.", ALIGNER)) == "2 → 1 sentence: 1 same, 1 gone"
 
 
@@ -100,7 +100,7 @@ def test_no_differences_are_reported_on_a_line():
 def test_no_line_is_wider_than_the_terminal_and_none_moves_the_cursor(old, new, width):
     found = difference(split_lines(old), split_lines(new), ALIGNER)
     for columns in (False, True):
-        text = draw_changes(found, width, 9, columns=columns)
+        text = drawn(found, width, 9, columns=columns)
         assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", text)
         assert all(cell_len(row) <= width for row in text.split("\n"))
 
@@ -165,13 +165,13 @@ def test_a_reworded_phrase_in_parts_names_all_of_it():
         Piece("kept", (13, 14), (15, 16)),
     )
     found = Difference(old, new, (Passage((0,), (0,), pieces),))
-    assert "He [~gave → abandoned~] it [~up→~]." in draw_changes(found)
-    assert "He [~gave~] it [~up~].   │ He {~abandoned~} it." in draw_changes(found, 60, columns=True)
+    assert "He [~gave → abandoned~] it [~up→~]." in drawn(found)
+    assert "He [~gave~] it [~up~].   │ He {~abandoned~} it." in drawn(found, 60, columns=True)
     assert '<del class="reworded" title="now: abandoned">up</del>.' in changes_page(found, "x")
 
 
 def test_only_the_chosen_kinds_are_drawn():
-    text = draw_changes(LIGHTHOUSE, context=0, only=["new", "split"])
+    text = drawn(LIGHTHOUSE, context=0, only=["new", "split"])
     assert "Bookings open in January." in text
     assert "(split)" in text
     assert "Nobody complained" not in text
@@ -182,7 +182,7 @@ def test_only_the_chosen_kinds_are_drawn():
 
 
 def test_versions_are_drawn_side_by_side():
-    text = draw_changes(LIGHTHOUSE, columns=True)
+    text = drawn(LIGHTHOUSE, columns=True)
     for row in (
         "               was [~built~] in 1871.          │ was {~constructed~} in 1871.",
         "-  14 →        The old oil tanks were filled   │",
@@ -193,7 +193,7 @@ def test_versions_are_drawn_side_by_side():
 
 def test_changes_of_the_meaning_are_flagged():
     found = difference("The cat sat for 3 days.", "The cat never sat for 4 days.", ALIGNER)
-    text = draw_changes(found)
+    text = drawn(found)
     assert "negation differs in 1" in text
     assert "~! 1 → 1" in text
     assert "{+never+}(!negation)" in text
