@@ -305,7 +305,7 @@ def test_reliability_sees_every_cell_and_every_word(context, model, tmp_path):
     )
     found = measure_reliability(trained.aligner, golds, "sure")
     assert found["all cells"].counts.sum() == sum(n * m for n, m in (gold.shape for gold in golds))
-    assert found["all cells"].found.sum() == sum(len(gold.sure) for gold in golds)
+    assert found["all cells"].observed.sum() == sum(len(gold.sure) for gold in golds)
     assert found["nulls"].counts.sum() == sum(sum(gold.shape) for gold in golds)
     assert found["links"].counts[1:].tolist() == found["all cells"].counts[1:].tolist()
     assert found["links"].expected[0] >= MIN_PROBABILITY * found["links"].counts[0]
