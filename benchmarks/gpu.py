@@ -30,10 +30,10 @@ from otalign.encoders import PreparedPairs
 from otalign.encoders.chunks import split_into_chunks
 from otalign.encoders.prefetch import prepare_ahead
 from otalign.encoders.prepared import EncoderBatch
-from otalign.encoders.transformers import Transformers, states
+from otalign.encoders.transformers import Transformers, run_model
 from otalign.gold import Gold
 from otalign.io import load
-from otalign.metrics import count, scores
+from otalign.metrics import compute_scores, count
 from otalign.scoring import split_into_batches
 from otalign.scoring.extraction import select_cells
 
@@ -125,7 +125,7 @@ def align_plainly(aligner: Aligner, tokenizer: Any, source: list[str], target: l
     read = tokenizer([source], [target], is_split_into_words=True, return_tensors="pt").to(encoder.device)
     owners = list(zip(read.word_ids(0), read.sequence_ids(0), strict=True))
     with torch.inference_mode():
-        vectors = states(encoder.model, {name: read[name] for name in encoder.inputs})[0].float()
+        vectors = run_model(encoder.model, {name: read[name] for name in encoder.inputs})[0].float()
     sides = []
     for side, words in enumerate((source, target)):
         subwords = [[k for k, owner in enumerate(owners) if owner == (i, side)] for i in range(len(words))]
@@ -191,7 +191,7 @@ def measure(model: str, options: Any, golds: Mapping[str, Sequence[Gold]]) -> No
         found = replace(aligner, encoder=other.encoder).align_many(
             (gold.source, gold.target) for gold in golds["test"]
         )
-        f1 = scores(count(found, golds["test"], "sure"), ["f1"])["f1"]
+        f1 = compute_scores(count(found, golds["test"], "sure"), ["f1"])["f1"]
         print(f"F1 on MTRef test in {precision}: {100 * f1:.2f}")
 
 
@@ -227,13 +227,13 @@ def measure_stages(aligner: Aligner, chunked: Sequence[PreparedPairs], pairs: in
         for prepared in chunked:
             find_links(aligner, prepared, clock)
 
-    def hidden(batch: EncoderBatch) -> None:
-        aligner.encoder.hidden(batch.ids, batch.mask, batch.types)
+    def compute_states(batch: EncoderBatch) -> None:
+        aligner.encoder.compute_states(batch.ids, batch.mask, batch.types)
 
     def encode() -> None:
         with ThreadPoolExecutor(aligner.encoder.at_once) as threads:  # as many as the library runs at once
             for prepared in chunked:
-                deque(threads.map(hidden, prepared.batches), maxlen=0)
+                deque(threads.map(compute_states, prepared.batches), maxlen=0)
 
     rate, alone = (measure_rate(work, pairs, on_gpu) for work in (align, encode))
     print_rate("tokenized to links on the device", rate)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from otalign.baselines.simalign import ArgMax, IterMax, MaximumMatching, SimAlign, similarity
+from otalign.baselines.simalign import ArgMax, IterMax, MaximumMatching, SimAlign, compute_similarity
 from otalign.io import load
 
 Vectors = list[tuple[np.ndarray, np.ndarray]]
@@ -85,7 +85,7 @@ def align_with_simalign(vectors: Vectors, method: str, distortion: float) -> lis
 
 
 def align_with_otalign(vectors: Vectors, aligner: SimAlign) -> list[frozenset]:
-    return [aligner.links(similarity(X, Y)) for X, Y in vectors]
+    return [aligner.align(compute_similarity(X, Y)) for X, Y in vectors]
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ from statistics import mean
 
 from otalign import Aligner, models
 from otalign.io import CORPORA, load
-from otalign.metrics import Counts, breakdown, count, scores
+from otalign.metrics import Counts, break_down, compute_scores, count
 
 BINS = 8  # the last has the pairs with the most phrases
 
@@ -43,14 +43,14 @@ def main() -> None:
     changes = {name: value for name, value in given.items() if value is not None}
     aligner = replace(aligner, settings=aligner.settings.replace(**changes))
     counts = count_corpora(aligner, options.split, options.data)
-    f1 = {name: 100 * scores(one, ["f1"])["f1"] for name, one in counts.items()}
+    f1 = {name: 100 * compute_scores(one, ["f1"])["f1"] for name, one in counts.items()}
     print("   ".join(f"{name} {value:.2f}" for name, value in f1.items()), f"  mean {mean(f1.values()):.2f}")
     together = Counts.concatenate(list(counts.values()))
-    most = breakdown(together, "phrase_share", BINS)[-1]
-    shown = scores(most.counts, ["f1", "precision", "recall"])
+    most = break_down(together, "phrase_share", BINS)[-1]
+    shown = compute_scores(most.counts, ["f1", "precision", "recall"])
     figures = "   ".join(f"{name} {100 * value:.2f}" for name, value in shown.items())
     print(f"{len(most.counts):,} pairs with a phrase share of {most.low:.2f} or more   {figures}")
-    for name, value in scores(together, ["micro_phrases_f1", "micro_soft_phrases_f1"]).items():
+    for name, value in compute_scores(together, ["micro_phrases_f1", "micro_soft_phrases_f1"]).items():
         print(f"{name} {100 * value:.2f}")
 
 

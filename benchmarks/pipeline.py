@@ -74,7 +74,7 @@ def measure_stages(aligner: Aligner, file: Path, count: int) -> None:
             taken.append(time.process_time() - start)
         print(f"{name:36}{min(taken) / count * 1e6:8.1f}", flush=True)
 
-    items, stage = list(read(file, "jsonl")), TextStage.of(aligner)
+    items, stage = list(read(file, "jsonl")), TextStage.from_aligner(aligner)
     pairs = [make_sentences(item) for item in items]
     prepared = stage.reader.prepare(pairs, stage.pairing)
     arrays, linked = prepared.to_arrays(), LinkedPairs(pairs, link_first_words(prepared))
@@ -121,7 +121,7 @@ def measure_ceiling(
                     nonlocal first
                     first = first or time.perf_counter()
 
-                align(read(file, "jsonl"), work, {}, size=size, helpers=helpers, progress=note)
+                align(read(file, "jsonl"), work, {}, size=size, workers=helpers, progress=note)
                 taken = time.perf_counter() - first
             rate, spent = (count - size) / taken, (measure_children() - before) / count * 1e6
             print(f"{form:36}{helpers:8}{rate:10,.0f}{spent:20.1f}", flush=True)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from otalign.metrics import MEASURES, Counts, compare, count_pair, intervals, scores
+from otalign.metrics import MEASURES, Counts, compare, compute_intervals, compute_scores, count_pair
 
 PAIRS = 1000
 
@@ -38,9 +38,9 @@ def main() -> None:
     one, other = map(counts, guesses)
     steps = {
         "count": lambda: counts(guesses[0]),
-        f"{len(MEASURES)} scores": lambda: scores(one),
-        "interval of f1, 10,000 trials": lambda: intervals(one),
-        f"intervals of {len(MEASURES)} scores": lambda: intervals(one, MEASURES),
+        f"{len(MEASURES)} scores": lambda: compute_scores(one),
+        "interval of f1, 10,000 trials": lambda: compute_intervals(one),
+        f"intervals of {len(MEASURES)} scores": lambda: compute_intervals(one, MEASURES),
         "compare f1, 10,000 trials twice": lambda: compare(one, other),
     }
     for name, step in steps.items():

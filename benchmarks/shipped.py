@@ -37,7 +37,7 @@ from otalign import Aligner, models
 from otalign.alignment import LEVELS
 from otalign.engines import Folder, OutputFormat, Shard, ShardWork
 from otalign.io import load, read
-from otalign.metrics import count, scores
+from otalign.metrics import compute_scores, count
 
 PAIR = ("He bought a used car.", "He purchased a second-hand car yesterday.")
 
@@ -48,11 +48,11 @@ def measure_quality(folder: Path, data: Path | None, write: bool) -> None:
         settings = aligner.settings.replace(links=column.level, threshold=None)
         golds = load(column.corpus, "test", data)
         found = replace(aligner, settings=settings).align_many((gold.source, gold.target) for gold in golds)
-        f1[column.key] = round(scores(count(found, golds, column.level), ["f1"])["f1"], 5)
+        f1[column.key] = round(compute_scores(count(found, golds, column.level), ["f1"])["f1"], 5)
         print(f"{column.heading:14} {100 * f1[column.key]:.2f}   {len(golds):,} pairs", flush=True)
     print(f"{'mean':14} {100 * mean(f1.values()):.2f}")
     if write:
-        models.write_measured(folder, f1)
+        models.write_measurements(folder, f1)
 
 
 def measure_levels(folder: Path, data: Path | None) -> None:
@@ -65,7 +65,10 @@ def measure_levels(folder: Path, data: Path | None) -> None:
             pairs = ((gold.source, gold.target) for gold in golds)
             found[links] = list(replace(aligner, settings=settings).align_many(pairs))
         for level in LEVELS if any(gold.possible for gold in golds) else LEVELS[:1]:
-            f1 = {links: 100 * scores(count(found[links], golds, level), ["f1"])["f1"] for links in LEVELS}
+            f1 = {
+                links: 100 * compute_scores(count(found[links], golds, level), ["f1"])["f1"]
+                for links in LEVELS
+            }
             print(f"{corpus:12} {level:9} sure {f1['sure']:.2f}   possible {f1['possible']:.2f}", flush=True)
 
 

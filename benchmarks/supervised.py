@@ -20,7 +20,7 @@ from experiments.peers.training import RECIPES, train_peer
 from otalign.io import load
 from otalign.ot import Balanced, Partial, Problem, Unbalanced
 from otalign.settings import Learned
-from otalign.training import CorpusSplits, RunOptions, recipe_for, train
+from otalign.training import CorpusSplits, RunOptions, choose_recipe, train
 
 METHODS: dict[str, Problem | Learned | Peer] = {
     "bot": Balanced(),
@@ -44,7 +44,7 @@ def measure_memory(on_gpu: bool) -> str:
 
 def measure(name: str, encoder: str, golds: dict, device: str) -> list[str]:
     problem, on_gpu = METHODS[name], device != "cpu"
-    recipe = RECIPES[problem] if isinstance(problem, str) else recipe_for(problem)
+    recipe = RECIPES[problem] if isinstance(problem, str) else choose_recipe(problem)
     recipe = recipe.replace(epochs=1, steps=0, patience=None)
     measure_memory(on_gpu)
     few = CorpusSplits(golds["train"], golds["dev"][:1])  # scoring is not training

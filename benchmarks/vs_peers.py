@@ -36,7 +36,7 @@ from otalign.encoders.export import export
 from otalign.encoders.transformers import Transformers
 from otalign.gold import Gold
 from otalign.io import load
-from otalign.metrics import count, scores
+from otalign.metrics import compute_scores, count
 from otalign.ot import Entropic
 from otalign.settings import Settings
 
@@ -66,7 +66,7 @@ def make_encoder(aligner: Aligner, golds: Sequence[Gold]) -> System:
         with ThreadPoolExecutor(encoder.at_once) as threads:
             for batches in ready:
                 states = threads.map(
-                    lambda batch: encoder.hidden(batch.ids, batch.mask, batch.types), batches
+                    lambda batch: encoder.compute_states(batch.ids, batch.mask, batch.types), batches
                 )
                 deque(states, maxlen=0)
 
@@ -159,7 +159,7 @@ def compare(
     for name, system in systems.items():
         ratios = "".join(f"{np.median(rates[name] / rates[peer]):12.1f}" for peer in peers)
         share = f"{np.median(rates[name] / rates[f'{name}, alone']):.0%}" if name in alone else ""
-        f1 = scores(count(system(golds), golds, "sure"), ["f1"])["f1"]
+        f1 = compute_scores(count(system(golds), golds, "sure"), ["f1"])["f1"]
         print(f"{name:24}{np.median(rates[name]):9.1f}{ratios}{share:>19}{100 * f1:8.2f}")
     for name in alone:
         print(f"{f'{name}, alone':24}{np.median(rates[f'{name}, alone']):9.1f}")

@@ -19,7 +19,7 @@ from rich.progress import (
 from rich.progress import Progress as Bars
 
 from experiments.study_data import StudyData, StudySource
-from experiments.unsupervised import Cell, EncoderSelection, figures, run_unsupervised, select_rows, tables
+from experiments.unsupervised import Cell, EncoderSelection, figures, run_study, select_rows, tables
 from experiments.unsupervised.run import CELLS
 from otalign import encoders
 from otalign.alignment import Level
@@ -91,7 +91,7 @@ def unsupervised(
     make_writable(output)
     source = StudySource(encoder, data, limit, device, threads, batch_size)
     with resumable(), _show_cells() as (progress, on_result):
-        study = run_unsupervised(source, output, systems, choices, progress=progress, on_result=on_result)
+        study = run_study(source, output, systems, choices, progress=progress, on_result=on_result)
     print_written_files(tables.write(study, output), lambda: figures.write(study, output / "figures"))
 
 
@@ -164,7 +164,7 @@ def supervised(
 
     Example: python -m experiments supervised --encoder bert-base-uncased --data corpora/ --jobs 4 -o results/
     """
-    from experiments.supervised import PRECISIONS, StudyContext, figures, run_supervised, select_rows, tables
+    from experiments.supervised import PRECISIONS, StudyContext, figures, run_study, select_rows, tables
 
     names = select_rows(rows)
     if precision not in (None, *PRECISIONS):
@@ -173,7 +173,7 @@ def supervised(
     source = StudySource(encoder, data, limit, device)
     context = StudyContext.prepare(source, output, precision)  # pyright: ignore[reportArgumentType]
     with resumable(), _show_models() as on_result:
-        study = run_supervised(context, names, seeds=seeds, workers=jobs, on_result=on_result)
+        study = run_study(context, names, seeds=seeds, workers=jobs, on_result=on_result)
     print_written_files(tables.write(study, output), lambda: figures.write(study, output / "figures"))
     log = output / "failed.txt"
     log.unlink(missing_ok=True)

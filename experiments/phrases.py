@@ -23,7 +23,7 @@ from otalign.alignment import Alignment
 from otalign.encoders import Embeddings
 from otalign.encoders.chunks import EmbeddedPairs
 from otalign.encoders.whitening import Centre
-from otalign.metrics import Counts, breakdown, count, scores
+from otalign.metrics import Counts, break_down, compute_scores, count
 from otalign.ot import Entropic, Unbalanced
 from otalign.problems import find_spec
 from otalign.render.canvas import save
@@ -80,7 +80,7 @@ class VariantResult:
     @cached_property
     def f1(self) -> dict[Column, float]:
         """F1 of each column, in percent."""
-        return {column: 100 * scores(counts, ["f1"])["f1"] for column, counts in self.counts.items()}
+        return {column: 100 * compute_scores(counts, ["f1"])["f1"] for column, counts in self.counts.items()}
 
     @property
     def pool(self) -> Counts:
@@ -90,8 +90,8 @@ class VariantResult:
     @property
     def bin_f1(self) -> float:
         """F1 of the pairs with the most phrase links, in percent."""
-        last = breakdown(self.pool, "phrase_share", BINS)[-1]
-        return 100 * scores(last.counts, ["f1"])["f1"]
+        last = break_down(self.pool, "phrase_share", BINS)[-1]
+        return 100 * compute_scores(last.counts, ["f1"])["f1"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,7 +56,7 @@ class StudyData:
     def encoder_digest(self) -> str:
         """Digest of the encoder's name and files; the same for a copy in another folder."""
         digest = sha256(f"{self.encoder.name} {self.encoder.limit}".encode())
-        for file in self.encoder.files():
+        for file in self.encoder.list_files():
             with file.open("rb") as content:
                 while block := content.read(1 << 20):
                     digest.update(block)

@@ -28,7 +28,7 @@ from tests import reference_aligner
 from tests.encoders import tiny
 
 
-def drawn(*sizes: int, seed: int = 0) -> list[str]:
+def draw_texts(*sizes: int, seed: int = 0) -> list[str]:
     rng = np.random.default_rng([seed, *sizes])
     return [" ".join(rng.choice(tiny.WORDS, size)) for size in sizes]
 
@@ -36,7 +36,7 @@ def drawn(*sizes: int, seed: int = 0) -> list[str]:
 def drawn_pairs(number: int, longest: int = 12, seed: int = 0) -> list[tuple[Sentence, Sentence]]:
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, longest + 1, (number, 2)).tolist()
-    pairs = (drawn(*size, seed=k) for k, size in enumerate(sizes))
+    pairs = (draw_texts(*size, seed=k) for k, size in enumerate(sizes))
     return [(split(source), split(target)) for source, target in pairs]
 
 
@@ -80,7 +80,7 @@ SOLVED = [(problem, solver) for problem in PROBLEMS for solver in SOLVERS if pro
 )
 @pytest.mark.parametrize(("problem", "solver"), [*SOLVED, ("none", "entropic")])
 def test_links_are_those_of_the_plain_implementation(bert, problem, solver, pairing, centring):
-    encoder = encoder_of(bert)
+    encoder = load_encoder(bert)
     # If the same words occur twice, several plans are optimal; and exact unbalanced plans take long.
     pairs = PAIRS if solver == "entropic" else PAIRS[: 2 if problem == "uot" else 5]
     # Majorisation, with which POT minimises this, converges slowly and is stopped early.
@@ -117,13 +117,13 @@ def test_links_are_those_of_the_plain_implementation(bert, problem, solver, pair
 
 
 @cache
-def encoder_of(folder, layer: int = 2):
+def load_encoder(folder, layer: int = 2):
     return load(folder, layer, device="cpu")
 
 
 def make_aligner(folder, layer: int = 2, **options) -> Aligner:
     """Return what `Aligner.load` returns, without loading the encoder again."""
-    encoder = encoder_of(folder, layer)
+    encoder = load_encoder(folder, layer)
     settings = Settings(encoder=encoder.name, layer=layer).apply_options(options, encoder.name)
     return Aligner(encoder, settings)
 
@@ -135,7 +135,7 @@ def each_as_words(sentence: str) -> Iterator:
     yield split(sentence)
 
 
-def test_words_and_their_text_are_aligned_alike(aligner):
+def test_words_and_their_text_get_the_same_links(aligner):
     source, target = "he bought a used car", "he purchased the old car yesterday"
     expected = aligner.align(source, target)
     for one, other in zip(each_as_words(source), each_as_words(target), strict=True):
@@ -187,7 +187,7 @@ def test_alignments_are_as_if_they_had_been_checked(aligner):
         assert found == Alignment(*(getattr(found, field.name) for field in fields(found)))
 
 
-def test_embeddings_of_a_model_in_half_precision_are_float32_and_alike(bert):
+def test_embeddings_of_a_model_in_half_precision_are_float32_and_similar(bert):
     exact, rough = (
         Aligner.load(bert, layer=2, device="cpu", precision=precision).encoder.embed(PAIRS, "joint").vectors
         for precision in ("float32", "bfloat16")
@@ -218,14 +218,14 @@ def test_a_chunk_holds_only_so_many_words(aligner, monkeypatch):
     monkeypatch.setattr(
         aligner.encoder, "embed", lambda pairs, pairing: seen.append(pairs) or embed(pairs, pairing)
     )
-    assert len(list(aligner.align_many((*drawn(20, 20, seed=k),) for k in range(10)))) == 10
+    assert len(list(aligner.align_many((*draw_texts(20, 20, seed=k),) for k in range(10)))) == 10
     assert [len(pairs) for pairs in seen] == [3, 3, 3, 1]
 
 
 def test_a_stream_is_centred_on_its_first_words(bert, monkeypatch):
     monkeypatch.setattr(module, "CHUNK_PAIRS", 2)
     monkeypatch.setattr(centring, "WORDS", 40)
-    pairs = [tuple(map(split, drawn(6, 6, seed=k))) for k in range(9)]
+    pairs = [tuple(map(split, draw_texts(6, 6, seed=k))) for k in range(9)]
     plain = make_aligner(bert)
     taken = []
     stream = plain.align_many(taken.append(pair) or pair for pair in pairs)
@@ -245,7 +245,7 @@ def test_the_mean_is_that_of_all_words(bert):
     )
 
 
-def test_without_a_kept_mean_the_pairs_at_hand_are_centred_on_themselves(bert):
+def test_without_a_centre_the_given_pairs_are_centred_on_their_mean(bert):
     plain = make_aligner(bert)
     together = list(plain.align_many(PAIRS))
     for found, expected in zip(plain.fit_centre(PAIRS).align_many(PAIRS), together, strict=True):
@@ -285,7 +285,7 @@ def test_one_word_that_must_take_all_is_linked_to_all(bert, m):
     """A balanced plan of one row is its masses, which are all equal; rounding must not choose among them."""
     aligner = make_aligner(bert, problem=Balanced())
     for seed in range(5):
-        one, many = (text.split() for text in drawn(1, m, seed=seed))
+        one, many = (text.split() for text in draw_texts(1, m, seed=seed))
         assert aligner.align(one, many).pairs == {(0, j) for j in range(m)}
         assert aligner.align(many, one).pairs == {(j, 0) for j in range(m)}
 
@@ -328,7 +328,7 @@ def test_a_very_long_pair_is_aligned_completely(tiny_model, pairing):
     aligner = Aligner.load(
         tiny_model("bert"), layer=1, device="cpu", pairing=pairing, problem=None, threshold=0.9
     )
-    (text,) = drawn(2000)
+    (text,) = draw_texts(2000)
     alignment = aligner.align(text.split(), text.split())
     assert alignment.shape == (2000, 2000)
     assert len(alignment.source_null_confidence) == len(alignment.target_null_confidence) == 2000
@@ -338,7 +338,7 @@ def test_a_very_long_pair_is_aligned_completely(tiny_model, pairing):
 
 def test_zero_vectors_are_aligned_like_any_others(bert, monkeypatch):
     """A vector equal to the mean has norm 0 and thus no mass; a side of such vectors causes no error."""
-    encoder = encoder_of(bert)
+    encoder = load_encoder(bert)
     embedded = encoder.embed([(split("car"), split("the house"))], "joint")
     embedded.vectors[0] = 0
     monkeypatch.setattr(encoder, "embed", lambda pairs, pairing: embedded)
@@ -360,8 +360,8 @@ def test_embeddings_in_torch_are_aligned_as_those_in_numpy(bert, problem, cost):
     options = {"problem": PROBLEMS[problem], "cost": cost, "fertility": fertility}
     settings = Settings(encoder="", layer=2, centring=problem != "uot", **options)
     encoder, lent = (load(bert, 2, device="cpu") for _ in range(2))
-    hidden = lent.hidden
-    lent.hidden = lambda *arrays: torch.from_numpy(hidden(*arrays))
+    compute_states = lent.compute_states
+    lent.compute_states = lambda *arrays: torch.from_numpy(compute_states(*arrays))
     pairs = [*PAIRS, (split(""), split("car"))]
     expected, found = (Aligner(one, settings) for one in (encoder, lent))
     for one, other in zip(found.align_many(pairs), expected.align_many(pairs), strict=True):
@@ -472,7 +472,7 @@ WRONG = [
 @pytest.mark.parametrize("text", WRONG, ids=range(len(WRONG)))
 def test_settings_that_save_did_not_write_are_refused(tmp_path, text):
     (tmp_path / "otalign.json").write_text(text)
-    with pytest.raises(ValueError, match=r"otalign\.json is not what Aligner\.save writes"):
+    with pytest.raises(ValueError, match=r"otalign\.json is not a valid file of settings"):
         Aligner.load(tmp_path)
 
 

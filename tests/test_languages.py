@@ -73,7 +73,7 @@ ENGLISH = {
 }
 
 
-def pair_of(text: str) -> Pair:
+def make_pair(text: str) -> Pair:
     sentence = tokenize(text)
     return sentence, sentence
 
@@ -111,7 +111,7 @@ def test_english_of_any_kind_is_not_taken_for_another_language(check, kind):
 
 
 def test_a_run_is_judged_by_many_of_its_first_pairs(check):
-    foreign, english = (pair_of(text) for text in (FOREIGN["German"], ENGLISH["plain"]))
+    foreign, english = (make_pair(text) for text in (FOREIGN["German"], ENGLISH["plain"]))
     assert check.check_pairs([]) is None
     assert check.check_pairs([foreign])
     assert check.check_pairs([english] * 8 + [foreign])
@@ -120,7 +120,7 @@ def test_a_run_is_judged_by_many_of_its_first_pairs(check):
 
 
 def test_only_aligners_that_declare_english_are_judged_by_language(aligner):
-    text = pair_of(FOREIGN["German"])
+    text = make_pair(FOREIGN["German"])
     for languages in ((), ("German",), ("English", "German")):
         assert LanguageCheck(aligner.encoder, languages).check_pair(text) is None
     assert LanguageCheck(aligner.encoder, ("en",)).check_pair(text)
@@ -129,9 +129,9 @@ def test_only_aligners_that_declare_english_are_judged_by_language(aligner):
 def test_words_that_the_tokenizer_does_not_know_are_noticed_for_every_encoder(aligner):
     check = LanguageCheck(aligner.encoder)
     for text in (FOREIGN["Tamil"], "ሰላም ለዓለም ሁሉ ይሁን"):  # spelled out, and unknown
-        assert "does not know most words" in (check.check_pair(pair_of(text)) or "")
+        assert "does not know most words" in (check.check_pair(make_pair(text)) or "")
     for text in ("🎉 😀 🚀", ENGLISH["plain"], ENGLISH["accents"], "", "\u200b"):
-        assert check.check_pair(pair_of(text)) is None
+        assert check.check_pair(make_pair(text)) is None
 
 
 def test_the_library_warns_once_and_prints_nothing(aligner, capfd):

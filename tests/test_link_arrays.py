@@ -35,7 +35,7 @@ def linked_pair(draw) -> tuple[tuple[Sentence, Sentence], PairLinks]:
 
 def join(found: list[PairLinks]) -> LinkArrays:
     words = add_up(np.array([len(side) for links in found for side in links.null_confidences], int))
-    return LinkArrays.join([([k], LinkArrays.of(links)) for k, links in enumerate(found)], words)
+    return LinkArrays.join([([k], LinkArrays.from_pair(links)) for k, links in enumerate(found)], words)
 
 
 @given(st.lists(linked_pair(), max_size=5), st.randoms())
@@ -78,22 +78,22 @@ def test_lines_of_arrays_are_those_of_alignments(form, drawn):
     ]
     expected, written = BytesIO(), BytesIO()
     form.write(alignments, expected)
-    form.write_linked([(linked, fields)], written)
+    form.write_linked_pairs([(linked, fields)], written)
     assert written.getvalue() == expected.getvalue()
 
 
 def test_a_field_that_cannot_be_written_is_named_by_its_pair():
     pair = tokenize("a"), tokenize("b")
-    linked = LinkedPairs([pair], LinkArrays.of(PairLinks.empty(1, 1)))
+    linked = LinkedPairs([pair], LinkArrays.from_pair(PairLinks.empty(1, 1)))
     chunks = [(linked, [None]), (linked, [{"share": float("nan")}])]
     with pytest.raises(ValueError, match="pair 2 cannot be written as jsonl: Out of range float"):
-        OutputFormat("jsonl").write_linked(chunks, BytesIO())
+        OutputFormat("jsonl").write_linked_pairs(chunks, BytesIO())
 
 
 def test_an_object_without_a_json_form_is_written_as_text():
-    linked = LinkedPairs([(tokenize("a"), tokenize("b"))], LinkArrays.of(PairLinks.empty(1, 1)))
+    linked = LinkedPairs([(tokenize("a"), tokenize("b"))], LinkArrays.from_pair(PairLinks.empty(1, 1)))
     file = BytesIO()
-    OutputFormat("jsonl.gz").write_linked([(linked, [{"when": 1j}])], file)
+    OutputFormat("jsonl.gz").write_linked_pairs([(linked, [{"when": 1j}])], file)
     assert json.loads(gzip.decompress(file.getvalue()))["when"] == "1j"
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from otalign import Aligner, models
-from otalign.models import CARD, MEASURED, Measured, ModelCard, find_model, list_models
+from otalign.models import CARD, MEASURED, Measurements, ModelCard, find_model, list_models
 from otalign.settings import SETTINGS
 from tests.docs_examples import read_blocks, run_program
 
@@ -91,7 +91,7 @@ def test_shards_are_resumed_only_with_the_same_files(install, tmp_path):
     assert run_program(command)[0] == 0
     with (folder / "tokenizer.json").open("a") as file:
         file.write("\n")
-    models.write_measured(folder, {})
+    models.write_measurements(folder, {})
     code, said = run_program([*command, "--resume"])
     assert code == 2
     assert "holds another run: its model is " in said
@@ -115,7 +115,7 @@ def test_a_package_that_is_on_the_path_twice_is_found_once(install, no_packages,
 
 def test_a_model_without_figures_is_listed_without_them(install):
     folder = fill(install("otalign-legal", "legal = otalign_legal"))
-    models.write_measured(folder, {})
+    models.write_measurements(folder, {})
     code, listed = run_program(["models"])
     assert code == 0
     assert listed.endswith(f"trained on {ModelCard.read(folder).trained}\n")
@@ -126,7 +126,7 @@ def test_a_model_without_figures_is_listed_without_them(install):
 
 def test_check_reports_for_each_model_whether_its_files_are_unchanged(install):
     folder = fill(install("otalign-legal", "legal = otalign_legal"))
-    whole = f"{len(Measured.read(SMALL).digests)} files match their digests"
+    whole = f"{len(Measurements.read(SMALL).digests)} files match their digests"
     assert run_program(["models", "--check"]) == (0, f"small: {whole}\nlegal: {whole}\n")
     (folder / "head.safetensors").write_bytes(b"damaged")
     code, checked = run_program(["models", "--check"])
@@ -265,8 +265,8 @@ def test_figures_are_recorded_with_the_digests_and_written_into_the_card(tmp_pat
     empty = "<!-- measured -->\n<!-- end of measured -->"
     (folder / CARD).write_text(card.format(empty), encoding="utf-8")
     for f1 in ({"our contracts sure": 0.9}, {"our contracts sure": 0.914, "our contracts possible": 0.87}):
-        measured = models.write_measured(folder, f1)
-        assert measured == Measured.read(folder)
+        measured = models.write_measurements(folder, f1)
+        assert measured == Measurements.read(folder)
         read = ModelCard.read(folder)
         assert (read.languages, read.licence, read.measured) == (("en", "de"), "mit", measured)
         tables = f"<!-- measured -->\n{read.format_tables()}\n<!-- end of measured -->"
@@ -287,7 +287,7 @@ def test_figures_are_recorded_with_the_digests_and_written_into_the_card(tmp_pat
 )
 def test_figures_that_cannot_be_are_refused(f1, digests, message, tmp_path):
     with pytest.raises(ValueError, match=message):
-        Measured(f1, digests)
+        Measurements(f1, digests)
     (tmp_path / MEASURED).write_text(json.dumps({"f1": f1, "sha256": digests}))
-    with pytest.raises(ValueError, match=r"measured\.json is not what write_measured writes: "):
-        Measured.read(tmp_path)
+    with pytest.raises(ValueError, match=r"measured\.json is not valid: "):
+        Measurements.read(tmp_path)

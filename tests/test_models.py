@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from otalign import Aligner, models
-from otalign.models import CARD, LICENCE, MEASURED, Measured, ModelCard, compute_digests
+from otalign.models import CARD, LICENCE, MEASURED, Measurements, ModelCard, compute_digests
 
 ROOT = Path(__file__).parent.parent
 SMALL = ROOT / "src" / "otalign" / "models" / "small"
@@ -24,7 +24,7 @@ def aligner() -> Aligner:
     return Aligner.load()
 
 
-def said(aligner: Aligner, source: str, target: str) -> set[str]:
+def align_words(aligner: Aligner, source: str, target: str) -> set[str]:
     """The links as words, and ∅ for what has none."""
     found = aligner.align(source, target)
     links = {f"{found.source[i]}–{found.target[j]}" for i, j, _ in found.links}
@@ -34,7 +34,7 @@ def said(aligner: Aligner, source: str, target: str) -> set[str]:
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_the_files_are_those_that_were_measured(folder):
-    assert Measured.read(folder).digests == compute_digests(folder)
+    assert Measurements.read(folder).digests == compute_digests(folder)
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
@@ -57,12 +57,12 @@ def test_the_package_stays_small():
 
 
 def test_a_phrase_has_one_counterpart_and_words_without_any_have_none(aligner):
-    found = said(aligner, "She gave up smoking last year.", "Last year she quit smoking for good.")
+    found = align_words(aligner, "She gave up smoking last year.", "Last year she quit smoking for good.")
     assert {"gave–quit", "up–quit", "last–Last", "year–year", "∅–for", "∅–good"} <= found
 
 
 def test_what_only_one_side_says_is_null(aligner):
-    found = said(aligner, "The minister resigned.", "The minister resigned after weeks of protests.")
+    found = align_words(aligner, "The minister resigned.", "The minister resigned after weeks of protests.")
     assert {"minister–minister", "resigned–resigned"} <= found
     assert {"∅–after", "∅–weeks", "∅–of", "∅–protests"} <= found
 
@@ -102,7 +102,7 @@ def test_it_aligns_in_a_process_that_was_forked_after_it_was_used():
     subprocess.run([sys.executable, "-W", "ignore", "-c", script], check=True, timeout=60)
 
 
-def test_what_its_training_has_decided_cannot_be_asked_of_it():
+def test_settings_decided_by_training_cannot_be_changed():
     with pytest.raises(ValueError, match="has learned its transport"):
         Aligner.load(distortion=0.5)
 
@@ -120,7 +120,7 @@ def test_the_command_line_uses_it(command_server, tmp_path):
     assert printed("align", "It rains.", "It is raining!", "--format", "pharaoh").startswith("0-0 1-2")
     listed = printed("models")
     assert listed.startswith("small: ")
-    assert f"mean {100 * Measured.read(SMALL).mean:.1f}" in listed
+    assert f"mean {100 * Measurements.read(SMALL).mean:.1f}" in listed
     assert printed("models", "small") == (SMALL / CARD).read_text(encoding="utf-8")
 
 

@@ -88,7 +88,7 @@ class QuerySet(ShuffledSet):
     def __len__(self) -> int:
         return len(self.queries)
 
-    def batch(self, examples: np.ndarray) -> QueryBatch:
+    def make_batch(self, examples: np.ndarray) -> QueryBatch:
         return make_batch([self.queries[k] for k in examples], self.lengths, self.links, self.pad)
 
     def shuffle(self, size: int, random: np.random.Generator) -> list[np.ndarray]:
@@ -96,7 +96,7 @@ class QuerySet(ShuffledSet):
         order = random.permutation(len(self))
         return pool_by_size(order, self.sizes[order], size, random)
 
-    def by_length(self, subwords: int) -> Iterator[QueryBatch]:
+    def batch_by_length(self, subwords: int) -> Iterator[QueryBatch]:
         """Yield all queries, the longest first, those of a pair together."""
         for queries in group_by_pairs(self.queries, subwords):
             yield make_batch(queries, self.lengths, self.links, self.pad)

@@ -84,7 +84,7 @@ class SpanPrediction(nn.Module):
         """Yield indices of pairs, and the scores of their links (B, N, M)."""
 
         def read(part: QueryBatch) -> tuple[Tensor, QueryTensors]:
-            states = encoder.hidden(part.ids, part.mask, part.types)
+            states = encoder.compute_states(part.ids, part.mask, part.types)
             states = torch.as_tensor(states, device=self.bounds.weight.device)
             return states, QueryTensors.from_batch(part, states.device)
 

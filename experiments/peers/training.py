@@ -18,7 +18,7 @@ from otalign.training.options import DEFAULT_OPTIONS, RunOptions
 from otalign.training.recipe import PAPER, Recipe
 from otalign.training.run import TrainingRun
 from otalign.training.sources import CorpusSplits, check_encoder, check_sources
-from otalign.tuning.calibration import best_threshold
+from otalign.tuning.calibration import find_best_threshold
 
 # The recipes of the peers, with the paper's early stopping. A step of span prediction is a batch of queries,
 # one for each word: an epoch of it is as long as twenty or more of the others, and its hyperparameters are
@@ -87,7 +87,7 @@ def train_peer(
     pairs = make_examples(peer, golds, base, level, recipe.both_directions)
     epochs = TrainingRun(model, pairs, devs, recipe, options, key=key, accelerator=accelerator).fit()
     curves = {name: dev.compute_curves(model) for name, dev in devs.items()}
-    threshold = best_threshold(curves.values(), level)
+    threshold = find_best_threshold(curves.values(), level)
     assert threshold is not None
     settings = PeerSettings(
         method=peer,

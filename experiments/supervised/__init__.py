@@ -1,13 +1,13 @@
 """The supervised table of the paper and its extensions: systems trained on every corpus with several seeds.
 
 context = StudyContext.prepare(StudySource("encoder/", Path("corpora/")), Path("results/"))
-tables.write(run_supervised(context, select_rows("main"), workers=4), Path("results/"))
+tables.write(run_study(context, select_rows("main"), workers=4), Path("results/"))
 """
 
 from experiments.supervised.context import PRECISIONS, Precision, StudyContext
 from experiments.supervised.results import Result
 from experiments.supervised.rows import ROWS, select_rows
-from experiments.supervised.study import SupervisedStudy, run_supervised
+from experiments.supervised.study import SupervisedStudy, run_study
 from experiments.supervised.training import Failure
 
 __all__ = [
@@ -18,6 +18,6 @@ __all__ = [
     "Result",
     "StudyContext",
     "SupervisedStudy",
-    "run_supervised",
+    "run_study",
     "select_rows",
 ]

@@ -12,7 +12,7 @@ from experiments.peers.settings import Peer
 from experiments.peers.training import RECIPES
 from otalign.ot import Balanced, Partial, Problem, Unbalanced
 from otalign.settings import Learned
-from otalign.training import FURTHER, NO_AUGMENTATION, Recipe, recipe_for
+from otalign.training import FURTHER, NO_AUGMENTATION, Recipe, choose_recipe
 
 
 class Try(NamedTuple):
@@ -57,7 +57,7 @@ def _level_row(name: str, title: str, seeds: int) -> SupervisedRow:
     """Return a row that learns one level at a time, with the recipe of its tries."""
     tries = TRIES[name]
     problem = tries[0].problem
-    recipe = RECIPES[problem] if isinstance(problem, str) else recipe_for(problem)
+    recipe = RECIPES[problem] if isinstance(problem, str) else choose_recipe(problem)
     return SupervisedRow(name=name, title=title, tries=tries, recipe=recipe, seeds=seeds, by_level=True)
 
 

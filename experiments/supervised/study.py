@@ -69,7 +69,7 @@ def _restrict(result: Result, corpus: str, level: str, row: SupervisedRow) -> Re
     )
 
 
-def run_supervised(
+def run_study(
     context: StudyContext,
     rows: Collection[str],
     *,

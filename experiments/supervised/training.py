@@ -22,7 +22,7 @@ from experiments.supervised.results import Result
 from experiments.supervised.rows import FURTHER_ROW, REFIT_ROW, ROWS, UNION, Try
 from experiments.supervised.trainers import find_trainer
 from otalign.aligner import Aligner
-from otalign.metrics import Counts, count, scores, signature
+from otalign.metrics import Counts, compute_scores, count, describe_score
 from otalign.settings import load_settings
 from otalign.training import Checkpoint, RunOptions, TrainingResult, refit
 from otalign.tuning import calibrate
@@ -242,10 +242,10 @@ def _make_figures(
     if not ROWS[model.row].tuned:
         del more["tuned_on"]
     return {
-        **scores(counts, ["precision", "recall", "f1"]),
+        **compute_scores(counts, ["precision", "recall", "f1"]),
         "pairs": len(counts),
         "threshold": aligner.settings.threshold,
-        "signature": signature(counts, more=more | aligner.settings.signature_fields()),
+        "signature": describe_score(counts, more=more | aligner.settings.signature_fields()),
     }
 
 

@@ -16,7 +16,7 @@ from experiments.unsupervised.encoder_selection import EncoderSelection, select_
 from experiments.unsupervised.rows import ROWS
 from experiments.unsupervised.system import Figures, System, Tuning
 from otalign.alignment import Alignment
-from otalign.metrics import Counts, count, scores, signature
+from otalign.metrics import Counts, compute_scores, count, describe_score
 from otalign.progress import Progress, no_progress
 from otalign.tuning import EncoderChoice
 
@@ -87,7 +87,7 @@ class Study:
     def _make_cell(
         self, row: System, column: Column, tuning: Tuning, counts: Counts, seconds: dict[str, float]
     ) -> Cell:
-        figures = scores(counts, ["precision", "recall"])
+        figures = compute_scores(counts, ["precision", "recall"])
         more = {"row": row.name, "corpus": column.corpus, "split": "test"}
         more |= {"tuned_on": f"{column.dev} dev"} if tuning.dev else {}
         return Cell(
@@ -95,7 +95,7 @@ class Study:
             column.corpus,
             column.level,
             tuning.settings,
-            signature(counts, more=more | tuning.fields),
+            describe_score(counts, more=more | tuning.fields),
             tuning.dev,
             Figures(figures["precision"], figures["recall"], len(counts)),
             {name: round(value, 2) for name, value in seconds.items()},
@@ -103,7 +103,7 @@ class Study:
         )
 
 
-def run_unsupervised(
+def run_study(
     source: StudySource,
     folder: Path,
     rows: Sequence[System],

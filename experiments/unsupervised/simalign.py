@@ -13,8 +13,8 @@ import numpy as np
 from experiments.study_data import StudyData
 from experiments.unsupervised.system import Figures, Tuning, make_alignments
 from otalign.alignment import Alignment, Level
-from otalign.baselines import IterMax, SimAlign, similarity
-from otalign.baselines.simalign import apply_distortion, link_entropy
+from otalign.baselines import IterMax, SimAlign, compute_similarity
+from otalign.baselines.simalign import apply_distortion, compute_link_entropy
 from otalign.encoders import Embeddings
 from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.whitening import Centre
@@ -62,7 +62,7 @@ class SimAlignRow:
         matrices = compute_similarities(
             data.get_centred_embeddings(corpus, EncoderChoice(settings["layer"], settings["pairing"]))
         )
-        return make_alignments(data.get_golds(corpus, "test"), map(system.links, matrices))
+        return make_alignments(data.get_golds(corpus, "test"), map(system.align, matrices))
 
     def _make_tuning(self, data: StudyData, choice: EncoderChoice, system: SimAlign, dev: Figures) -> Tuning:
         settings: dict[str, Any] = {
@@ -81,7 +81,7 @@ class SimAlignRow:
 def compute_similarities(embeddings: Embeddings) -> list[np.ndarray]:
     """Compute the similarities (n, m) of each pair."""
     sources = range(0, len(embeddings.starts) - 1, 2)
-    return [similarity(to_numpy(embeddings[k]), to_numpy(embeddings[k + 1])) for k in sources]
+    return [compute_similarity(to_numpy(embeddings[k]), to_numpy(embeddings[k + 1])) for k in sources]
 
 
 def compute_curves(
@@ -94,10 +94,12 @@ def compute_curves(
     """Compute the scores of a system at each threshold, from a single matching."""
     links, entropies = [], []
     for S in matrices:
-        found = np.array(sorted(system.links(S)), dtype=np.intp).reshape(-1, 2).T
+        found = np.array(sorted(system.align(S)), dtype=np.intp).reshape(-1, 2).T
         # Rounding may leave an entropy a little above one, at which nothing is dropped.
         entropy = (
-            np.minimum(link_entropy(apply_distortion(S, system.distortion))[*found], 1) if S.size else []
+            np.minimum(compute_link_entropy(apply_distortion(S, system.distortion))[*found], 1)
+            if S.size
+            else []
         )
         links.append(found)
         entropies.append(np.asarray(entropy, dtype=float))

@@ -119,7 +119,7 @@ class TransportRow:
 
     def _list_near(self, settings: Settings) -> list[float]:
         """Return multiples of the step near the problem's parameter, within the range of the paper."""
-        value = find_spec(settings.problem).value(settings.problem)
+        value = find_spec(settings.problem).get_value(settings.problem)
         assert value is not None
         centre, last = round(value / self.step), round(1 / self.step)
         multiples = range(max(1, centre - self.reach), min(last, centre + self.reach) + 1)

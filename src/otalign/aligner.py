@@ -24,7 +24,7 @@ from otalign.encoders import Embeddings, Encoder, Precision, PreparedPairs
 from otalign.encoders.chunks import CHUNK_WORDS, EmbeddedPairs, embed_pairs
 from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.prefetch import prepare_ahead
-from otalign.encoders.whitening import Centre, centre_stream, load_centre, save_centre
+from otalign.encoders.whitening import Centre, centre_chunks, load_centre, save_centre
 from otalign.languages import LanguageCheck, LanguageWarning
 from otalign.link_arrays import LinkArrays, LinkedPairs, PairLinks, make_alignment
 from otalign.method import format_signature
@@ -46,7 +46,7 @@ from otalign.scoring.paragraphs import group_sentences, join_groups, make_group_
 from otalign.settings import AnySettings, Settings, SettingsOptions, load_settings, save_settings
 from otalign.text.words import Pair, Text
 
-CENTRE_SETTINGS = ("layer", "pairing", "centring", "whitening")  # settings that a kept centre depends on
+CENTRE_SETTINGS = ("layer", "pairing", "centring", "whitening")  # settings that a saved centre depends on
 
 
 _ScoredLinks = tuple[PairLinks, Array, bool | None]  # as in ScoredAlignment
@@ -193,7 +193,7 @@ class Aligner:
 
         Args:
             source: A text, its words, or a `Sentence`.
-            target: Likewise.
+            target: A text, its words, or a `Sentence`.
 
         Returns:
             The alignment.
@@ -238,12 +238,12 @@ class Aligner:
             reader, pairing = self.encoder.reader, self.settings.pairing
             words = self.encoder.words_at_once or CHUNK_WORDS
             with ThreadPoolExecutor(1) as thread:
-                submit = partial(thread.submit, self._link_prepared)
+                submit = partial(thread.submit, self._link_prepared_pairs)
                 yield from prefetch(submit, prepare_ahead(pairs, reader, pairing, workers, words), 1)
             return
         yield from map(self.link_chunk, self.embed(pairs, workers, ahead=isinstance(pairs, Sequence)))
 
-    def _link_prepared(self, chunk: tuple[Iterable[Pair], PreparedPairs]) -> LinkedPairs:
+    def _link_prepared_pairs(self, chunk: tuple[Iterable[Pair], PreparedPairs]) -> LinkedPairs:
         pairs, prepared = chunk
         embedded = EmbeddedPairs(pairs, self.encoder.embed_batches(prepared))
         return self.link_chunk(next(self.finish_chunks(iter([embedded]))))
@@ -256,8 +256,8 @@ class Aligner:
         Args:
             pairs: Source and target of each pair.
             workers: Processes that tokenize ahead of a GPU.
-            ahead: Whether to compute the next chunks meanwhile. Pairs are then read before they are needed,
-                so that reading them should not wait for anything that may never come.
+            ahead: Whether to compute the next chunk while one is in use. Pairs are then read before they are
+                needed, so their source must not wait for something that may never come, such as a pipe.
         """
         chunks = embed_pairs(pairs, self.encoder, self.settings.pairing, workers, ahead=ahead)
         finished = self.finish_chunks(chunks)
@@ -270,7 +270,7 @@ class Aligner:
             chunks: Pairs with embeddings that are not centred. Their arrays may be changed.
         """
         if self.settings.centring:
-            stream = centre_stream(chunks, self.centre, self.settings.whitening)
+            stream = centre_chunks(chunks, self.centre, self.settings.whitening)
             chunks = (EmbeddedPairs(*chunk) for chunk in stream)
         return (chunk.append_features(self.scorer.word_features) for chunk in chunks)
 
@@ -278,7 +278,7 @@ class Aligner:
         """Yield the alignments of the pairs of a chunk.
 
         Args:
-            chunk: Pairs with their embeddings, centred if they are to be.
+            chunk: Pairs with their embeddings, as `finish_chunks` yields them.
         """
         return self.link_chunk(chunk).make_alignments()
 
@@ -286,7 +286,7 @@ class Aligner:
         """Return the pairs of a chunk with their links.
 
         Args:
-            chunk: Pairs with their embeddings, centred if they are to be.
+            chunk: Pairs with their embeddings, as `finish_chunks` yields them.
         """
         links = self.find_links(chunk.embeddings)
         if self.scorer.splits_paragraphs:
@@ -294,10 +294,10 @@ class Aligner:
         return LinkedPairs(chunk.pairs, links)
 
     def find_links(self, embeddings: Embeddings) -> LinkArrays:
-        """Return the links of pairs, whatever their length, with all words at once.
+        """Return the links of pairs, without splitting long ones into groups of sentences.
 
         Args:
-            embeddings: Embeddings of source, target, source, target, …, centred if they are to be.
+            embeddings: Embeddings of source, target, source, target, …, as `finish_chunks` yields them.
         """
         scorer, settings = self.scorer.to_device(embeddings.vectors), self.settings
 
@@ -320,12 +320,12 @@ class Aligner:
             counts: Counts of the features of all words, if the scorer reads any.
 
         Raises:
-            ValueError: If embeddings are to be centred, and the aligner keeps no centre.
+            ValueError: If the settings require centring, and the aligner has no centre.
         """
         embeddings = self.encoder.embed_batches(prepared)
         if self.settings.centring:
             if self.centre is None:
-                raise ValueError("the aligner must keep a centre for prepared pairs; call fit_centre first")
+                raise ValueError("the aligner must have a centre for prepared pairs; call fit_centre first")
             embeddings = self.centre.apply(embeddings, in_place=True)
         if (features := self.scorer.word_features) and counts is not None:
             embeddings = embeddings.append(features.scale(counts))
@@ -339,7 +339,7 @@ class Aligner:
         """Yield the alignments of the pairs of a chunk, with the scores of all word pairs.
 
         Args:
-            chunk: Pairs with their embeddings, centred if they are to be.
+            chunk: Pairs with their embeddings, as `finish_chunks` yields them.
         """
         for pair, (links, scores, converged) in zip(chunk.pairs, self._score_pairs(chunk), strict=True):
             if self.scorer.splits_paragraphs and (groups := group_sentences(pair, links.links)):
@@ -353,21 +353,21 @@ class Aligner:
     def _score_pairs(self, chunk: EmbeddedPairs) -> Iterator[_ScoredLinks]:
         """Yield the links of the pairs of a chunk, with the scores of all word pairs."""
         shapes = chunk.embeddings.shapes.tolist()
-        found: list[_ScoredLinks] = [(PairLinks.empty(*shape), np.zeros(shape), None) for shape in shapes]
+        results: list[_ScoredLinks] = [(PairLinks.empty(*shape), np.zeros(shape), None) for shape in shapes]
         for indices, batch, scores in self.score_embeddings(chunk.embeddings):
             links = extract_links(scores, batch, self.settings.threshold, self.settings.hysteresis)
             converged = [None] * len(indices) if scores.converged is None else scores.converged.tolist()
             for k, pair_links, cells, solved in zip(indices, links, scores.matrices, converged, strict=True):
                 n, m = shapes[k]
-                found[k] = pair_links, cells[:n, :m], solved
-        yield from found
+                results[k] = pair_links, cells[:n, :m], solved
+        yield from results
 
     def _embed_groups(self, pair: Pair, groups: Sequence[Phrase]) -> Iterator[EmbeddedPairs]:
         """Yield the embeddings of the groups of sentences of a pair, each as a pair."""
         return self.embed(make_group_pair(pair, group) for group in groups)
 
     def score_embeddings(self, embeddings: Embeddings) -> Iterator[tuple[list[int], PairBatch, LinkScores]]:
-        """Yield batches of pairs, with their indices and scores; a pair with an empty side is in none.
+        """Yield batches of pairs, with their indices and scores; pairs with an empty side are left out.
 
         Args:
             embeddings: Embeddings of source, target, source, target, ….

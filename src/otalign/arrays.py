@@ -66,7 +66,7 @@ def shift_cells(xp: Any, A: Array, rows: int, columns: int) -> Array:
         xp: Array library.
         A: Matrices (…, n, m).
         rows: 1 if cell (i, j) is to hold what (i−1, j) held, −1 for (i+1, j), or 0.
-        columns: Likewise.
+        columns: The same for columns: 1 if cell (i, j) is to hold what (i, j−1) held, −1 or 0.
 
     Returns:
         The shifted matrices.
@@ -74,9 +74,9 @@ def shift_cells(xp: Any, A: Array, rows: int, columns: int) -> Array:
     for axis, step in ((-2, rows), (-1, columns)):
         if step:
             zeros = xp.zeros_like(A[..., :1, :] if axis == -2 else A[..., :1])
-            kept = slice(None, -1) if step > 0 else slice(1, None)
-            kept = A[..., kept, :] if axis == -2 else A[..., kept]
-            A = xp.concat([zeros, kept] if step > 0 else [kept, zeros], axis=axis)
+            rest = slice(None, -1) if step > 0 else slice(1, None)
+            remaining = A[..., rest, :] if axis == -2 else A[..., rest]
+            A = xp.concat([zeros, remaining] if step > 0 else [remaining, zeros], axis=axis)
     return A
 
 

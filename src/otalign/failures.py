@@ -14,15 +14,15 @@ class CapturedError(NamedTuple):
 
     error: Exception  # the exception, or a RuntimeError in place of one that cannot be pickled
     description: str  # type and message, on one line
-    place: int | None = None  # index of the item that raised it, where that is known
+    item: int | None = None  # index of the item that raised it, if known
 
 
-def capture(error: BaseException, place: int | None = None) -> CapturedError:
+def capture(error: BaseException, item: int | None = None) -> CapturedError:
     """Convert an exception into a value that can be pickled, with its traceback as a note.
 
     Args:
         error: The exception. It need not be picklable, nor an `Exception`: Rust panics are not.
-        place: Index of the item that raised it, where that is known.
+        item: Index of the item that raised it, if known.
 
     Returns:
         The exception and its description, to be sent to another process.
@@ -34,8 +34,8 @@ def capture(error: BaseException, place: int | None = None) -> CapturedError:
     except Exception:  # pickling calls methods of the exception's class
         picklable = False
     if picklable and isinstance(error, Exception):
-        return CapturedError(error, description, place)
-    return CapturedError(RuntimeError(description), description, place)
+        return CapturedError(error, description, item)
+    return CapturedError(RuntimeError(description), description, item)
 
 
 def explain_os_error(error: OSError) -> str:

@@ -25,7 +25,7 @@ class _Run(NamedTuple):
     phrase: int | None
 
 
-def columns(alignment: Alignment, saving: Callable[[GlossColumn], float]) -> tuple[GlossColumn, ...]:
+def arrange_columns(alignment: Alignment, saving: Callable[[GlossColumn], float]) -> tuple[GlossColumn, ...]:
     """Return the columns from left to right.
 
     Args:

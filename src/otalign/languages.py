@@ -63,7 +63,7 @@ class LanguageCheck:
     """Detects text that an aligner does not know.
 
     Attributes:
-        encoder: Encoder of the aligner, or what prepares its inputs.
+        encoder: Encoder of the aligner, or the preparer of its inputs.
         languages: Languages that the aligner declares; empty if it declares none.
     """
 
@@ -94,9 +94,9 @@ class LanguageCheck:
         Args:
             pairs: The pairs of a run; only the first are read.
         """
-        found = [self.check_pair(pair) for pair in islice(pairs, CHECKED_PAIRS)]
-        warnings = list(filter(None, found))
-        return warnings[0] if warnings and len(warnings) >= UNKNOWN_SHARE * len(found) else None
+        results = [self.check_pair(pair) for pair in islice(pairs, CHECKED_PAIRS)]
+        warnings = list(filter(None, results))
+        return warnings[0] if warnings and len(warnings) >= UNKNOWN_SHARE * len(results) else None
 
     @property
     def knows_only_english(self) -> bool:
@@ -110,9 +110,7 @@ class LanguageCheck:
             if others and others > len(LATIN_LETTER.findall(text)):
                 return True
         words = [token.rstrip(PUNCTUATION) for token in text.split()]
-        words = [
-            word for word in words if word.isalpha() and len(word) > 1
-        ]  # no code, addresses and the like
+        words = [word for word in words if word.isalpha() and len(word) > 1]  # no code or addresses
         english = sum(map(ENGLISH.__contains__, map(str.lower, words)))
         if len(words) < SHORTEST or english * 10 >= len(words):
             return False

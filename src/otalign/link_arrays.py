@@ -20,7 +20,7 @@ UNITS = 10**DIGITS
 SHARES = (np.arange(UNITS + 1) / UNITS).tolist()  # the same floats as the decimals that are written
 MAKE_LINK = partial(tuple.__new__, Link)  # from a tuple, twice as fast as `Link` itself
 NONE = np.zeros(0, np.int32)  # no word indices
-MADE_AT_ONCE = 256  # pairs whose values are created together
+BLOCK = 256  # pairs whose values are created together
 
 
 class PairLinks(NamedTuple):
@@ -56,17 +56,17 @@ class LinkArrays:
     nulls: np.ndarray
 
     def __iter__(self) -> Iterator[PairLinks]:
-        for first in range(0, len(self.starts) - 1, MADE_AT_ONCE):
+        for first in range(0, len(self.starts) - 1, BLOCK):
             with pause_collection():
-                some = [*self._make_links(first, first + MADE_AT_ONCE)]
-            yield from some
+                block = [*self._make_links(first, first + BLOCK)]
+            yield from block
 
     def _make_links(self, first: int, end: int) -> Iterator[PairLinks]:
         """Yield the links of some pairs."""
         starts, words = self.starts[first : end + 1], self.word_starts[2 * first : 2 * end + 1]
-        its, theirs = slice(starts[0], starts[-1]), slice(words[0], words[-1])
-        weights, nulls = _to_shares(self.weights[its]), _to_shares(self.nulls[theirs])
-        cells = zip(self.source[its].tolist(), self.target[its].tolist(), weights, strict=True)
+        link_slice, word_slice = slice(starts[0], starts[-1]), slice(words[0], words[-1])
+        weights, nulls = _to_shares(self.weights[link_slice]), _to_shares(self.nulls[word_slice])
+        cells = zip(self.source[link_slice].tolist(), self.target[link_slice].tolist(), weights, strict=True)
         links = list(map(MAKE_LINK, cells))
         places, sides = (starts - starts[0]).tolist(), (words - words[0]).tolist()
         for k, (start, stop) in enumerate(pairwise(places)):
@@ -75,15 +75,15 @@ class LinkArrays:
 
     def __getitem__(self, pair: int) -> PairLinks:
         """Return the links of one pair."""
-        its = slice(*self.starts[pair : pair + 2])
+        link_slice = slice(*self.starts[pair : pair + 2])
         a, b, c = self.word_starts[2 * pair : 2 * pair + 3]
         weights, source, target = (
-            _to_shares(units) for units in (self.weights[its], self.nulls[a:b], self.nulls[b:c])
+            _to_shares(units) for units in (self.weights[link_slice], self.nulls[a:b], self.nulls[b:c])
         )
-        links = map(Link, self.source[its].tolist(), self.target[its].tolist(), weights)
+        links = map(Link, self.source[link_slice].tolist(), self.target[link_slice].tolist(), weights)
         return PairLinks(tuple(links), (tuple(source), tuple(target)))
 
-    def find_unlinked(self) -> Iterator[list[int]]:
+    def find_nulls(self) -> Iterator[list[int]]:
         """Yield the words of each sentence that have no link."""
         starts, counts = self.word_starts, np.diff(self.starts)
         linked = np.zeros(len(self.nulls), bool)
@@ -96,27 +96,27 @@ class LinkArrays:
         return (words[first:end] for first, end in pairwise(ends.tolist()))
 
     def replace(self, changes: Mapping[int, PairLinks]) -> "LinkArrays":
-        """Return the same with other links for some pairs, given by number."""
+        """Return a copy in which some pairs, given by index, have other links."""
         pairs = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-        kept = ~np.isin(pairs, list(changes))
-        parts = [(list(range(len(self.starts) - 1)), self._select(kept, pairs))]
-        parts += [([k], LinkArrays.of(found)) for k, found in changes.items()]
+        unchanged = ~np.isin(pairs, list(changes))
+        parts = [(list(range(len(self.starts) - 1)), self._select(unchanged, pairs))]
+        parts += [([k], LinkArrays.from_pair(links)) for k, links in changes.items()]
         return LinkArrays.join(parts, self.word_starts)
 
     @classmethod
-    def of(cls, found: PairLinks) -> "LinkArrays":
+    def from_pair(cls, pair_links: PairLinks) -> "LinkArrays":
         """Return the links of one pair as arrays."""
-        links, nulls = found
+        links, nulls = pair_links
         source, target = (np.array([link[side] for link in links], NONE.dtype) for side in (0, 1))
         weights = to_units(np.array([link.weight for link in links], float))
         words = add_up(np.array([len(side) for side in nulls]))
         confidences = to_units(np.array([*nulls[0], *nulls[1]], float))
         return cls(np.array([0, len(links)]), source, target, weights, words, confidences)
 
-    def _select(self, kept: np.ndarray, pairs: np.ndarray) -> "LinkArrays":
-        """Return the same with some of the links, given the pair of each."""
-        counts = np.bincount(pairs[kept], minlength=len(self.starts) - 1)
-        source, target, weights = self.source[kept], self.target[kept], self.weights[kept]
+    def _select(self, mask: np.ndarray, pairs: np.ndarray) -> "LinkArrays":
+        """Return a copy with some of the links, given the pair of each link."""
+        counts = np.bincount(pairs[mask], minlength=len(self.starts) - 1)
+        source, target, weights = self.source[mask], self.target[mask], self.weights[mask]
         return LinkArrays(add_up(counts), source, target, weights, self.word_starts, self.nulls)
 
     @classmethod
@@ -164,16 +164,16 @@ class LinkedPairs(NamedTuple):
         alignments = map(make_alignment, self.pairs, self.links)
         while True:
             with pause_collection():
-                some = list(islice(alignments, MADE_AT_ONCE))
-            if not some:
+                block = list(islice(alignments, BLOCK))
+            if not block:
                 return
-            yield from some
+            yield from block
 
 
-def make_alignment(pair: Pair, found: PairLinks) -> Alignment:
+def make_alignment(pair: Pair, pair_links: PairLinks) -> Alignment:
     """Make the alignment of a pair from its links."""
     source, target = pair
-    links, nulls = found
+    links, nulls = pair_links
     return Alignment.from_valid(source.words, target.words, links, source.spans, target.spans, *nulls)
 
 

@@ -20,8 +20,8 @@ class Method(Protocol):
         """Align one pair.
 
         Args:
-            source: A text, or a list of words.
-            target: Likewise.
+            source: A text, or its words.
+            target: A text, or its words.
 
         Returns:
             The alignment.

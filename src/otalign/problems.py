@@ -47,7 +47,7 @@ class ProblemSpec:
         assert self.parameter is not None
         return dataclasses.replace(problem, **dict.fromkeys(self.parameter.fields, value))
 
-    def value(self, problem: Problem | None) -> float | None:
+    def get_value(self, problem: Problem | None) -> float | None:
         """Return the value of the parameter, or None if the problem has none."""
         return None if self.parameter is None else getattr(problem, self.parameter.fields[0])
 
@@ -99,20 +99,20 @@ def build_problem(problem: Problem | str | None, **parameters: float | None) -> 
 
     Args:
         problem: A name in `PROBLEMS`, or the problem itself, which is returned unchanged.
-        **parameters: Parameters by name, such as `tau=0.4`. Those that are None are not given.
+        **parameters: Parameters by name, such as `tau=0.4`. None stands for the default.
 
     Raises:
         ValueError: If the name is unknown, or a parameter belongs to another problem.
     """
-    given = {name: value for name, value in parameters.items() if value is not None}
+    values = {name: value for name, value in parameters.items() if value is not None}
     if not isinstance(problem, str):
-        for name in given:
+        for name in values:
             raise ValueError(f"{name} applies only to problem={PARAMETERS[name].name!r}; remove it")
         return problem
     check_choice("problem", problem, PROBLEMS)
     spec = PROBLEMS[problem]
-    for name in given:
+    for name in values:
         if spec.parameter is None or name != spec.parameter.name:
             other = PARAMETERS[name].name
             raise ValueError(f"{name} applies only to problem {other}; remove it or choose {other}")
-    return spec.build(next(iter(given.values()), None))
+    return spec.build(next(iter(values.values()), None))

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 Progress = Callable[[str, int, int | None], object]
-"""A function that is called with what is done, how much of it, and of how much (None if unknown)."""
+"""A function that is called with a description, the amount done, and the total (None if unknown)."""
 
 
-def no_progress(what: str, done: int, of: int | None) -> None:
+def no_progress(description: str, done: int, total: int | None) -> None:
     """Ignore the progress of long work."""

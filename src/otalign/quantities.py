@@ -1,4 +1,4 @@
-"""Numbers of things in messages."""
+"""Numbers with nouns, for messages."""
 
 
 def count_noun(count: int, noun: str) -> str:

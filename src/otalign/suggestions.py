@@ -23,7 +23,9 @@ def find_similar(name: str, names: Iterable[str]) -> str | None:
     """
     close = get_close_matches(name, list(names), MOST, CUTOFF)
     core = _strip(name)
-    return next((one for one in close if SequenceMatcher(None, core, _strip(one)).ratio() >= CUTOFF), None)
+    return next(
+        (match for match in close if SequenceMatcher(None, core, _strip(match)).ratio() >= CUTOFF), None
+    )
 
 
 def _strip(name: str) -> str:

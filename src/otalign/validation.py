@@ -1,4 +1,4 @@
-"""Checks of the values that alignments and settings consist of."""
+"""Checks of the values of alignments and settings."""
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from operator import index

@@ -15,7 +15,7 @@ from otalign.baselines import (
     MaximumMatching,
     SimAlign,
     SimAligner,
-    similarity,
+    compute_similarity,
 )
 from otalign.encoders import chunks as module
 from otalign.encoders import load
@@ -52,8 +52,8 @@ def test_simalign_links_what_it_links_by_the_same_embeddings(encoder, options, p
     assert [(alignment.source, alignment.target) for alignment in found] == words(PAIRS)
     for k, alignment in enumerate(found):
         X, Y = (vectors[slice(*embeddings.starts[at : at + 2])] for at in (2 * k, 2 * k + 1))
-        S = similarity(X, Y)
-        assert alignment.pairs == options.links(S)
+        S = compute_similarity(X, Y)
+        assert alignment.pairs == options.align(S)
         for i, j, weight in alignment.links:
             assert weight == pytest.approx(S[i, j], abs=1e-4)
 
@@ -77,7 +77,7 @@ def test_two_words_centred_on_themselves_are_opposite_and_still_linked(encoder):
         assert alignment.links[0].weight == 0  # rounding must not make it less
 
 
-def test_simalign_reads_no_further_than_it_is_asked(encoder, monkeypatch):
+def test_simalign_reads_no_more_pairs_than_are_requested(encoder, monkeypatch):
     monkeypatch.setattr(module, "CHUNK_PAIRS", 4)
     taken = []
     stream = ((taken.append(k), PAIRS[0])[1] for k in count())
@@ -120,7 +120,7 @@ def test_fast_align_takes_lists_of_words_and_sentences():
     assert [alignment.pairs for alignment in FastAligner().align_many(sentences)] == expected
 
 
-def test_fast_align_has_learnt_before_the_first_alignment_is_asked_for():
+def test_fast_align_learns_before_the_first_alignment_is_requested():
     steps = []
     FastAligner(FastAlign(iterations=4), progress=lambda *step: steps.append(step)).align_many(PAIRS)
     assert steps == [
@@ -138,7 +138,7 @@ def test_fast_align_links_nothing_where_there_is_nothing_to_learn_from():
     assert FastAligner(more=words(PAIRS)).align("", "hills").links == ()
 
 
-def test_fast_align_aligns_one_pair_by_what_it_learns_besides():
+def test_fast_align_aligns_one_pair_with_what_it_learns_from_others():
     more = [(["a", "b"], ["A", "B"]), (["a", "c"], ["A", "C"]), (["b", "c"], ["B", "C"])] * 5
     assert FastAligner(more=more).align(["c", "a"], ["A", "C"]).pairs == {(0, 1), (1, 0)}
 

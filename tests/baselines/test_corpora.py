@@ -7,7 +7,7 @@ import pytest
 from otalign.alignment import Alignment, Link
 from otalign.baselines import FastAlign, symmetrise
 from otalign.io import read
-from otalign.metrics import count, scores
+from otalign.metrics import compute_scores, count
 from tests.corpus_data import DATA, load_corpus, needs_data
 
 TOOL = {  # test F1 of fast_align itself with grow-diag-final-and
@@ -69,5 +69,5 @@ def test_scores_are_those_of_the_tool(name):
     ]
     for level in ("sure", "possible"):
         if (name, level) in TOOL:
-            f1 = 100 * scores(count(predicted, golds, level))["f1"]
+            f1 = 100 * compute_scores(count(predicted, golds, level))["f1"]
             assert f1 == pytest.approx(TOOL[name, level], abs=0.06)

@@ -113,7 +113,7 @@ def test_pieces_and_blocks_of_any_size_give_the_same(monkeypatch):
     assert parts.reverse.tension == pytest.approx(whole.reverse.tension, rel=1e-9)
 
 
-def test_translations_are_learnt():
+def test_translations_are_learned():
     pairs = translated_pairs(300)
     trained = FastAlign().train(pairs)
     found = right = 0

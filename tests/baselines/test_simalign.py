@@ -15,8 +15,8 @@ from otalign.baselines.simalign import (
     MaximumMatching,
     SimAlign,
     apply_distortion,
-    link_entropy,
-    similarity,
+    compute_link_entropy,
+    compute_similarity,
 )
 from tests.baselines import reference
 
@@ -34,13 +34,13 @@ def random_similarities(count, seed=0):
 @given(similarities | ties, st.integers(1, 4), st.sampled_from([0, 0.4, 0.5, 0.9, 1]), st.floats(0, 1))
 def test_links_are_those_of_the_plain_loops(S, rounds, discount, distortion):
     M = reference.apply_distortion(S.tolist(), distortion)
-    assert SimAlign(ArgMax(), distortion).links(S) == reference.link_mutual_argmax(M)
-    assert SimAlign(IterMax(rounds, discount), distortion).links(S) == reference.itermax(M, rounds, discount)
+    assert SimAlign(ArgMax(), distortion).align(S) == reference.link_mutual_argmax(M)
+    assert SimAlign(IterMax(rounds, discount), distortion).align(S) == reference.itermax(M, rounds, discount)
 
 
 @given(similarities)
 def test_every_round_adds_links_to_those_of_argmax(S):
-    links = [SimAlign(ArgMax()).links(S), *(SimAlign(IterMax(rounds)).links(S) for rounds in (1, 2, 3, 4))]
+    links = [SimAlign(ArgMax()).align(S), *(SimAlign(IterMax(rounds)).align(S) for rounds in (1, 2, 3, 4))]
     assert links[0] == links[1]
     for fewer, more in pairwise(links):
         assert fewer <= more
@@ -49,8 +49,8 @@ def test_every_round_adds_links_to_those_of_argmax(S):
 @pytest.mark.parametrize("matching", MATCHINGS)
 def test_swapping_the_sentences_transposes_the_links(matching):
     for S in random_similarities(100):
-        made = SimAlign(matching, distortion=0.3, threshold=0.95).links(S)
-        swapped = SimAlign(matching, distortion=0.3, threshold=0.95).links(S.T)
+        made = SimAlign(matching, distortion=0.3, threshold=0.95).align(S)
+        swapped = SimAlign(matching, distortion=0.3, threshold=0.95).align(S.T)
         assert {(j, i) for i, j in swapped} == made
 
 
@@ -58,7 +58,7 @@ def test_swapping_the_sentences_transposes_the_links(matching):
 def test_scaling_all_similarities_changes_nothing(matching):
     for S in random_similarities(50):
         aligner = SimAlign(matching, distortion=0.2, threshold=0.9)
-        assert aligner.links(S) == aligner.links(8 * S)
+        assert aligner.align(S) == aligner.align(8 * S)
 
 
 def test_match_gives_the_heaviest_full_matching():
@@ -66,7 +66,7 @@ def test_match_gives_the_heaviest_full_matching():
     rng = np.random.default_rng(1)
     for n, m in [(1, 1), (3, 3), (2, 5), (5, 2), (4, 6)]:
         S = rng.random((n, m))
-        links = SimAlign(MaximumMatching()).links(S)
+        links = SimAlign(MaximumMatching()).align(S)
         assert len(links) == min(n, m) == len({i for i, _ in links}) == len({j for _, j in links})
         short, long = sorted((n, m))
         T = S if n <= m else S.T
@@ -77,13 +77,13 @@ def test_match_gives_the_heaviest_full_matching():
 def test_match_without_scipy_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "scipy.optimize", None)
     with pytest.raises(ImportError, match="pip install scipy"):
-        SimAlign(MaximumMatching()).links(np.eye(2))
+        SimAlign(MaximumMatching()).align(np.eye(2))
 
 
 @given(similarities)
 def test_entropies_are_those_of_the_plain_loops(S):
     n, m = S.shape
-    found = link_entropy(S)
+    found = compute_link_entropy(S)
     for i in range(n):
         for j in range(m):
             row = reference.compute_entropy(S[i]) if m > 1 else 0
@@ -93,20 +93,20 @@ def test_entropies_are_those_of_the_plain_loops(S):
 
 def test_a_lower_threshold_drops_links_and_never_adds_any():
     for S in random_similarities(50):
-        links = [SimAlign(threshold=threshold).links(S) for threshold in (1.0, 0.97, 0.9, 0.8, 0.0)]
+        links = [SimAlign(threshold=threshold).align(S) for threshold in (1.0, 0.97, 0.9, 0.8, 0.0)]
         for more, fewer in pairwise(links):
             assert fewer <= more
-    assert SimAlign(threshold=0.5).links(np.full((4, 4), 0.3)) == frozenset()
-    assert SimAlign(threshold=0.5).links(np.eye(3)) == {(0, 0), (1, 1), (2, 2)}
+    assert SimAlign(threshold=0.5).align(np.full((4, 4), 0.3)) == frozenset()
+    assert SimAlign(threshold=0.5).align(np.eye(3)) == {(0, 0), (1, 1), (2, 2)}
 
 
 def test_a_percentile_keeps_its_share_of_the_links():
     S = [matrix for matrix in random_similarities(300) if min(matrix.shape) > 1]
     aligner = SimAlign(distortion=0.2)
-    before = sum(len(aligner.links(matrix)) for matrix in S)
+    before = sum(len(aligner.align(matrix)) for matrix in S)
     for percentile in (100, 95, 50):
         stricter = aligner.with_percentile(S, percentile)
-        after = sum(len(stricter.links(matrix)) for matrix in S)
+        after = sum(len(stricter.align(matrix)) for matrix in S)
         assert after / before == pytest.approx(percentile / 100, abs=0.01)
     assert aligner.with_percentile([]).threshold == 1
 
@@ -120,7 +120,7 @@ def test_distortion_takes_nothing_from_the_diagonal_and_most_from_the_corners():
 
 def test_similarity_is_the_cosine_from_0_to_1():
     X = np.array([[1.0, 0], [0, 2], [0, 0]])
-    assert similarity(X, np.array([[3.0, 0], [-1, 0]])) == pytest.approx(
+    assert compute_similarity(X, np.array([[3.0, 0], [-1, 0]])) == pytest.approx(
         np.array([[1, 0], [0.5, 0.5], [0.5, 0.5]])
     )
 
@@ -128,7 +128,7 @@ def test_similarity_is_the_cosine_from_0_to_1():
 @pytest.mark.parametrize("matching", [*MATCHINGS, MaximumMatching()])
 def test_a_pair_with_an_empty_side_has_no_links(matching):
     for shape in [(0, 0), (0, 3), (3, 0)]:
-        assert SimAlign(matching, 0.3, 0.9).links(np.zeros(shape)) == frozenset()
+        assert SimAlign(matching, 0.3, 0.9).align(np.zeros(shape)) == frozenset()
 
 
 def test_bad_options_and_matrices_are_named():
@@ -147,10 +147,10 @@ def test_bad_options_and_matrices_are_named():
     with pytest.raises(ValueError, match="percentile must be from 0 to 100, got 101"):
         SimAlign().with_percentile([], 101)
     with pytest.raises(ValueError, match=r"S must be a matrix .*, got shape \(3,\)"):
-        SimAlign().links(np.ones(3))
+        SimAlign().align(np.ones(3))
     for bad in (-0.1, np.nan, np.inf):
         with pytest.raises(ValueError, match="S must be finite and at least 0"):
-            SimAlign().links(np.array([[bad, 1.0]]))
+            SimAlign().align(np.array([[bad, 1.0]]))
 
 
 @pytest.mark.filterwarnings("default")
@@ -170,5 +170,5 @@ def test_links_are_those_of_the_simalign_package():
                 MaximumMatching(): theirs.get_max_weight_match(S),
             }
             for matching, matrix in expected.items():
-                links = SimAlign(matching, distortion).links(similarity(X, Y))
+                links = SimAlign(matching, distortion).align(compute_similarity(X, Y))
                 assert links == {(int(i), int(j)) for i, j in np.argwhere(matrix > 0)}

@@ -108,7 +108,7 @@ def test_two_sentences_need_no_file(run, expected):
     assert lines(run("align", "", "")) == [""]
 
 
-def test_a_matrix_is_drawn_if_wanted(run, expected):
+def test_a_matrix_is_drawn_on_request(run, expected):
     drawn = run("align", SOURCE[0], TARGET[0], "--matrix").stdout.decode()
     grid = drawn.split("\n", 1)[1]  # below the legend
     assert sum(grid.count(shade) for shade in SHADES) == len(expected[0].links)

@@ -75,7 +75,7 @@ WORKERS = ("--workers", "2")
     [((), signal.SIGINT), ((), signal.SIGTERM), (WORKERS, signal.SIGTERM)],
     indirect=["server"],
 )
-def test_when_asked_to_end_it_answers_requests_in_progress(server, how):
+def test_on_termination_it_answers_requests_in_progress(server, how):
     process, address = server
     many = {"pairs": [{"source": f"{'a b ' * 60}{k}", "target": "c d " * 60} for k in range(96)]}
     answers: list[dict] = []
@@ -103,7 +103,7 @@ def children(process: Command) -> list[int]:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("server", [WORKERS], indirect=True)
-def test_a_worker_that_dies_is_replaced_but_not_for_ever(server):
+def test_a_worker_that_dies_is_replaced_but_not_forever(server):
     process, address = server
     pair = {"source": "It rains", "target": "It is raining"}
     for _ in range(3):

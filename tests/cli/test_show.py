@@ -69,7 +69,7 @@ def test_what_align_wrote_is_drawn_from_a_file_or_a_pipe(run):
     assert run("out.jsonl.gz", "--pair", "2").stdout == LEGEND + DRAWN[1]
 
 
-def test_a_matrix_is_drawn_if_wanted(run):
+def test_a_matrix_is_drawn_on_request(run):
     assert run("out.jsonl.gz", "--matrix", "--pair", "2").stdout.split("\n") == [
         "██ strong link   ░░ weak link   ∅ no counterpart",
         f"── 2 {'─' * 75}",

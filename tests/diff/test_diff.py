@@ -29,7 +29,7 @@ SENTENCES = (
 texts = st.lists(st.sampled_from(SENTENCES), max_size=8).map(" ".join) | st.text(max_size=60)
 
 
-def passage_of(old_sentence: int) -> Passage:
+def find_passage(old_sentence: int) -> Passage:
     (found,) = (passage for passage in FOUND if old_sentence in passage.old)
     return found
 
@@ -83,11 +83,11 @@ def test_a_moved_passage_is_pointed_at_where_it_stood():
     ],
 )
 def test_words_are_reworded_added_and_removed(sentence, expected):
-    assert [piece for piece in list_pieces(passage_of(sentence)) if piece[0] != "kept"] == expected
+    assert [piece for piece in list_pieces(find_passage(sentence)) if piece[0] != "kept"] == expected
 
 
 def test_what_moved_within_a_sentence_is_one_unit():
-    moved = [piece for piece in passage_of(26).pieces if piece.fate == "moved"]
+    moved = [piece for piece in find_passage(26).pieces if piece.fate == "moved"]
     assert {FOUND.text(piece, "old") for piece in moved} == {"in the summer", ""}
     assert {FOUND.text(piece, "new") for piece in moved} == {"In the summer", ""}
     assert len({piece.unit for piece in moved}) == 1
@@ -198,7 +198,7 @@ STRANGERS = [
 
 
 @pytest.mark.parametrize(("old", "new"), STRANGERS)
-def test_strangers_are_gone_and_new_however_few_they_are(old, new):
+def test_unrelated_sentences_are_gone_and_new_however_few_there_are(old, new):
     for aligner in (ALIGNER, SHIPPED):
         assert {passage.kind for passage in difference(old, new, aligner)} == {"gone", "new"}
 

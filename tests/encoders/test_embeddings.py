@@ -18,7 +18,7 @@ def parts(seed: int = 0, words: int = 40, size: int = 8):
     return states, places, owners, random.random(len(owners)).astype(np.float32)
 
 
-def expected(states, places, owners, weights):
+def sum_by_hand(states, places, owners, weights):
     flat, sums = states.reshape(-1, states.shape[-1]), {}
     for place, word, weight in zip(places, owners, weights, strict=True):
         sums[word] = sums.get(word, 0) + weight * flat[place].astype(float)
@@ -29,7 +29,7 @@ def expected(states, places, owners, weights):
 def test_a_word_is_the_weighted_sum_of_its_places(library):
     states, *rest = parts()
     words, sums = sum_word_parts(library(states), *rest)
-    wanted = expected(states, *rest)
+    wanted = sum_by_hand(states, *rest)
     assert words.tolist() == list(wanted)
     np.testing.assert_allclose(to_numpy(sums), np.array(list(wanted.values())), atol=1e-6)
 

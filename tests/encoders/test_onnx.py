@@ -59,7 +59,9 @@ def test_an_exported_encoder_says_what_it_is_and_takes_inputs_up_to_its_limit(ti
         assert getattr(made, name) == getattr(original, name)
     assert set(made.inputs) <= set(original.inputs)
     ids = np.full((1, made.limit), 7)
-    states = (encoder.hidden(ids, np.ones_like(ids), np.zeros_like(ids)) for encoder in (made, original))
+    states = (
+        encoder.compute_states(ids, np.ones_like(ids), np.zeros_like(ids)) for encoder in (made, original)
+    )
     np.testing.assert_allclose(*states, atol=1e-4)
 
 
@@ -92,15 +94,15 @@ def test_an_exported_encoder_holds_no_path_of_the_machine_that_made_it(exported,
 def test_ranges_of_activations_are_constants_that_hold_what_was_observed(tiny_model, exported):
     import onnx
 
-    from otalign.encoders.export import calibration_feeds
+    from otalign.encoders.export import make_calibration_feeds
     from otalign.encoders.quantization import find_activations, fix_ranges, observe_ranges, quantize_weights
 
     original = Transformers(str(tiny_model("bert")), KINDS["bert"], device="cpu")
     graph = onnx.load(exported("bert", 3) / "encoder.onnx")
     dynamic = quantize_weights(graph)
     activations = find_activations(dynamic)
-    ranges = observe_ranges(graph, activations, calibration_feeds(original))
-    wider = observe_ranges(graph, activations, calibration_feeds(original, long_pairs(60)))
+    ranges = observe_ranges(graph, activations, make_calibration_feeds(original))
+    wider = observe_ranges(graph, activations, make_calibration_feeds(original, long_pairs(60)))
     for name, (low, high) in ranges.items():
         assert wider[name][0] <= low <= 0 <= high <= wider[name][1]
     operators = {node.op_type for node in fix_ranges(dynamic, ranges).graph.node}
@@ -242,7 +244,7 @@ def test_a_graph_that_cannot_be_run_is_an_error_of_ours(exported):
     made = load(exported("bert", 3))
     ids = np.full((1, 4), 10**6)
     with pytest.raises(ValueError, match=r"encoder\.onnx cannot be run: .*") as raised:
-        made.hidden(ids, np.ones_like(ids), np.zeros_like(ids))
+        made.compute_states(ids, np.ones_like(ids), np.zeros_like(ids))
     assert "\n" not in str(raised.value)
 
 
@@ -261,7 +263,7 @@ def test_an_exported_encoder_can_be_restored_with_its_weights(tiny_model, export
     layer = max(KINDS[kind], 1)
     restore(exported(kind, layer, int8), tmp_path)
     original, restored = (
-        Transformers(str(folder), layer, device="cpu", kept=layer).model.state_dict()
+        Transformers(str(folder), layer, device="cpu", depth=layer).model.state_dict()
         for folder in (tiny_model(kind), tmp_path)
     )
     assert restored.keys() == original.keys()

@@ -201,7 +201,11 @@ def test_tokenisers_that_cut_and_pad_do_neither():
             Frame(((0,), ()), ((0,), ()), (0,)),
             Frame(((0,), (0,), ()), ((0,), (0,), ()), (0, 1)),
         ),
-        (tiny.unframed, Frame(((), ()), ((), ()), (0,)), Frame(((), (), ()), ((), (), ()), (0, 1))),
+        (
+            tiny.make_unframed_tokenizer,
+            Frame(((), ()), ((), ()), (0,)),
+            Frame(((), (), ()), ((), (), ()), (0, 1)),
+        ),
     ],
     ids=["BERT", "RoBERTa", "T5", "only before", "none"],
 )

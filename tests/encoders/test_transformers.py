@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from otalign.encoders import list_layers, load
-from otalign.encoders.transformers import Transformers, default_layer
+from otalign.encoders.transformers import Transformers, choose_default_layer
 from otalign.text.words import join_words, split
 from tests.encoders import tiny
 
@@ -147,7 +147,7 @@ def test_an_encoder_decoder_gives_its_encoder(tiny_model):
 
 
 def test_the_default_layer_is_two_thirds_up(tiny_model):
-    assert [default_layer(layers) for layers in (3, 6, 12, 24)] == [2, 4, 8, 16]
+    assert [choose_default_layer(layers) for layers in (3, 6, 12, 24)] == [2, 4, 8, 16]
     assert Transformers(str(tiny_model("bert")), device="cpu").layer == 2
 
 
@@ -262,12 +262,12 @@ def test_an_input_as_long_as_the_limit_runs(tiny_model, kind):
     encoder = Transformers(str(tiny_model(kind)), 1, device="cpu")
     assert encoder.limit == (512 if kind == "t5" else tiny.POSITIONS)
     ids = np.full((2, encoder.limit), 7)
-    states = encoder.hidden(ids, np.ones_like(ids), np.zeros_like(ids))
+    states = encoder.compute_states(ids, np.ones_like(ids), np.zeros_like(ids))
     assert states.shape == (2, encoder.limit, 16)
     if kind in ("bert", "electra", "roberta", "xlm-roberta", "mpnet", "distilbert"):
         ids = np.full((2, encoder.limit + 1), 7)
         with pytest.raises((RuntimeError, IndexError)):
-            encoder.hidden(ids, np.ones_like(ids), np.zeros_like(ids))
+            encoder.compute_states(ids, np.ones_like(ids), np.zeros_like(ids))
 
 
 def test_the_limit_of_the_tokenizer_takes_precedence_over_that_of_the_model(tiny_model, tmp_path):
@@ -306,7 +306,7 @@ def test_a_word_seen_in_several_windows_is_the_weighted_mean_of_what_was_seen(ti
     expected = [np.zeros((70, 16)), np.zeros((20, 16))]
     for one in make_inputs(encoder.subworder(pair), 0, encoder.subworder.pair, 32):
         ids = np.array([one.ids])
-        states = encoder.hidden(ids, np.ones_like(ids), np.array([one.types]))[0]
+        states = encoder.compute_states(ids, np.ones_like(ids), np.array([one.types]))[0]
         for piece in one.pieces:
             for place, word, weight in zip(piece.places, piece.words, piece.weights, strict=True):
                 expected[piece.sentence][word] += weight * states[place]
@@ -317,7 +317,7 @@ def test_a_word_seen_in_several_windows_is_the_weighted_mean_of_what_was_seen(ti
 
 def test_nothing_in_gives_nothing_out(tiny_model, monkeypatch):
     encoder = load(tiny_model("bert"), device="cpu")
-    monkeypatch.setattr(encoder, "hidden", None)  # nothing is read either
+    monkeypatch.setattr(encoder, "compute_states", None)  # nothing is read either
     assert encoder.embed([], "joint").words == 0
     assert encoder.embed([(split(""), split(""))], "separate").words == 0
 

@@ -65,7 +65,12 @@ def test_a_model_without_room_is_reported_as_too_small():
         make_windows([5, 5], 3)
 
 
-FRAMED = {"BERT": tiny.wordpiece, "RoBERTa": tiny.byte_level, "T5": tiny.unigram, "none": tiny.unframed}
+FRAMED = {
+    "BERT": tiny.wordpiece,
+    "RoBERTa": tiny.byte_level,
+    "T5": tiny.unigram,
+    "none": tiny.make_unframed_tokenizer,
+}
 SUBWORDERS = {name: Subworder(make()) for name, make in FRAMED.items()}
 each_frame = pytest.mark.parametrize("name", FRAMED)
 drawn_words = st.lists(st.sampled_from([*tiny.WORDS, "carhouse", "xyz", "", "😀", "\u200b"]), max_size=60)

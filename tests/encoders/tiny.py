@@ -20,13 +20,13 @@ def vocabulary(pieces: Sequence[str]) -> dict[str, int]:
     return {piece: k for k, piece in enumerate(dict.fromkeys(pieces))}
 
 
-def merged(words: Sequence[str]) -> list[tuple[str, str]]:
+def list_merges(words: Sequence[str]) -> list[tuple[str, str]]:
     """Return the merges that make each word from its letters, from left to right."""
     return list(dict.fromkeys((word[:k], word[k]) for word in words for k in range(1, len(word))))
 
 
 def bpe(special: Sequence[str], alphabet: Sequence[str], words: Sequence[str], **options) -> models.BPE:
-    merges = merged(words)
+    merges = list_merges(words)
     vocab = vocabulary([*special, *alphabet, *(left + right for left, right in merges)])
     return models.BPE(vocab, merges, **options)
 
@@ -127,14 +127,14 @@ def byte_fallback() -> Tokenizer:
     return template(tokenizer, "<s> $A", "<s> $A <s> $B:1")
 
 
-def unframed() -> Tokenizer:
+def make_unframed_tokenizer() -> Tokenizer:
     """Return a tokenizer without special tokens and without an unknown token."""
     tokenizer = Tokenizer(bpe((), BYTES, WORDS))
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     return tokenizer
 
 
-def cutting() -> Tokenizer:
+def make_truncating_tokenizer() -> Tokenizer:
     """Return a tokenizer that truncates and pads, as sentence encoders save theirs."""
     tokenizer = wordpiece()
     tokenizer.enable_truncation(16)
@@ -145,7 +145,7 @@ def cutting() -> Tokenizer:
 FAMILIES: dict[str, Callable[[], Tokenizer]] = {
     "wordpiece": wordpiece,
     "wordpiece, NFKC": lambda: wordpiece(normalizers.Sequence([nfkc(), normalizers.Lowercase()])),
-    "wordpiece that cuts and pads": cutting,
+    "wordpiece that cuts and pads": make_truncating_tokenizer,
     **{
         f"byte-level, add_prefix_space={prefix}, trim_offsets={trim}": (
             lambda prefix=prefix, trim=trim: byte_level(prefix, trim)
@@ -162,7 +162,7 @@ FAMILIES: dict[str, Callable[[], Tokenizer]] = {
         for split in (True, False)
     },
     "byte fallback": byte_fallback,
-    "unframed": unframed,
+    "unframed": make_unframed_tokenizer,
 }
 
 LAYERS, POSITIONS = 3, 64

@@ -35,7 +35,7 @@ def test_links_from_another_process_are_those_of_the_aligner_also_of_long_pairs(
         answer = answer_request(aligner, request)
         return answer if isinstance(answer, CapturedError) else answer.handle
 
-    remote = RemoteAligner(TextStage.of(aligner), ask)
+    remote = RemoteAligner(TextStage.from_aligner(aligner), ask)
     texts = [(source, target) for source, target in [*PAIRS, LONG, TextPair("", "a"), TextPair("", "")]]
     assert list(remote.align_many(texts)) == list(aligner.align_many(texts))
     assert remote.signature == aligner.signature
@@ -80,7 +80,7 @@ def run(folder: Path, load, pairs=PAIRS, **options) -> list[bytes]:
 def test_a_model_that_fails_once_costs_nothing_but_its_time(tmp_path, kind):
     pairs = [*PAIRS[:9], TextPair("a b c d e f g", "a"), *PAIRS[9:]]
     expected = run(tmp_path / "whole", Load("none", tmp_path), pairs)
-    assert run(tmp_path / kind, Load(kind, tmp_path / "grave"), pairs, helpers=3) == expected
+    assert run(tmp_path / kind, Load(kind, tmp_path / "grave"), pairs, workers=3) == expected
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no signal that kills")
@@ -97,9 +97,9 @@ def test_a_model_that_fails_once_costs_nothing_but_its_time(tmp_path, kind):
 def test_a_shard_that_the_model_fails_at_is_named(tmp_path, kind, message):
     pairs = [*PAIRS[:9], TextPair("a b c d e f g", "a"), *PAIRS[9:]]
     with pytest.raises(OSError, match=message):
-        run(tmp_path / "out", Load(kind), pairs, helpers=3)
+        run(tmp_path / "out", Load(kind), pairs, workers=3)
 
 
-def test_helpers_are_refused_where_no_process_has_a_model_for_them(tmp_path):
+def test_workers_are_refused_where_no_process_has_a_model_for_them(tmp_path):
     with pytest.raises(ValueError, match="workers"):
-        run(tmp_path / "out", Load("none"), helpers=2, processes=2)
+        run(tmp_path / "out", Load("none"), workers=2, processes=2)

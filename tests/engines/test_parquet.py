@@ -11,7 +11,7 @@ from otalign.alignment import Alignment, Link
 from otalign.io import TextPair
 from otalign.io.items import WordPair
 from otalign.io.parquet import ROWS, Rows, write
-from tests.engines.test_shards import PAIRS, bytes_of, command, corpus, drawn_pairs, int8, run, whole  # noqa: F401
+from tests.engines.test_shards import PAIRS, command, corpus, drawn_pairs, int8, read_bytes, run, whole  # noqa: F401
 
 arrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
 parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
@@ -71,19 +71,19 @@ def test_alignments_come_back_and_their_bytes_again():
 def test_shards_of_parquet_hold_what_shards_of_json_hold(whole, run, tmp_path):  # noqa: F811
     file = written(tmp_path / "pairs.parquet", drawn_pairs(), row_group_size=50)
     run(tmp_path / "out", "--format", "parquet", pairs=file)
-    rows = [row for part in sorted((tmp_path / "out").glob("part-*.parquet")) for row in rows_of(part)]
+    rows = [row for part in sorted((tmp_path / "out").glob("part-*.parquet")) for row in read_rows(part)]
     lines = [line for part in sorted(whole.glob("part-*")) for line in part.read_text().splitlines()]
     assert len(rows) == PAIRS
     assert [Alignment.from_dict(as_json(row)) for row in rows] == [
         Alignment.from_dict(json.loads(line)) for line in lines
     ]
-    before = bytes_of(tmp_path / "out")
+    before = read_bytes(tmp_path / "out")
     (tmp_path / "out" / "part-000001.parquet").unlink()
     run(tmp_path / "out", "--format", "parquet", "--resume", pairs=file)
-    assert bytes_of(tmp_path / "out") == before
+    assert read_bytes(tmp_path / "out") == before
 
 
-def rows_of(part: Path) -> list[dict]:
+def read_rows(part: Path) -> list[dict]:
     return parquet.read_table(part).to_pylist()
 
 

@@ -19,7 +19,7 @@ from otalign.engines.cluster import start_cluster
 from otalign.io import TextPair, read
 from otalign.io.parquet import Rows
 from tests.engines.test_same_links import check_same, load, read_shards
-from tests.engines.test_shards import SIZE, bytes_of, drawn_pairs
+from tests.engines.test_shards import SIZE, drawn_pairs, read_bytes
 
 pytestmark = [
     pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed"),
@@ -110,7 +110,7 @@ def write_inputs(folder: Path) -> dict[str, Iterable[TextPair]]:
 def test_two_actors_one_of_them_and_the_reader_killed_lose_and_double_nothing(cluster, int8, tmp_path):
     form = OutputFormat("parquet")  # other tests write JSON
     align(ITEMS, ShardWork(Folder(tmp_path / "local", form), Loading(int8)), {}, size=SIZE)
-    expected = bytes_of(tmp_path / "local")
+    expected = read_bytes(tmp_path / "local")
 
     (graves := tmp_path / "graves").mkdir()
     inputs, reports = write_inputs(tmp_path), []
@@ -121,13 +121,13 @@ def test_two_actors_one_of_them_and_the_reader_killed_lose_and_double_nothing(cl
     assert (graves / "aligner").exists()
     assert (graves / "reader").exists()
     assert len(list(graves.glob("aligned-by-*"))) == 3  # two, and one in the place of one
-    assert bytes_of(tmp_path / "out") == expected
+    assert read_bytes(tmp_path / "out") == expected
     assert reports[-1] == ("aligning", len(ITEMS), None)
 
     for number in (2, 7):
         work.folder.part(number).unlink()
     align(inputs["parquet"], work, {}, **options, resume=True)
-    assert bytes_of(tmp_path / "out") == expected
+    assert read_bytes(tmp_path / "out") == expected
 
 
 @pytest.mark.parametrize("centring", [True, None])

@@ -102,7 +102,7 @@ def whole(run, tmp_path_factory) -> Path:
     return folder
 
 
-def bytes_of(folder: Path) -> dict[str, bytes]:
+def read_bytes(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
@@ -119,12 +119,12 @@ def test_a_shard_is_what_its_pairs_give_by_themselves_around_the_centre_of_the_c
 
 def test_two_processes_write_what_one_writes(whole, run, tmp_path):
     run(tmp_path / "two", "--processes", "2")
-    assert bytes_of(tmp_path / "two") == bytes_of(whole)
+    assert read_bytes(tmp_path / "two") == read_bytes(whole)
 
 
-def test_helpers_beside_one_model_write_what_one_process_writes(whole, run, tmp_path):
+def test_workers_beside_one_model_write_what_one_process_writes(whole, run, tmp_path):
     run(tmp_path / "helpers", "--workers", "2")
-    assert bytes_of(tmp_path / "helpers") == bytes_of(whole)
+    assert read_bytes(tmp_path / "helpers") == read_bytes(whole)
 
 
 def test_a_run_killed_at_any_moment_and_resumed_writes_the_same_bytes(
@@ -145,7 +145,7 @@ def test_a_run_killed_at_any_moment_and_resumed_writes_the_same_bytes(
     assert kills
     (folder / ".part-part-000001.jsonl-0000").write_bytes(b"half of a sha")  # as a power cut may leave it
     run(folder, "--resume")
-    assert bytes_of(folder) == bytes_of(whole)
+    assert read_bytes(folder) == read_bytes(whole)
 
 
 def test_a_damaged_centre_is_found_again_and_shards_around_it_have_the_same_bytes(whole, run, tmp_path):
@@ -156,7 +156,7 @@ def test_a_damaged_centre_is_found_again_and_shards_around_it_have_the_same_byte
     (folder / "_centre.npz").write_bytes(data)
     (folder / "part-000001.jsonl").unlink()
     assert "2 files are damaged" in run(folder, "--resume")
-    assert bytes_of(folder) == bytes_of(whole)
+    assert read_bytes(folder) == read_bytes(whole)
 
 
 def test_an_interrupt_leaves_complete_shards_and_says_how_to_continue(
@@ -171,11 +171,11 @@ def test_an_interrupt_leaves_complete_shards_and_says_how_to_continue(
         assert work.wait(timeout=60) == 130
         assert work.stderr
         assert b"keeps its complete shards; continue with --resume" in work.stderr.read()
-    expected = bytes_of(whole)
+    expected = read_bytes(whole)
     for part in folder.glob("part-*"):
         assert part.read_bytes() == expected[part.name]
     run(folder, "--resume")
-    assert bytes_of(folder) == expected
+    assert read_bytes(folder) == expected
 
 
 @pytest.mark.parametrize(("option", "number"), [("--processes", 0), ("--workers", 0), ("--workers", 1)])
@@ -194,7 +194,7 @@ def test_a_process_that_dies_costs_nothing_but_its_time(
         aligning = [pid for pid in pids if b"resource_tracker" not in cmdline(pid)]
         os.kill(aligning[number], signal.SIGKILL)
         assert work.wait(timeout=60) == 0
-    assert bytes_of(folder) == bytes_of(whole)
+    assert read_bytes(folder) == read_bytes(whole)
 
 
 def cmdline(pid: int) -> bytes:
@@ -202,7 +202,7 @@ def cmdline(pid: int) -> bytes:
 
 
 def test_another_run_is_refused_and_nothing_is_changed(whole, run, corpus, tmp_path):
-    before = bytes_of(whole)
+    before = read_bytes(whole)
     other = tmp_path / corpus.name
     other.write_bytes(gzip.compress(gzip.decompress(corpus.read_bytes()) + b'{"source": "", "target": ""}\n'))
     for options, given, what in (
@@ -217,11 +217,11 @@ def test_another_run_is_refused_and_nothing_is_changed(whole, run, corpus, tmp_p
         (("--method", "fast-align"), {}, "--model applies only to --method ot or simalign"),
     ):
         assert what in run(whole, *options, rc=2, **given)
-    assert bytes_of(whole) == before
+    assert read_bytes(whole) == before
 
 
 def test_a_folder_of_something_else_is_refused_before_the_work(tmp_path):
-    def refused(folder: Path, resume: bool) -> str:
+    def catch_refusal(folder: Path, resume: bool) -> str:
         with pytest.raises(ValueError, match=re.escape(str(folder))) as error:
             Folder(folder, OutputFormat("jsonl")).check(resume=resume)
         return str(error.value)
@@ -231,12 +231,12 @@ def test_a_folder_of_something_else_is_refused_before_the_work(tmp_path):
     for resume in (False, True):
         Folder(other, OutputFormat("jsonl")).check(resume=resume)  # there is nothing in it
     (other / "otalign.json").write_text("{}")
-    assert "choose the folder of a run" in refused(other, resume=True)
-    assert "or choose a new folder" in refused(other, resume=False)
-    assert "is a file; choose a folder" in refused(other / "otalign.json", resume=False)
+    assert "choose the folder of a run" in catch_refusal(other, resume=True)
+    assert "or choose a new folder" in catch_refusal(other, resume=False)
+    assert "is a file; choose a folder" in catch_refusal(other / "otalign.json", resume=False)
     for text in ("[]", "{}", "{", "[" * 100_000):
         (other / "_run.json").write_text(text)
-        assert "does not describe a run" in refused(other, resume=True)
+        assert "does not describe a run" in catch_refusal(other, resume=True)
 
 
 def test_a_run_killed_before_it_wrote_its_description_can_be_resumed(tmp_path):
@@ -272,15 +272,15 @@ def test_every_format_holds_the_same_links_and_comes_again_byte_for_byte(whole, 
         run(folder, "--format", form)
         parts.append([part.read_bytes() for part in sorted(folder.glob("part-*"))])
     assert parts[0] == parts[1]
-    expected = [Alignment.from_dict(json.loads(line)) for line in lines_of(whole)]
+    expected = [Alignment.from_dict(json.loads(line)) for line in read_lines(whole)]
     if form == "jsonl.gz":
-        assert b"".join(map(gzip.decompress, parts[0])).splitlines() == lines_of(whole)
+        assert b"".join(map(gzip.decompress, parts[0])).splitlines() == read_lines(whole)
     else:
         found = [line.split("\t")[-1] for line in b"".join(parts[0]).decode().splitlines()]
         assert found == [alignment.pharaoh() for alignment in expected]
 
 
-def lines_of(folder: Path) -> list[bytes]:
+def read_lines(folder: Path) -> list[bytes]:
     return b"".join(part.read_bytes() for part in sorted(folder.glob("part-*"))).splitlines()
 
 
@@ -307,4 +307,4 @@ def test_a_corpus_without_a_pair_or_a_word_is_a_run_too(run, tmp_path):
     assert json.loads((tmp_path / "nothing" / "_run.json").read_text())["shards"] == 0
     (tmp_path / "blank.tsv").write_text("\n" * (SIZE + 1))
     run(tmp_path / "blank", "--format", "pharaoh", pairs=tmp_path / "blank.tsv")
-    assert lines_of(tmp_path / "blank") == [b""] * (SIZE + 1)
+    assert read_lines(tmp_path / "blank") == [b""] * (SIZE + 1)

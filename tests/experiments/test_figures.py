@@ -17,13 +17,13 @@ from otalign.render.canvas import save
 def results(model, corpora, tmp_path_factory):
     pytest.importorskip("torch")
     from experiments.study_data import StudySource
-    from experiments.unsupervised import figures, run_unsupervised, select_rows
+    from experiments.unsupervised import figures, run_study, select_rows
     from otalign.tuning import EncoderChoice
 
     folder = tmp_path_factory.mktemp("figures")
     rows = select_rows("simalign,bot-sinkhorn,pot-sinkhorn,uot-sinkhorn")
     return (
-        run_unsupervised(StudySource(str(model), corpora), folder, rows, [EncoderChoice(1)]),
+        run_study(StudySource(str(model), corpora), folder, rows, [EncoderChoice(1)]),
         folder,
         figures,
     )

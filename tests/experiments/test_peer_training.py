@@ -12,11 +12,11 @@ from experiments.peers.aligner import TrainedPeer
 from experiments.peers.models import MODELS, QuerySet, make_examples
 from experiments.peers.settings import PEERS
 from experiments.peers.training import RECIPES, PeerTraining, train_peer
-from otalign.metrics import count, scores
+from otalign.metrics import compute_scores, count
 from otalign.training import Checkpoint, CorpusSplits, Recipe, RunOptions
 from otalign.training.dev import DevSet
 from tests.training.examples import EMPTY, GOLDS, LONG, SOURCES
-from tests.training.test_batches import encoder_of
+from tests.training.test_batches import load_encoder
 
 FEW = GOLDS[:4]
 PAIRS = [(gold.source, gold.target) for gold in FEW]
@@ -64,7 +64,7 @@ def test_it_learns_what_it_is_given(training):
 
 def test_it_aligns_as_well_as_its_dev_set_says(training):
     found = list(training.aligner.align_many(PAIRS))
-    assert scores(count(found, FEW, "sure"), ["f1"])["f1"] == pytest.approx(training.f1, abs=1e-6)
+    assert compute_scores(count(found, FEW, "sure"), ["f1"])["f1"] == pytest.approx(training.f1, abs=1e-6)
 
 
 def test_a_saved_peer_that_was_spoiled_is_refused(training, tmp_path):
@@ -130,9 +130,9 @@ def test_other_encoders_do_as_well(tiny_model, peer, kind):
 
 @pytest.mark.parametrize("peer", PEERS)
 def test_half_precision_gives_about_the_same_loss(tiny_model, peer):
-    model = MODELS[peer](encoder_of(tiny_model("bert")), "sure").eval()
-    set_ = make_examples(peer, GOLDS, encoder_of(tiny_model("bert")), "sure")
-    batch = model.to_tensors(set_.batch(np.arange(4)), "cpu")
+    model = MODELS[peer](load_encoder(tiny_model("bert")), "sure").eval()
+    set_ = make_examples(peer, GOLDS, load_encoder(tiny_model("bert")), "sure")
+    batch = model.to_tensors(set_.make_batch(np.arange(4)), "cpu")
     exact = model(batch)
     with torch.autocast("cpu", torch.bfloat16):
         rough = model(batch)
@@ -140,13 +140,13 @@ def test_half_precision_gives_about_the_same_loss(tiny_model, peer):
 
 
 def test_every_query_comes_once_an_epoch_and_pairs_come_whole_on_dev_sets(tiny_model):
-    set_ = QuerySet([*GOLDS, *EMPTY], encoder_of(tiny_model("bert")), "sure")
+    set_ = QuerySet([*GOLDS, *EMPTY], load_encoder(tiny_model("bert")), "sure")
     assert len(set_) == sum(sum(gold.shape) for gold in GOLDS)
     for size in (3, 16):
         batches = set_.shuffle(size, np.random.default_rng(0))
         assert sorted(np.concatenate(batches).tolist()) == list(range(len(set_)))
         assert max(map(len, batches)) == size
-    parts = [batch.pairs.tolist() for batch in set_.by_length(2000)]
+    parts = [batch.pairs.tolist() for batch in set_.batch_by_length(2000)]
     assert len(parts) > 1
     assert sorted(pair for part in parts for pair in part) == list(range(len(GOLDS)))
     assert len(DevSet.build(set_, ("sure",)).golds) == len(GOLDS) + len(EMPTY)

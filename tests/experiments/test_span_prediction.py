@@ -54,7 +54,7 @@ def test_the_word_is_marked_and_the_answers_are_where_they_say(encoder):
     assert query.types == [0] * 9 + [1] * 8
 
 
-def test_long_pairs_are_asked_in_windows_that_leave_no_word_out(encoder):
+def test_queries_of_long_pairs_are_windows_that_leave_no_word_out(encoder):
     long = " ".join(["rain fell on the old town"] * 20)
     words = len(long.split())
     queries = list(make_queries(sentences([(long, long)]), encoder))

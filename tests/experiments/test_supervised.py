@@ -19,7 +19,7 @@ from experiments.supervised import (
     Failure,
     StudyContext,
     figures,
-    run_supervised,
+    run_study,
     tables,
     trainers,
     training,
@@ -27,7 +27,7 @@ from experiments.supervised import (
 from experiments.supervised.jobs import ALL, BOTH, Job, JobQueue, ModelId, list_models, order_jobs
 from experiments.supervised.reliability import MIN_PROBABILITY, measure_reliability
 from experiments.supervised.workers import run_jobs
-from otalign.metrics import Counts, scores
+from otalign.metrics import Counts, compute_scores
 from tests.experiments.runner import files, run_experiment
 
 REFIT = ("learned-refit", "learned-further-refit")
@@ -121,7 +121,7 @@ def test_what_was_counted_is_kept_and_gives_the_figures_again(results):
         assert table.dtype == np.int32
         for key, figures_ in result["test"].items():
             counts = Counts(table[start : start + figures_["pairs"]], key.split(" ")[1])
-            assert scores(counts, ["f1"])["f1"] == pytest.approx(figures_["f1"])
+            assert compute_scores(counts, ["f1"])["f1"] == pytest.approx(figures_["f1"])
             start += figures_["pairs"]
         assert start == len(table)
 
@@ -305,7 +305,7 @@ def test_reliability_sees_every_cell_and_every_word(context, model, tmp_path):
     )
     found = measure_reliability(trained.aligner, golds, "sure")
     assert found["all cells"].counts.sum() == sum(n * m for n, m in (gold.shape for gold in golds))
-    assert found["all cells"].found.sum() == sum(len(gold.sure) for gold in golds)
+    assert found["all cells"].observed.sum() == sum(len(gold.sure) for gold in golds)
     assert found["nulls"].counts.sum() == sum(sum(gold.shape) for gold in golds)
     assert found["links"].counts[1:].tolist() == found["all cells"].counts[1:].tolist()
     assert found["links"].expected[0] >= MIN_PROBABILITY * found["links"].counts[0]
@@ -318,7 +318,7 @@ def _get_recipe():
 
 def test_figures_are_drawn_of_what_is_there(results, context):
     pytest.importorskip("matplotlib")
-    study = run_supervised(context(results), TRAINED, seeds=2)
+    study = run_study(context(results), TRAINED, seeds=2)
     written = figures.write(study, results / "figures")
     names = ["supervised-f1-by-null-rate", "supervised-f1-by-phrase-share", "reliability"]
     assert [path.name for path in written] == [f"{name}.{kind}" for name in names for kind in ("svg", "png")]
@@ -326,7 +326,7 @@ def test_figures_are_drawn_of_what_is_there(results, context):
 
 
 def test_tables_and_figures_of_nothing_are_no_error(context, tmp_path):
-    study = run_supervised(context(tmp_path), [])
+    study = run_study(context(tmp_path), [])
     assert tables.format_markdown(study).startswith("# Supervised alignment")
     assert figures.write(study, tmp_path / "figures") == []
 

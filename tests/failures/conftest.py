@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.failures.faults import PAIRS, SIZE, Loading, Run, bytes_of, make_command, run_command
+from tests.failures.faults import PAIRS, SIZE, Loading, Run, make_command, read_bytes, run_command
 
 
 @pytest.fixture(scope="module")
@@ -50,4 +50,4 @@ def expected(corpus, tmp_path_factory) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("whole") / "out"
     with pytest.raises(SystemExit):
         run_command(Loading(), "align", str(corpus), "-o", f"{folder}/", "--shard-size", str(SIZE))
-    return bytes_of(folder)
+    return read_bytes(folder)

@@ -134,7 +134,7 @@ def make_command(loading: Loading, *arguments: str) -> list[str]:
     return [sys.executable, "-c", code, pickle.dumps(loading).hex(), *arguments]
 
 
-def bytes_of(folder: Path) -> dict[str, bytes]:
+def read_bytes(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 

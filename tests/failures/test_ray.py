@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from otalign.engines import Folder, OutputFormat
-from tests.failures.faults import SIZE, Fault, Loading, Plain, Run, bytes_of, damage, one_line
+from tests.failures.faults import SIZE, Fault, Loading, Plain, Run, damage, one_line, read_bytes
 
 pytestmark = [
     pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal that kills"),
@@ -36,10 +36,10 @@ def test_by_ray_it_is_the_same(cluster, shards, expected, tmp_path):
         0,
         True,
     )
-    assert bytes_of(folder) == expected
+    assert read_bytes(folder) == expected
 
 
-def test_ray_does_not_restart_for_ever_an_actor_that_dies_while_it_loads(cluster, shards, tmp_path):
+def test_ray_does_not_restart_an_actor_that_dies_while_loading_forever(cluster, shards, tmp_path):
     fault = Fault("kill", tmp_path / "graves", spared=1)  # the first load only asks what the method is
     rc, output = shards(Loading(fault=fault), tmp_path / "out")
     assert rc == 2

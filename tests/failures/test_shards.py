@@ -21,11 +21,11 @@ from tests.failures.faults import (
     Fault,
     Loading,
     Plain,
-    bytes_of,
     damage,
     draw,
     make_command,
     one_line,
+    read_bytes,
 )
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signal that kills")
@@ -47,7 +47,7 @@ def test_a_parent_killed_at_any_moment_holds_the_lock_until_then_and_can_be_resu
             time.sleep(draw.uniform(0, 0.3 if in_the_work else 2.0))
             work.kill()
     assert shards(Loading(), folder, "--resume")[0] == 0
-    assert bytes_of(folder) == expected
+    assert read_bytes(folder) == expected
 
 
 @pytest.mark.parametrize("kind", ["kill", "memory"])
@@ -56,13 +56,13 @@ def test_a_worker_that_fails_once_costs_nothing_but_its_time(shards, expected, t
     loading = Loading(Plain(fault, at=draw.randrange(len(PAIRS))))
     assert shards(loading, tmp_path / "out") == (0, "")
     assert fault.processes == 1
-    assert bytes_of(tmp_path / "out") == expected
+    assert read_bytes(tmp_path / "out") == expected
 
 
 def test_a_worker_killed_while_it_loads_is_replaced_twice_and_then_named(shards, expected, tmp_path):
     fault = Fault("kill", tmp_path / "once", times=1)
     assert shards(Loading(fault=fault), tmp_path / "out") == (0, "")
-    assert bytes_of(tmp_path / "out") == expected
+    assert read_bytes(tmp_path / "out") == expected
 
     fault = Fault("kill", tmp_path / "always")
     rc, output = shards(Loading(fault=fault), tmp_path / "none")
@@ -101,7 +101,7 @@ def test_a_full_disk_is_reported_at_once_and_the_run_can_be_resumed(shards, expe
     assert "use --resume once that is solved" in output
     assert fault.processes == 1
     assert shards(Loading(), tmp_path / "out", "--resume")[0] == 0
-    assert bytes_of(tmp_path / "out") == expected
+    assert read_bytes(tmp_path / "out") == expected
 
 
 def test_a_folder_that_cannot_be_written_is_named(shards, tmp_path):
@@ -136,7 +136,7 @@ def test_damaged_shards_are_written_again_with_a_warning(shards, expected, tmp_p
         "otalign: 3 files are damaged or not recorded, and will be written again; "
         f"the first: part-000000.jsonl: {size - 1:,} bytes instead of {size:,}\n",
     )
-    assert bytes_of(folder) == expected
+    assert read_bytes(folder) == expected
 
 
 def test_a_shard_that_is_not_of_the_run_is_named_and_left_alone(shards, expected, tmp_path):
@@ -150,7 +150,7 @@ def test_a_shard_that_is_not_of_the_run_is_named_and_left_alone(shards, expected
     )
     extra.unlink()
     assert shards(Loading(), folder, "--resume") == (0, "")
-    assert bytes_of(folder) == expected
+    assert read_bytes(folder) == expected
 
 
 def test_a_run_from_before_there_were_records_is_made_again(shards, expected, tmp_path):
@@ -161,7 +161,7 @@ def test_a_run_from_before_there_were_records_is_made_again(shards, expected, tm
     rc, output = shards(Loading(), folder, "--resume")
     assert rc == 0
     assert f"{SHARDS} files are damaged or not recorded, and will be written again" in one_line(output)
-    assert bytes_of(folder) == expected
+    assert read_bytes(folder) == expected
 
 
 def test_records_are_all_in_run_json_at_the_end_and_good_in_each_state_of_the_journal(expected, tmp_path):

@@ -20,7 +20,7 @@ texts = st.text(letters | st.sampled_from(" \t"), max_size=12)
 plain_texts = texts.map(lambda text: text.strip(" \t")).filter(lambda text: "|||" not in text)
 texts_in_a_cell = texts.filter(lambda text: "\t" not in text)
 words = st.lists(texts, max_size=4).map(tuple)
-HELD = {
+ITEMS = {
     "pharaoh": links_without_words,
     "talp": links_without_words,
     "naacl": links_without_words,
@@ -35,14 +35,14 @@ HELD = {
     "parallel": st.builds(TextPair, texts, texts),
     "jsonl": alignments() | golds() | st.builds(TextPair, texts, texts) | st.builds(WordPair, words, words),
 }
-assert HELD.keys() == FORMATS.keys(), "every format needs a strategy of the items that it holds"
+assert ITEMS.keys() == FORMATS.keys(), "every format needs a strategy for its items"
 WORDLESS = [name for name, format in FORMATS.items() if format.wordless]
 
 
 @each_format
 @given(data=st.data())
 def test_what_is_written_is_read_again(format, data, tmp_path_factory):
-    items = data.draw(st.lists(HELD[format], max_size=4))
+    items = data.draw(st.lists(ITEMS[format], max_size=4))
     paths = paths_for(format, tmp_path_factory.getbasetemp())
     assert write(items, paths, format) == len(items)
     reading = read(paths, format)
@@ -198,7 +198,7 @@ def test_what_a_format_cannot_hold_is_refused(item, format, message, tmp_path):
         ),
     ],
 )
-def test_what_cannot_be_asked_is_named(ask, message):
+def test_invalid_arguments_are_named(ask, message):
     with pytest.raises(ValueError, match=message):
         ask()
 

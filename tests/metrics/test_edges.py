@@ -9,13 +9,13 @@ from otalign.metrics import (
     MEASURES,
     Counts,
     Resampling,
-    breakdown,
+    break_down,
     compare,
+    compute_intervals,
+    compute_scores,
     count,
     count_pair,
-    intervals,
-    scores,
-    signature,
+    describe_score,
 )
 
 NONE = count([], [])
@@ -41,7 +41,7 @@ ONE = count_pair({(0, 0)}, {(0, 0)}, 1, 1)
     ],
 )
 def test_nothing_is_agreed_on_or_missed(pair, both, links, nulls):
-    found = scores(count_pair(*pair))
+    found = compute_scores(count_pair(*pair))
     for prefix, (precision, recall) in (("", both), ("links_", links), ("nulls_", nulls)):
         for average in ("", "micro_"):
             assert found[f"{average}{prefix}precision"] == pytest.approx(precision)
@@ -49,10 +49,10 @@ def test_nothing_is_agreed_on_or_missed(pair, both, links, nulls):
 
 
 def test_without_links_on_either_side_there_is_no_alignment_error():
-    assert scores(count_pair([], [], 2, 2))["aer"] == 0
-    assert scores(count_pair([], [(0, 0)], 2, 2))["aer"] == 1
-    assert scores(count_pair([(0, 0)], [], 2, 2))["aer"] == 1
-    assert scores(count_pair([(0, 0)], [], 2, 2, possible=[(0, 0)]))["aer"] == 0
+    assert compute_scores(count_pair([], [], 2, 2))["aer"] == 0
+    assert compute_scores(count_pair([], [(0, 0)], 2, 2))["aer"] == 1
+    assert compute_scores(count_pair([(0, 0)], [], 2, 2))["aer"] == 1
+    assert compute_scores(count_pair([(0, 0)], [], 2, 2, possible=[(0, 0)]))["aer"] == 0
 
 
 def test_a_pair_without_words_has_no_nulls_and_no_phrases():
@@ -61,13 +61,13 @@ def test_a_pair_without_words_has_no_nulls_and_no_phrases():
 
 
 def test_a_link_given_twice_counts_once():
-    assert scores(count_pair([(0, 0), (0, 0)], [(0, 0)], 1, 1))["precision"] == 1
+    assert compute_scores(count_pair([(0, 0), (0, 0)], [(0, 0)], 1, 1))["precision"] == 1
 
 
 def test_a_corpus_of_no_pairs_can_be_counted_but_has_no_score():
     assert len(NONE) == 0
-    assert breakdown(NONE, "length") == ()
-    for ask in (lambda: scores(NONE), lambda: intervals(NONE), lambda: compare(NONE, NONE)):
+    assert break_down(NONE, "length") == ()
+    for ask in (lambda: compute_scores(NONE), lambda: compute_intervals(NONE), lambda: compare(NONE, NONE)):
         with pytest.raises(ValueError, match="counts must hold at least one pair, got none"):
             ask()
 
@@ -76,9 +76,9 @@ def test_gold_with_levels_and_gold_without_are_counted():
     words, links = (("a", "b"), ("c", "d")), frozenset({(0, 0), (1, 1)})
     guess = Alignment(*words, tuple(links))
     gold = Gold(*words, frozenset({(0, 0)}), frozenset({(1, 1)}))
-    assert scores(count([guess], [gold], "sure"))["precision"] == 1 / 2
-    assert scores(count([guess], [gold], "possible"))["precision"] == 1
-    assert scores(count([guess], [Alignment(*words, tuple(links))], "possible"))["exact_match"] == 1
+    assert compute_scores(count([guess], [gold], "sure"))["precision"] == 1 / 2
+    assert compute_scores(count([guess], [gold], "possible"))["precision"] == 1
+    assert compute_scores(count([guess], [Alignment(*words, tuple(links))], "possible"))["exact_match"] == 1
     assert count([guess] * 3, iter([gold] * 3)).table.shape == (3, count([guess], [gold]).table.shape[1])
 
 
@@ -134,9 +134,9 @@ def test_a_prediction_of_other_sentences_is_refused_and_both_are_named(predicted
             lambda: ONE.tally("words"),
             "counted must be one of links.nulls, links, nulls, phrases, got 'words'",
         ),
-        (lambda: scores(ONE, ["F1"]), "measures must be among precision, recall, f1, .*got 'F1'"),
-        (lambda: breakdown(ONE, "words"), "by must be one of null_rate, length, phrase_share, got 'words'"),
-        (lambda: breakdown(ONE, "length", bins=0), "bins must be at least 1, got 0"),
+        (lambda: compute_scores(ONE, ["F1"]), "measures must be among precision, recall, f1, .*got 'F1'"),
+        (lambda: break_down(ONE, "words"), "by must be one of null_rate, length, phrase_share, got 'words'"),
+        (lambda: break_down(ONE, "length", bins=0), "bins must be at least 1, got 0"),
         (lambda: Resampling(trials=0), "trials must be at least 1, got 0"),
         (lambda: Resampling(confidence=95), "confidence must be between 0 and 1, got 95; 0.95"),
         (lambda: compare(ONE, ONE[[0, 0]]), "baseline and system must hold the same pairs, got 1 and 2"),
@@ -148,8 +148,8 @@ def test_a_prediction_of_other_sentences_is_refused_and_both_are_named(predicted
             lambda: compare(ONE[[0, 0]], Counts.concatenate([ONE, count_pair([], [], 1, 1)])),
             "same gold, got 1 and 0 links_gold in pair 1, counted from 0; count both against the same gold",
         ),
-        (lambda: signature(ONE, more={"level": "sure"}), "more must not name 'level' again"),
-        (lambda: signature(ONE, more={"model": "a|b"}), r"not contain '\|'.*got 'model': 'a\|b'"),
+        (lambda: describe_score(ONE, more={"level": "sure"}), "more must not name 'level' again"),
+        (lambda: describe_score(ONE, more={"model": "a|b"}), r"not contain '\|'.*got 'model': 'a\|b'"),
     ],
 )
 def test_bad_arguments_are_named(ask, message):
@@ -159,15 +159,15 @@ def test_bad_arguments_are_named(ask, message):
 
 def test_the_signature_says_what_was_counted_how_and_by_which_version():
     counts = count([], [], "possible")
-    assert signature(counts).startswith(
+    assert describe_score(counts).startswith(
         "measure:f1|average:macro|counted:links+nulls|level:possible|pairs:0|version:"
     )
     more = {"aligner": "Unbalanced(tau=0.4)", "layer": 4}
     assert (
         "micro_links_f1|average:micro|counted:links|level:sure|pairs:1|trials:100|seed:7|confidence:0.95"
         "|aligner:Unbalanced(tau=0.4)|layer:4|version:"
-    ) in signature(ONE, "micro_links_f1", Resampling(100, seed=7), more)
+    ) in describe_score(ONE, "micro_links_f1", Resampling(100, seed=7), more)
 
 
 def test_every_measure_can_be_signed():
-    assert len({signature(ONE, name) for name in MEASURES}) == len(MEASURES)
+    assert len({describe_score(ONE, name) for name in MEASURES}) == len(MEASURES)

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from otalign.metrics import MEASURES, Counts, breakdown, count_pair, per_pair, scores
+from otalign.metrics import MEASURES, Counts, break_down, compute_scores, count_pair, score_pairs
 from tests.metrics.random_counts import count_pairs
 
 # He bought a used car . / He purchased a second-hand car yesterday .
@@ -60,7 +60,7 @@ def test_nulls_are_counted_on_each_side():
 
 
 def test_one_pair_scores_its_shares():
-    found = scores(count_pair(*CAR))
+    found = compute_scores(count_pair(*CAR))
     assert found["precision"] == near(F(6, 8))
     assert found["recall"] == near(F(6, 7))
     assert found["f1"] == near(F(12, 15))
@@ -68,22 +68,22 @@ def test_one_pair_scores_its_shares():
     assert found["nulls_precision"] == near(F(1, 2))
     assert found["nulls_recall"] == 1
     assert found["exact_match"] == 0
-    assert scores(count_pair(*CROSSED))["f1"] == 0
+    assert compute_scores(count_pair(*CROSSED))["f1"] == 0
 
 
 def test_f1_is_of_the_two_means_and_neither_the_mean_of_f1_nor_the_f1_of_all_counts():
     counts = count_pairs([CAR, STRAY])
-    found = scores(counts)
+    found = compute_scores(counts)
     assert found["precision"] == near((F(3, 4) + F(2, 3)) / 2)
     assert found["recall"] == near((F(6, 7) + F(1, 2)) / 2)
     assert found["f1"] == near(F(323, 466))
     assert found["micro_f1"] == near(F(8, 11))
-    assert np.mean(per_pair(counts)["f1"]) == near((F(4, 5) + F(4, 7)) / 2)
+    assert np.mean(score_pairs(counts)["f1"]) == near((F(4, 5) + F(4, 7)) / 2)
 
 
 def test_links_alone_average_over_pairs_too():
     # One source word and three target words: one link of three found, then three links for one.
-    found = scores(
+    found = compute_scores(
         count_pairs([({(0, 0)}, {(0, 0), (0, 1), (0, 2)}, 1, 3), ({(0, 0), (0, 1), (0, 2)}, {(0, 0)}, 1, 3)])
     )
     assert found["links_precision"] == near(F(2, 3))
@@ -96,7 +96,7 @@ def test_links_alone_average_over_pairs_too():
 def test_possible_links_are_gold_or_not_by_the_level():
     # Sure 0-0; possible 1-1 and 1-0. The prediction has 0-0 and 1-1.
     pair = {"predicted": {(0, 0), (1, 1)}, "gold": {(0, 0)}, "n": 2, "m": 2, "possible": {(1, 1), (1, 0)}}
-    sure, both = (scores(count_pair(**pair, level=level)) for level in ("sure", "possible"))
+    sure, both = (compute_scores(count_pair(**pair, level=level)) for level in ("sure", "possible"))
     assert (sure["precision"], sure["recall"]) == (near(F(1, 2)), near(F(1, 3)))
     assert (both["precision"], both["recall"]) == (1, near(F(2, 3)))
     # For AER a possible link is neither asked for nor wrong, whatever the level.
@@ -107,9 +107,11 @@ def test_possible_links_are_gold_or_not_by_the_level():
 def test_aer_weighs_sure_and_possible_links():
     # A = 0-0 1-2 2-2, S = 0-0 1-1, S ∪ P = S and 1-2: 1 − (1 + 2) / (3 + 2).
     one = count_pair({(0, 0), (1, 2), (2, 2)}, {(0, 0), (1, 1)}, 3, 3, possible={(1, 2)})
-    assert scores(one)["aer"] == near(F(2, 5))
+    assert compute_scores(one)["aer"] == near(F(2, 5))
     # Over two pairs the counts are added first: 1 − (3 + 2) / (5 + 2).
-    assert scores(Counts.concatenate([one, count_pair({(0, 0)}, {(0, 0)}, 1, 1)]))["aer"] == near(F(2, 7))
+    assert compute_scores(Counts.concatenate([one, count_pair({(0, 0)}, {(0, 0)}, 1, 1)]))["aer"] == near(
+        F(2, 7)
+    )
 
 
 def test_a_phrase_is_several_links_that_hang_together():
@@ -128,7 +130,7 @@ def test_null_rate_and_length_are_of_both_sentences_of_the_gold():
 def test_bins_have_equal_counts_and_never_part_equal_values():
     lengths = [1, 1, 1, 1, 1, 1, 2, 3, 4, 5]
     counts = count_pairs([(set(), set(), n, 0) for n in lengths])
-    found = [(b.low, b.high, len(b.counts)) for b in breakdown(counts, "length", bins=5)]
+    found = [(b.low, b.high, len(b.counts)) for b in break_down(counts, "length", bins=5)]
     assert found == [(1, 1, 6), (2, 3, 2), (4, 5, 2)]
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otalign.metrics import MEASURES, Counts, breakdown, count_pair, per_pair, scores
+from otalign.metrics import MEASURES, Counts, break_down, compute_scores, count_pair, score_pairs
 from tests.metrics.random_counts import corpora, count_pairs, scored_pairs
 
 
@@ -35,7 +35,7 @@ def test_counting_is_counting_what_each_says(pair):
 
 @given(corpora)
 def test_scores_are_between_0_and_1(pairs):
-    assert all(0 <= value <= 1 for value in scores(count_pairs(pairs)).values())
+    assert all(0 <= value <= 1 for value in compute_scores(count_pairs(pairs)).values())
 
 
 RATES = [name for name in MEASURES if name.split("_")[-1] in ("precision", "recall", "f1")]
@@ -44,16 +44,16 @@ RATES = [name for name in MEASURES if name.split("_")[-1] in ("precision", "reca
 @given(corpora)
 def test_swapping_prediction_and_gold_swaps_precision_and_recall_and_keeps_f1(pairs):
     swapped = [(gold, predicted, n, m) for predicted, gold, n, m in pairs]
-    there, back = scores(count_pairs(pairs), RATES), scores(count_pairs(swapped), RATES)
+    there, back = compute_scores(count_pairs(pairs), RATES), compute_scores(count_pairs(swapped), RATES)
     swap = {"precision": "recall", "recall": "precision"}
     renamed = {"_".join(swap.get(word, word) for word in name.split("_")): v for name, v in back.items()}
     close(there, renamed)
 
 
 @given(corpora)
-def test_source_and_target_are_alike(pairs):
+def test_exchanging_source_and_target_changes_no_score(pairs):
     swapped = [({(j, i) for i, j in p}, {(j, i) for i, j in g}, m, n) for p, g, n, m in pairs]
-    close(scores(count_pairs(pairs)), scores(count_pairs(swapped)))
+    close(compute_scores(count_pairs(pairs)), compute_scores(count_pairs(swapped)))
 
 
 @given(scored_pairs(), st.randoms())
@@ -66,19 +66,19 @@ def test_the_order_of_words_means_nothing(pair, random):
 
 @given(corpora, st.randoms())
 def test_the_order_of_pairs_means_nothing(pairs, random):
-    close(scores(count_pairs(pairs)), scores(count_pairs(random.sample(pairs, len(pairs)))))
+    close(compute_scores(count_pairs(pairs)), compute_scores(count_pairs(random.sample(pairs, len(pairs)))))
 
 
 @given(corpora)
 def test_repeating_a_corpus_changes_no_score(pairs):
-    close(scores(count_pairs(pairs)), scores(count_pairs(pairs * 3)))
+    close(compute_scores(count_pairs(pairs)), compute_scores(count_pairs(pairs * 3)))
 
 
 @given(corpora)
 def test_a_pair_is_a_corpus_of_one_and_there_macro_is_micro(pairs):
-    figures = per_pair(count_pairs(pairs))
+    figures = score_pairs(count_pairs(pairs))
     for k, pair in enumerate(pairs):
-        alone = scores(count_pair(*pair))
+        alone = compute_scores(count_pair(*pair))
         known = alone.keys() & figures.keys()
         close({name: figures[name][k] for name in known}, {name: alone[name] for name in known})
         for name in alone:
@@ -87,7 +87,7 @@ def test_a_pair_is_a_corpus_of_one_and_there_macro_is_micro(pairs):
 
 @given(scored_pairs())
 def test_a_pair_matches_exactly_when_nothing_is_missed_and_nothing_is_too_much(pair):
-    found = scores(count_pair(*pair))
+    found = compute_scores(count_pair(*pair))
     for part in ("precision", "recall"):
         assert found["exact_match"] <= found[part]
     assert found["exact_match"] == (pair[0] == pair[1]) == (found["precision"] == found["recall"] == 1)
@@ -95,7 +95,7 @@ def test_a_pair_matches_exactly_when_nothing_is_missed_and_nothing_is_too_much(p
 
 @given(corpora)
 def test_without_possible_links_aer_is_what_micro_f1_of_links_lacks(pairs):
-    found = scores(count_pairs(pairs))
+    found = compute_scores(count_pairs(pairs))
     assert found["aer"] == pytest.approx(1 - found["micro_links_f1"], abs=1e-12)
 
 
@@ -106,7 +106,7 @@ def test_aer_is_the_same_at_both_levels(pair, other):
     rows = [
         count_pair(predicted, gold, n, m, possible=possible, level=level) for level in ("sure", "possible")
     ]
-    assert scores(rows[0], ["aer"]) == scores(rows[1], ["aer"])
+    assert compute_scores(rows[0], ["aer"]) == compute_scores(rows[1], ["aer"])
     assert np.array_equal(rows[1].tally("links").gold, [len(gold | possible)])
 
 
@@ -128,7 +128,7 @@ def test_phrases_are_the_connected_components_of_several_links(pair):
 @given(corpora, st.sampled_from(["null_rate", "length", "phrase_share"]), st.integers(1, 10))
 def test_bins_share_out_all_pairs_by_ascending_value(pairs, by, bins):
     counts = count_pairs(pairs)
-    found = breakdown(counts, by, bins)
+    found = break_down(counts, by, bins)
     assert 1 <= len(found) <= bins
     assert sorted(map(tuple, Counts.concatenate(b.counts for b in found).table)) == sorted(
         map(tuple, counts.table)
@@ -140,7 +140,7 @@ def test_bins_share_out_all_pairs_by_ascending_value(pairs, by, bins):
 
 @given(st.integers(1, 40), st.integers(1, 40))
 def test_bins_of_distinct_values_differ_by_one_pair_at_most(pairs, bins):
-    found = breakdown(count_pairs([(set(), set(), n, 0) for n in range(pairs)]), "length", bins)
+    found = break_down(count_pairs([(set(), set(), n, 0) for n in range(pairs)]), "length", bins)
     sizes = [len(b.counts) for b in found]
     assert len(found) == min(bins, pairs)
     assert max(sizes) - min(sizes) <= 1

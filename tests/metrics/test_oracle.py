@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 
-from otalign.metrics import Counts, count_pair, scores
+from otalign.metrics import Counts, compute_scores, count_pair
 from tests.corpus_data import DATA, needs_file
 from tests.metrics.random_counts import corpora
 
@@ -21,7 +21,7 @@ def test_aer_is_that_of_nltk(pairs, others):
         for all_links, links in ((A, predicted), (S, gold), (P, gold | possible)):
             all_links |= {(10 * k + i, 10 * k + j) for i, j in links}
     expected = nltk.alignment_error_rate(S, A, P) if A or S else 0
-    assert scores(Counts.concatenate(rows))["aer"] == pytest.approx(expected, abs=1e-12)
+    assert compute_scores(Counts.concatenate(rows))["aer"] == pytest.approx(expected, abs=1e-12)
 
 
 def columns(path: Path) -> list[list[str]]:
@@ -65,5 +65,5 @@ def test_fast_align_scores_what_is_known_of_it(name, gold, f1, null_rate):
             count_pair(guess, sure, n, m, possible=possible, level=level)
             for guess, (n, m, sure, possible) in zip(predicted, gold, strict=True)
         )
-        assert 100 * scores(counts)["f1"] == pytest.approx(f1[level], abs=0.05)
+        assert 100 * compute_scores(counts)["f1"] == pytest.approx(f1[level], abs=0.05)
         assert 100 * counts.null_rate.mean() == pytest.approx(null_rate[level], abs=0.005)

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 from hypothesis import given, settings
 
-from otalign.metrics import count_pair, scores
+from otalign.metrics import compute_scores, count_pair
 from tests.metrics.random_counts import scored_pairs
 
 RATES = ("precision", "recall", "f1")
@@ -51,8 +51,8 @@ def test_phrases_are_counted_as_by_brute_force(pair):
 @settings(max_examples=50)
 def test_soft_scores_are_between_the_strict_ones_and_one_and_do_not_depend_on_the_side(pair):
     predicted, gold, n, m = pair
-    found = scores(count_pair(*pair))
-    swapped = scores(count_pair({(j, i) for i, j in predicted}, {(j, i) for i, j in gold}, m, n))
+    found = compute_scores(count_pair(*pair))
+    swapped = compute_scores(count_pair({(j, i) for i, j in predicted}, {(j, i) for i, j in gold}, m, n))
     for average, rate in product(("", "micro_"), RATES):
         strict, soft = f"{average}phrases_{rate}", f"{average}soft_phrases_{rate}"
         assert 0 <= found[strict] <= found[soft] + 1e-12 <= 1 + 2e-12
@@ -62,12 +62,12 @@ def test_soft_scores_are_between_the_strict_ones_and_one_and_do_not_depend_on_th
 @given(scored_pairs())
 @settings(max_examples=20)
 def test_a_prediction_that_is_the_gold_has_all_of_its_phrases(pair):
-    found = scores(count_pair(pair[1], pair[1], *pair[2:]))
+    found = compute_scores(count_pair(pair[1], pair[1], *pair[2:]))
     assert {value for name, value in found.items() if "phrases" in name} == {1.0}
 
 
 def test_a_phrase_that_lacks_a_word_counts_by_its_overlap_alone():
     gold, predicted = {(0, 0), (0, 1), (0, 2)}, {(0, 0), (0, 1)}
-    found = scores(count_pair(predicted, gold, 1, 3))
+    found = compute_scores(count_pair(predicted, gold, 1, 3))
     assert found["phrases_f1"] == 0
     assert np.isclose(found["soft_phrases_f1"], 0.8)  # 2 · 2 / (2 + 3)

@@ -8,7 +8,7 @@ from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced, solve
 C, A, B = np.full((2, 3), 0.5), np.full(2, 0.5), np.full(3, 1 / 3)
 
 
-def having(array, place, value):
+def replace_entry(array, place, value):
     array = array.copy()
     array[place] = value
     return array
@@ -17,11 +17,11 @@ def having(array, place, value):
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ((having(C, (1, 2), np.nan), A, B), r"C must be finite and not negative, got nan at \[1, 2\]"),
-        ((having(C, (0, 0), -0.5), A, B), r"C must be .*got -0.5 at \[0, 0\]; scale costs to \[0, 1\]"),
-        ((having(C, (0, 0), np.inf), A, B), r"C must be .*got inf .*large cost"),
-        ((C, having(A, 1, -1), B), r"a must be .*got -1.0 at \[1\]; give absent words zero mass"),
-        ((C, A, having(B, 2, np.nan)), r"b must be .*got nan at \[2\]"),
+        ((replace_entry(C, (1, 2), np.nan), A, B), r"C must be finite and not negative, got nan at \[1, 2\]"),
+        ((replace_entry(C, (0, 0), -0.5), A, B), r"C must be .*got -0.5 at \[0, 0\]; scale costs"),
+        ((replace_entry(C, (0, 0), np.inf), A, B), r"C must be .*got inf .*large cost"),
+        ((C, replace_entry(A, 1, -1), B), r"a must be .*got -1.0 at \[1\]; give absent words zero mass"),
+        ((C, A, replace_entry(B, 2, np.nan)), r"b must be .*got nan at \[2\]"),
         ((C, B, A), r"shapes .*got \(2, 3\), \(3,\), \(2,\)"),
         ((C[0], A, B), r"shapes .*got \(3,\)"),
         ((C[None], A, B), r"shapes .*got \(1, 2, 3\), \(2,\), \(3,\)"),
@@ -42,7 +42,7 @@ def test_bad_arrays_are_named(arrays, message, solver):
 
 def test_a_bad_problem_of_a_list_is_named():
     with pytest.raises(ValueError, match=r"problem 2 of the list: C must be .*got -1.0 at \[0, 1\]"):
-        solve([C, C, having(C, (0, 1), -1), C], [A] * 4, [B] * 4, Unbalanced(1))
+        solve([C, C, replace_entry(C, (0, 1), -1), C], [A] * 4, [B] * 4, Unbalanced(1))
     with pytest.raises(ValueError, match=r"problem 1 of the list: a and b must have equal totals"):
         solve([C, C], [A, 3 * A], [B, B], Balanced())
     with pytest.raises(ValueError, match=r"problem 1 of the list: .*got \(2, 3\), \(3,\), \(3,\)"):

@@ -42,7 +42,7 @@ def find_fused(factors: Factors, updates: object) -> Callable:
 
 
 @contextmanager
-def choosing(find_loop: Callable) -> Iterator[None]:
+def use_loop(find_loop: Callable) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(scaling, "_find_fused_loop", find_loop)
         yield
@@ -50,9 +50,9 @@ def choosing(find_loop: Callable) -> Iterator[None]:
 
 def solve_by_both(arrays, problem: Problem, solver: Entropic = Entropic()) -> tuple[Transport, Transport]:
     tensors = [torch.tensor(x, dtype=torch.float32, device=DEVICE) for x in arrays]
-    with choosing(find_fused):
+    with use_loop(find_fused):
         found = solve(*tensors, problem, solver)
-    with choosing(lambda factors, updates: None):
+    with use_loop(lambda factors, updates: None):
         plain = solve(*tensors, problem, solver)
     return found, plain
 
@@ -154,7 +154,7 @@ def test_gradients_are_those_of_the_plain_loop(problem):
             torch.tensor(x, dtype=torch.float32, device=DEVICE, requires_grad=True)
             for x in draw_ragged(6, problem, 3, 10, 14)
         ]
-        with choosing(find_loop):
+        with use_loop(find_loop):
             plan = solve(*leaves, problem, Entropic(tol=0)).plan
         slopes.append(torch.autograd.grad((plan * plan).sum(), leaves))
     for slope, expected in zip(*slopes, strict=True):
@@ -189,7 +189,7 @@ def test_where_nothing_compiles_the_plain_loop_runs(monkeypatch):
     fused._can_compile.cache_clear()
     C, a = torch.ones((3, 3), device=DEVICE), torch.ones(3, device=DEVICE)
     asked = []
-    with choosing(lambda factors, updates: asked.append(fused.can_iterate(factors, updates))):
+    with use_loop(lambda factors, updates: asked.append(fused.can_iterate(factors, updates))):
         solve(C, a, a, Unbalanced(0.4))
     fused._can_compile.cache_clear()
     assert asked == [False]

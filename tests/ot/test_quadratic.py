@@ -233,7 +233,7 @@ def test_gradients_pass_through_a_ragged_list():
 
 
 @pytest.mark.parametrize("problem", [Balanced(), Partial(0.6), Unbalanced(0.4)], ids=repr)
-def test_the_exact_solver_linearises_too(problem):
+def test_the_exact_solver_takes_quadratic_terms_too(problem):
     pytest.importorskip("ot", reason="the exact solver needs POT")
     C, a, b = (side[0] for side in draw_several(problem))
     found = solve(C, a, b, problem, Exact(), Order(0.5))

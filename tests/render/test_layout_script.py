@@ -52,7 +52,7 @@ def test_sentences_break_at_the_same_words(page):
         assert found == expected
 
 
-def test_links_are_grouped_alike(page):
+def test_links_are_grouped_in_the_same_way(page):
     rng = random.Random(3)
     cases = [make_pairs(rng, rng.randint(1, 9), rng.randint(1, 9)) for _ in range(CASES)]
     cases += [[(i, j) for i in range(3) for j in range(2)]]

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from otalign.alignment import Alignment, Link
 from otalign.gold import Gold
-from otalign.metrics import count, per_pair, scores
+from otalign.metrics import compute_scores, count, score_pairs
 from otalign.render.report import report
 from otalign.render.words import shown
 from tests.render.alignment_strategies import plain_alignments, unusual_alignments
@@ -91,15 +91,17 @@ def test_each_link_and_each_word_is_there(alignment):
 
 
 @pytest.mark.parametrize("level", ["sure", "possible"])
-def test_beside_gold_it_says_what_the_metrics_say(level):
+def test_scores_beside_gold_are_those_of_the_metrics(level):
     systems = {"one": [PREDICTED, PREDICTED], "other": [GOLD.alignment("sure"), PREDICTED]}
     data = Parsed(report(systems, [GOLD, GOLD], level)).data
     for number, (name, alignments) in enumerate(systems.items()):
         counts = count(alignments, [GOLD, GOLD], level)
-        each = per_pair(counts)
+        each = score_pairs(counts)
         assert [f1[number] for f1 in data["f1"]] == pytest.approx(each["f1"], abs=1e-4)
         assert [rate[number] for rate in data["nullRate"]] == pytest.approx(each["null_rate"], abs=1e-4)
-        assert data["systems"][number] == {"name": name} | scores(counts, ["f1", "precision", "recall"])
+        assert data["systems"][number] == {"name": name} | compute_scores(
+            counts, ["f1", "precision", "recall"]
+        )
     assert data["pairs"][0]["sure"] == [[0, 0], [1, 1]]
     assert data["pairs"][0]["possible"] == [[2, 2]]
     assert data["level"] == level

@@ -9,7 +9,7 @@ import pytest
 from otalign.alignment import Alignment, Link
 from otalign.gold import Gold
 from otalign.io import read
-from otalign.metrics import count, per_pair
+from otalign.metrics import count, score_pairs
 from otalign.render.report import report
 from otalign.render.verdicts import count_verdicts
 from tests.browser import Page
@@ -98,7 +98,7 @@ def test_right_wrong_and_missed_are_counted_as_by_the_metrics(show, level):
     )
     for number, alignments in enumerate(SYSTEMS.values()):
         counts = count(alignments, GOLDS, level)
-        rows = zip(said, count_verdicts(counts), per_pair(counts)["f1"], strict=True)
+        rows = zip(said, count_verdicts(counts), score_pairs(counts)["f1"], strict=True)
         for texts, tally, f1 in rows:
             assert ", ".join(f"{value} {verdict}" for verdict, value in tally.items()) in texts[number]
             assert f"F1 {100 * round(f1, 4):.1f}" in texts[number]
@@ -227,7 +227,7 @@ def test_bars_of_the_histogram_choose_the_pairs_that_they_count(show):
     bars = page.evaluate("[...document.querySelectorAll('.bar')].map(bar => bar.ariaLabel)")
     assert len(bars) == 20
     for number, alignments in enumerate(SYSTEMS.values()):
-        shares = per_pair(count(alignments, GOLDS, "sure"))["f1"]
+        shares = score_pairs(count(alignments, GOLDS, "sure"))["f1"]
         for bin in range(10):
             inside = [k for k, f1 in enumerate(shares, 1) if min(int(round(100 * f1, 2) // 10), 9) == bin]
             label = bars[10 * number + bin]

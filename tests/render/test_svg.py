@@ -21,7 +21,7 @@ NS = "{http://www.w3.org/2000/svg}"
 CROSSED = Alignment(tuple("abc"), tuple("xyz"), (Link(0, 2, 0.5), Link(2, 0)))
 
 
-def parsed(text: str) -> ElementTree.Element:
+def parse_svg(text: str) -> ElementTree.Element:
     return ElementTree.fromstring(text.encode())
 
 
@@ -38,7 +38,7 @@ def texts(element: ElementTree.Element) -> list[str | None]:
 @given(unusual_alignments())
 def test_any_words_give_xml_with_each_word_each_link_and_each_null(alignment):
     for width in (1e9, 1):  # one line, a line for each word
-        picture = parsed(svg(alignment, width))
+        picture = parse_svg(svg(alignment, width))
         assert len(group(picture, "links")) == len(group_links(alignment.pairs))
         nulls = [alignment.source[i] for i in alignment.source_nulls]
         nulls += [alignment.target[j] for j in alignment.target_nulls]
@@ -49,9 +49,9 @@ def test_any_words_give_xml_with_each_word_each_link_and_each_null(alignment):
 
 
 @given(unusual_alignments())
-def test_nothing_sticks_out(alignment):
+def test_nothing_overflows_the_page(alignment):
     for width in (1e9, 1):
-        picture = parsed(svg(alignment, width))
+        picture = parse_svg(svg(alignment, width))
         wide, high = float(picture.attrib["width"]), float(picture.attrib["height"])
         for frame in group(picture, "frames"):
             assert (
@@ -64,7 +64,7 @@ def test_nothing_sticks_out(alignment):
 
 @given(plain_alignments())
 def test_words_of_a_side_keep_their_order_and_share_a_row(alignment):
-    picture = parsed(svg(alignment, 1e9))
+    picture = parse_svg(svg(alignment, 1e9))
     # Groups hold the source words first: by their rows the sides are told apart.
     places = [
         (float(text.attrib["y"]), float(text.attrib["x"]), text.text)
@@ -79,12 +79,12 @@ def test_words_are_escaped():
     words = ("<script>alert(1)</script>", "a&b", '"', "]]>", "\x00")
     text = svg(Alignment(words, words, tuple(Link(k, k) for k in range(5))))
     assert "<script" not in text
-    assert texts(group(parsed(text), "words")) == [*words[:4], "␀"] * 2
+    assert texts(group(parse_svg(text), "words")) == [*words[:4], "␀"] * 2
 
 
 def test_a_heavier_link_is_drawn_stronger():
     links = (Link(0, 0, 0.0), Link(1, 1, 0.5), Link(2, 2, 1.0))
-    picture = parsed(svg(Alignment(tuple("abc"), tuple("xyz"), links)))
+    picture = parse_svg(svg(Alignment(tuple("abc"), tuple("xyz"), links)))
     for look, most in (("stroke-opacity", 1), ("stroke-width", THICKEST)):
         values = [float(link.attrib[look]) for link in group(picture, "links")]
         assert values == sorted(set(values))
@@ -94,7 +94,7 @@ def test_a_heavier_link_is_drawn_stronger():
 def test_a_phrase_is_one_curve_with_brackets():
     words, other = ("He", "passed", "away"), ("He", "died", "there")
     both = tuple(Link(i, j, 0.5) for i in (1, 2) for j in (1, 2))
-    _, phrase = group(parsed(svg(Alignment(words, other, (Link(0, 0), *both)))), "links")
+    _, phrase = group(parse_svg(svg(Alignment(words, other, (Link(0, 0), *both)))), "links")
     assert len(phrase.findall(f"{NS}path")) == 3
     assert phrase.findtext(f"{NS}title") == "passed away – died there: 0.50 (phrase n-m, 0.50)"
 
@@ -102,7 +102,7 @@ def test_a_phrase_is_one_curve_with_brackets():
 def test_long_sentences_break_into_lines_and_links_between_them_have_numbers():
     words = tuple(f"word{k}" for k in range(60))
     moved = Alignment(words, words, (*(Link(k, k) for k in range(1, 60)), Link(0, 59)))
-    picture = parsed(svg(moved))
+    picture = parse_svg(svg(moved))
     assert float(picture.attrib["width"]) <= 900
     assert float(picture.attrib["height"]) > 500
     numbers = group(picture, "numbers")
@@ -113,12 +113,12 @@ def test_long_sentences_break_into_lines_and_links_between_them_have_numbers():
 
 def test_hebrew_reads_from_the_right():
     hebrew = Alignment(("הוא", "קנה"), ("He", "bought"), (Link(0, 0), Link(1, 1)))
-    he, bought = [float(text.attrib["x"]) for text in group(parsed(svg(hebrew)), "words")][:2]
+    he, bought = [float(text.attrib["x"]) for text in group(parse_svg(svg(hebrew)), "words")][:2]
     assert he > bought
 
 
 def test_the_picture_says_what_it_shows():
-    picture = parsed(svg(CROSSED))
+    picture = parse_svg(svg(CROSSED))
     assert picture.attrib["role"] == "img"
     assert [child.tag for child in picture][:2] == [f"{NS}title", f"{NS}desc"]
     assert picture.findtext(f"{NS}title") == "Word alignment of “a b c” and “x y z”"
@@ -128,8 +128,8 @@ def test_the_picture_says_what_it_shows():
 
 
 def test_empty_sides_are_drawn():
-    assert texts(parsed(svg(Alignment((), (), ())))) == []
-    assert texts(parsed(svg(Alignment((), ("a",), ())))) == ["Target", "a", "∅"]
+    assert texts(parse_svg(svg(Alignment((), (), ())))) == []
+    assert texts(parse_svg(svg(Alignment((), ("a",), ())))) == ["Target", "a", "∅"]
 
 
 @pytest.mark.parametrize("scheme", [1, 2], ids=["light", "dark"])

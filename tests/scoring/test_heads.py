@@ -41,7 +41,7 @@ def settings(problem) -> Settings:
     )
 
 
-def pairs_of(odds, shapes=SHAPES) -> list[np.ndarray]:
+def crop_pairs(odds, shapes=SHAPES) -> list[np.ndarray]:
     """The log-odds of each pair, (levels, n, m), without what was padded."""
     return [np.asarray(odds)[:, k, :n, :m] for k, (n, m) in enumerate(shapes)]
 
@@ -110,30 +110,30 @@ def test_log_odds_are_those_of_the_formulas(spelling, seed):
     batch = batch._replace(X=batch.X.astype(np.float64), Y=batch.Y.astype(np.float64))
     wide = TransportHead(**{name: a.astype(np.float64) for name, a in head.arrays().items()})
     expected = [by_the_formulas(wide, batch.X[k, :n], batch.Y[k, :m]) for k, (n, m) in enumerate(SHAPES)]
-    all_close(pairs_of(wide.compute_logits(batch)), expected, atol=1e-9)
+    all_close(crop_pairs(wide.compute_logits(batch)), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(5))
 @SPELLING
 def test_padding_changes_nothing(spelling, seed):
     head = make_transport_head(seed, spelling=spelling)
-    expected = pairs_of(head.compute_logits(make_batch(seed=seed, spelling=spelling)))
-    all_close(pairs_of(head.compute_logits(make_batch(seed=seed, more=3, spelling=spelling))), expected)
+    expected = crop_pairs(head.compute_logits(make_batch(seed=seed, spelling=spelling)))
+    all_close(crop_pairs(head.compute_logits(make_batch(seed=seed, more=3, spelling=spelling))), expected)
 
 
 @pytest.mark.parametrize("seed", range(5))
 @SPELLING
 def test_an_answer_does_not_depend_on_its_batch(spelling, seed):
     head, batch = make_transport_head(seed, spelling=spelling), make_batch(seed=seed, spelling=spelling)
-    together = pairs_of(head.compute_logits(batch))
+    together = crop_pairs(head.compute_logits(batch))
     for k, (n, m) in enumerate(SHAPES):
         one = slice(k, k + 1)
         alone = PairBatch(
             batch.X[one, :n], batch.Y[one, :m], batch.is_source[one, :n], batch.is_target[one, :m]
         )
-        all_close(pairs_of(head.compute_logits(alone), [(n, m)]), [together[k]])
+        all_close(crop_pairs(head.compute_logits(alone), [(n, m)]), [together[k]])
     backwards = PairBatch(*(part[::-1] for part in batch))
-    all_close(pairs_of(head.compute_logits(backwards), SHAPES[::-1]), together[::-1])
+    all_close(crop_pairs(head.compute_logits(backwards), SHAPES[::-1]), together[::-1])
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -199,7 +199,7 @@ def test_swapping_the_sentences_transposes_the_log_odds(spelling, kernels, seed)
     else:
         head = replace(head, seen=np.zeros_like(head.seen), support=np.zeros_like(head.support))
     swapped = head.compute_logits(PairBatch(batch.Y, batch.X, batch.is_target, batch.is_source))
-    all_close(pairs_of(swapped.swapaxes(2, 3)), pairs_of(head.compute_logits(batch)), atol=1e-4)
+    all_close(crop_pairs(swapped.swapaxes(2, 3)), crop_pairs(head.compute_logits(batch)), atol=1e-4)
 
 
 def test_the_cells_around_a_cell_affect_its_score():
@@ -288,7 +288,7 @@ def test_gradients_through_a_projection_and_its_transport_are_finite_differences
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=repr)
-def test_gradients_are_finite_for_any_shape_and_for_words_that_are_alike(problem):
+def test_gradients_are_finite_for_any_shape_and_for_equal_words(problem):
     batch = to_torch(make_batch([(1, 1), (1, 4), (5, 2), (3, 3)]))
     batch.X[3] = batch.X[3, :1].clone()
     batch.Y[3, :3] = batch.X[3, :3]

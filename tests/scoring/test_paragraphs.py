@@ -61,7 +61,7 @@ def test_sentences_that_share_links_form_a_group_wherever_they_are():
     assert [make_group_pair(pair, group)[0].spans for group in groups] == words
 
 
-def test_a_sentence_that_was_split_and_one_without_links_are_grouped_so():
+def test_a_split_sentence_forms_a_group_and_one_without_links_is_in_none():
     order = range(len(NEW))
     sources, targets = starts(OLD), starts(NEW)
     links = [link for link in make_links(order) if not sources[2] <= link.source < sources[3]]

@@ -70,7 +70,7 @@ def test_many_pairs_are_answered_in_order(server, trained):
     assert server.align({"pairs": []}).json["alignments"] == []
 
 
-def test_phrases_are_answered_if_they_are_asked_for(server, trained):
+def test_phrases_are_returned_on_request(server, trained):
     many = server.align({"pairs": ASKED, "phrases": True}).json["alignments"]
     for body, answer in zip(ASKED, many, strict=True):
         one = server.align({**body, "phrases": True}).json
@@ -145,7 +145,7 @@ def test_an_aligner_that_was_not_trained_offers_no_training(untrained):
         assert answer["signature"] == untrained.signature
 
 
-def test_a_kept_centre_is_used(untrained):
+def test_the_centre_of_an_aligner_is_used(untrained):
     aligner = untrained.fit_centre(PAIRS)
     with run_server(make_app(aligner)) as server:
         answer = server.align(ASKED[0]).json
@@ -249,7 +249,7 @@ def is_problem(reply, status: int) -> None:
     assert reply.headers["x-content-type-options"] == "nosniff"
 
 
-def test_what_is_not_there_or_not_meant_so_is_a_problem_too(server):
+def test_unknown_paths_and_methods_are_problems_too(server):
     is_problem(server.get("/nowhere"), 404)
     wrong = server.get("/v1/align")
     is_problem(wrong, 405)
@@ -369,7 +369,7 @@ def test_there_is_a_limit_to_what_waits_and_to_how_long(trained, monkeypatch):
             assert connection.recv(100).startswith(b"HTTP/1.1 408 ")
 
 
-def test_what_a_client_that_hangs_up_asked_for_is_dropped(trained, monkeypatch):
+def test_the_work_for_a_client_that_disconnects_is_dropped(trained, monkeypatch):
     """A queued request is not started, and neither is the rest of a request in progress."""
     work, begun, may = AlignmentWorker.__call__, [], threading.Event()
 
@@ -388,15 +388,15 @@ def test_what_a_client_that_hangs_up_asked_for_is_dropped(trained, monkeypatch):
                 content = json.dumps(body).encode()
                 head = "POST /v1/align HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n"
                 connection.sendall(f"{head}Content-Length: {len(content)}\r\n\r\n".encode() + content)
-                wait_until(lambda: begun and queued(server) > 0)
-            wait_until(lambda: queued(server) == 0)
+                wait_until(lambda: begun and count_queued(server) > 0)
+            wait_until(lambda: count_queued(server) == 0)
         may.set()
         assert server.align({"source": "small", "target": "t"}).status == 200
         assert begun == ["large 0", "large 1", "small"]
         assert 'otalign_requests_total{status="499"} 2' in server.get("/metrics").text
 
 
-def queued(server) -> int:
+def count_queued(server) -> int:
     return int(re.search(r"^otalign_queue_pairs (\d+)$", server.get("/metrics").text, re.M)[1])
 
 
@@ -427,7 +427,7 @@ def test_it_is_ready_when_it_is_warm_and_its_queue_has_room(trained, monkeypatch
             asked = [clients.submit(server.align, ASKED[0])]
             time.sleep(0.1)
             asked.append(clients.submit(server.align, ASKED[1]))
-            wait_until(lambda: queued(server) == 1)
+            wait_until(lambda: count_queued(server) == 1)
             full = server.get("/readyz")
             is_problem(full, 503)
             assert full.json["detail"] == "1 pairs are waiting already; try again later"
@@ -500,31 +500,31 @@ def test_a_pair_gets_the_same_links_alone_and_beside_any_others(untrained, kind)
             aligner = untrained.fit_centre(PAIRS)
         case _:
             aligner = Aligner.load()
-    alone = [pairs_of(aligner.align(*pair).to_dict()) for pair in PAIRS]
+    alone = [read_links(aligner.align(*pair).to_dict()) for pair in PAIRS]
     with run_server(make_app(aligner)) as server, ThreadPoolExecutor(8) as clients:
         together = server.align({"pairs": ASKED[::-1]}).json["alignments"][::-1]
         beside = [reply.json for reply in clients.map(server.align, ASKED * 4)]
-    assert list(map(pairs_of, together)) == alone
-    assert list(map(pairs_of, beside)) == alone * 4
+    assert list(map(read_links, together)) == alone
+    assert list(map(read_links, beside)) == alone * 4
 
 
-def test_without_a_kept_centre_the_pairs_of_a_request_are_centred_as_align_many_centres_them(untrained):
+def test_without_a_centre_the_pairs_of_a_request_are_centred_as_align_many_centres_them(untrained):
     """The same input gets the same links from Python, the command line and the server."""
     assert untrained.settings.centring
     assert untrained.centre is None
-    expected = [pairs_of(alignment.to_dict()) for alignment in untrained.align_many(PAIRS)]
-    alone = [pairs_of(untrained.align(*pair).to_dict()) for pair in PAIRS]
+    expected = [read_links(alignment.to_dict()) for alignment in untrained.align_many(PAIRS)]
+    alone = [read_links(untrained.align(*pair).to_dict()) for pair in PAIRS]
     assert alone != expected  # a pair is centred on itself when it is alone
     with run_server(make_app(untrained)) as server, ThreadPoolExecutor(8) as clients:
         requests = [{"pairs": ASKED}, *ASKED] * 3
         answers = [reply.json for reply in clients.map(server.align, requests)]
     for start in range(0, len(requests), 1 + len(ASKED)):
         together, *single = answers[start : start + 1 + len(ASKED)]
-        assert list(map(pairs_of, together["alignments"])) == expected
-        assert list(map(pairs_of, single)) == alone
+        assert list(map(read_links, together["alignments"])) == expected
+        assert list(map(read_links, single)) == alone
 
 
-def pairs_of(answer: dict) -> list[tuple[int, int]]:
+def read_links(answer: dict) -> list[tuple[int, int]]:
     return [(i, j) for i, j, _ in answer["links"]]
 
 

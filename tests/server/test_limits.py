@@ -112,7 +112,7 @@ def test_a_header_now_and_then_keeps_no_connection_open(hasty):
             time.sleep(0.05)
 
 
-def test_a_connection_may_be_kept_but_not_for_ever(hasty):
+def test_a_connection_may_stay_open_but_not_forever(hasty):
     with connect(hasty) as connection:
         for _ in range(2):
             connection.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -77,7 +77,7 @@ def test_curly_apostrophes_are_as_straight_ones(text):
 
 
 @given(texts)
-def test_a_mark_never_parts_from_what_it_stands_on(text):
+def test_a_combining_mark_stays_with_the_character_before_it(text):
     for start, _ in tokenize(text).spans:
         first = unicodedata.category(text[start])
         assert start == 0 or first[0] != "M" or is_blank(text[start - 1])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otalign.training import NO_AUGMENTATION, Augmentation, edits
+from otalign.training import NO_AUGMENTATION, Augmentation, edits, exchanges
 from otalign.training.augmentation import COPIES, KINDS, augment
 from otalign.training.examples import Example, join_examples, make_identity_example
 from otalign.training.word_groups import WordGroups
@@ -48,7 +48,7 @@ def test_an_edited_pair_is_a_pair_with_a_target_for_every_cell(example, others, 
 @given(examples(), RANDOM)
 def test_words_that_change_places_take_their_targets_with_them(example, random):
     """Each target word is identified by its column."""
-    made = edits.exchange_spans(example, random, lambda: example)
+    made = exchanges.exchange_spans(example, random, lambda: example)
     if made is None:
         return
     assert made.source == example.source
@@ -57,7 +57,7 @@ def test_words_that_change_places_take_their_targets_with_them(example, random):
     assert sorted(order) == list(range(len(example.target)))
     assert order != sorted(order)
     assert made.target == tuple(example.target[j] for j in order)
-    if example.target[-1] in edits.CLOSING:
+    if example.target[-1] in exchanges.CLOSING:
         assert order[-1] == len(order) - 1
 
 
@@ -66,7 +66,7 @@ def test_the_items_of_a_list_are_exchanged_around_their_separators():
     example = make_identity_example(words, Example(words, words, np.zeros((2, 0, 0)), np.ones(2)))
     found = set()
     for seed in range(60):
-        made = edits._permute_items(9, edits._find_separators(list(words)), Random(seed))
+        made = exchanges._permute_items(9, exchanges._find_separators(list(words)), Random(seed))
         found.add(" ".join(example.target[k] for k in made or ()))
     assert "bought" in next(iter(found))
     assert "i bought plums , apples , and pears today" in found

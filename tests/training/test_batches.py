@@ -27,16 +27,16 @@ WITH_ODD_ONES = [*GOLDS[:4], *EMPTY, LONG, *GOLDS[4:]]
 SETTINGS = LearnedObjective().make_settings("", 3, "joint", "")
 
 
-def encoder_of(folder) -> Transformers:
+def load_encoder(folder) -> Transformers:
     return Transformers(str(folder), 3, device="cpu")
 
 
-def model_of(encoder: Transformers, layers: int = 1) -> Model:
+def make_model(encoder: Transformers, layers: int = 1) -> Model:
     head = TransportHead.initialize(16, np.random.default_rng(0))
     return Model(encoder, head, LearnedObjective(), SETTINGS, Recipe(layers=layers)).eval()
 
 
-def stream_of(golds, encoder: Transformers, known=None, predicted=None, share: float = 0.0, **options):
+def make_stream(golds, encoder: Transformers, known=None, predicted=None, share: float = 0.0, **options):
     """The training pairs, as the loop reads them, without augmentation unless it is asked for."""
     known = np.ones((len(golds), len(LEVELS)), dtype=bool) if known is None else known
     texts = PairTexts.build((gold.source, gold.target) for gold in golds)
@@ -45,13 +45,13 @@ def stream_of(golds, encoder: Transformers, known=None, predicted=None, share: f
     return ExampleStream(store, encoder.reader, **options)
 
 
-def batch_of(stream: ExampleStream):
+def read_batch(stream: ExampleStream):
     """Return all pairs of a stream in one batch, in the order of their numbers."""
     ((batch,),) = stream.read(1000, (0, 1), np.random.default_rng(0))
     return batch
 
 
-def order_of(pairs: PairSet) -> np.ndarray:
+def list_alignable(pairs: PairSet) -> np.ndarray:
     return np.array([k for k, (n, m) in enumerate(pairs.lengths) if n and m])
 
 
@@ -62,15 +62,15 @@ def test_words_are_those_that_the_encoder_embeds_however_long_the_pair(tiny_mode
     """In training the model computes them from batches; in alignment the encoder computes them."""
     import torch
 
-    encoder = encoder_of(tiny_model(kind))
+    encoder = load_encoder(tiny_model(kind))
     assert sum(map(len, (LONG.source, LONG.target))) > 2 * encoder.limit
-    pairs, model = PairSet(WITH_ODD_ONES, encoder, pairing), model_of(encoder, layers)
+    pairs, model = PairSet(WITH_ODD_ONES, encoder, pairing), make_model(encoder, layers)
     mix = model.compute_mix()
     encoder.mix = None if mix is None else mix.detach().numpy()
     sentences = [(join_words(gold.source), join_words(gold.target)) for gold in WITH_ODD_ONES]
     chunk = EmbeddedPairs(sentences, encoder.embed(sentences, pairing))
     expected = chunk.append_features(SPELLING).embeddings
-    batch = pairs.batch(order_of(pairs))
+    batch = pairs.make_batch(list_alignable(pairs))
     with torch.inference_mode():
         words = model.embed_words(BatchTensors.from_batch(batch, "cpu"))
     for b, k in enumerate(batch.pairs):
@@ -85,21 +85,21 @@ def test_words_are_those_that_the_encoder_embeds_however_long_the_pair(tiny_mode
 def test_a_pair_is_the_same_in_any_batch(tiny_model, pairing):
     import torch
 
-    encoder = encoder_of(tiny_model("bert"))
-    pairs, model = PairSet(WITH_ODD_ONES, encoder, pairing), model_of(encoder)
-    order = order_of(pairs)
+    encoder = load_encoder(tiny_model("bert"))
+    pairs, model = PairSet(WITH_ODD_ONES, encoder, pairing), make_model(encoder)
+    order = list_alignable(pairs)
     with torch.inference_mode():
-        whole = model.embed_words(BatchTensors.from_batch(pairs.batch(order), "cpu"))
+        whole = model.embed_words(BatchTensors.from_batch(pairs.make_batch(order), "cpu"))
         for b, k in enumerate(order):
-            alone = model.embed_words(BatchTensors.from_batch(pairs.batch(np.array([k])), "cpu"))
+            alone = model.embed_words(BatchTensors.from_batch(pairs.make_batch(np.array([k])), "cpu"))
             n, m = pairs.lengths[k]
             np.testing.assert_allclose(whole.X[b, :n], alone.X[0], atol=1e-5)
             np.testing.assert_allclose(whole.Y[b, :m], alone.Y[0], atol=1e-5)
 
 
 def test_links_are_those_of_the_gold_at_both_levels(tiny_model):
-    pairs = PairSet(WITH_ODD_ONES, encoder_of(tiny_model("bert")))
-    batch = pairs.batch(order_of(pairs)[::-1])
+    pairs = PairSet(WITH_ODD_ONES, load_encoder(tiny_model("bert")))
+    batch = pairs.make_batch(list_alignable(pairs)[::-1])
     assert batch.known.all()
     for b, k in enumerate(batch.pairs):
         for number, level in enumerate(LEVELS):
@@ -108,13 +108,15 @@ def test_links_are_those_of_the_gold_at_both_levels(tiny_model):
 
 
 def test_the_other_direction_transposes_pairs_and_links(tiny_model):
-    pairs = PairSet(GOLDS, encoder_of(tiny_model("bert")), both_directions=True)
+    pairs = PairSet(GOLDS, load_encoder(tiny_model("bert")), both_directions=True)
     assert len(pairs) == len(GOLDS)
     there = np.arange(len(GOLDS))
-    one, other = pairs.batch(there), pairs.batch(there + len(GOLDS))
+    one, other = pairs.make_batch(there), pairs.make_batch(there + len(GOLDS))
     np.testing.assert_array_equal(other.links, one.links.swapaxes(2, 3))
     np.testing.assert_array_equal(other.lengths, one.lengths[:, ::-1])
-    swapped = PairSet([gold.transpose() for gold in GOLDS], encoder_of(tiny_model("bert"))).batch(there)
+    swapped = PairSet([gold.transpose() for gold in GOLDS], load_encoder(tiny_model("bert"))).make_batch(
+        there
+    )
     np.testing.assert_array_equal(other.ids, swapped.ids)
     np.testing.assert_array_equal(other.words, swapped.words)
 
@@ -122,20 +124,22 @@ def test_the_other_direction_transposes_pairs_and_links(tiny_model):
 @pytest.mark.parametrize("both", [False, True])
 @pytest.mark.parametrize("size", [1, 4, 5, 100])
 def test_every_pair_with_words_on_both_sides_comes_once_an_epoch(tiny_model, both, size):
-    pairs = PairSet(WITH_ODD_ONES, encoder_of(tiny_model("bert")), both_directions=both)
+    pairs = PairSet(WITH_ODD_ONES, load_encoder(tiny_model("bert")), both_directions=both)
     seen = []
     for epoch in range(20):
         batches = pairs.shuffle(size, np.random.default_rng(epoch))
         assert max(map(len, batches)) <= size
         drawn = np.concatenate(batches)
-        assert Counter((drawn % len(pairs)).tolist()) == Counter(order_of(pairs)[: len(GOLDS) + 1].tolist())
+        assert Counter((drawn % len(pairs)).tolist()) == Counter(
+            list_alignable(pairs)[: len(GOLDS) + 1].tolist()
+        )
         seen.append(tuple(drawn))
     assert len(set(seen)) > 10
     assert {int(k) // len(pairs) for drawn in seen for k in drawn} == ({0, 1} if both else {0})
 
 
 def test_what_an_epoch_draws_depends_on_its_random_numbers_alone(tiny_model):
-    pairs = PairSet(WITH_ODD_ONES, encoder_of(tiny_model("bert")), both_directions=True)
+    pairs = PairSet(WITH_ODD_ONES, load_encoder(tiny_model("bert")), both_directions=True)
     first = pairs.shuffle(4, np.random.default_rng(5))
     pairs.shuffle(3, np.random.default_rng(6))
     for one, again in zip(first, pairs.shuffle(4, np.random.default_rng(5)), strict=True):
@@ -143,18 +147,18 @@ def test_what_an_epoch_draws_depends_on_its_random_numbers_alone(tiny_model):
 
 
 def test_all_pairs_are_read_for_a_score_as_they_are_and_under_a_budget(tiny_model):
-    pairs = PairSet(WITH_ODD_ONES, encoder_of(tiny_model("bert")), both_directions=True)
+    pairs = PairSet(WITH_ODD_ONES, load_encoder(tiny_model("bert")), both_directions=True)
     for budget in (1, 100, 10_000):
-        batches = list(pairs.by_length(budget))
+        batches = list(pairs.batch_by_length(budget))
         found = np.concatenate([batch.pairs for batch in batches])
-        assert sorted(found.tolist()) == order_of(pairs)[: len(GOLDS) + 1].tolist()
+        assert sorted(found.tolist()) == list_alignable(pairs)[: len(GOLDS) + 1].tolist()
     assert len(batches) == 1
 
 
 def test_pairs_without_words_make_no_batch(tiny_model):
-    pairs = PairSet(EMPTY, encoder_of(tiny_model("bert")))
+    pairs = PairSet(EMPTY, load_encoder(tiny_model("bert")))
     assert pairs.shuffle(4, np.random.default_rng(0)) == []
-    assert list(pairs.by_length(100)) == []
+    assert list(pairs.batch_by_length(100)) == []
 
 
 def test_links_are_all_possible_where_only_the_dev_set_distinguishes_the_levels():
@@ -195,10 +199,10 @@ def test_a_small_corpus_is_repeated_until_it_has_its_share():
 
 
 def test_a_level_that_is_not_known_is_not_learned(tiny_model):
-    encoder = encoder_of(tiny_model("bert"))
+    encoder = load_encoder(tiny_model("bert"))
     known = np.ones((len(GOLDS), 2), dtype=bool)
     known[:5, 0] = False
-    model, batch = model_of(encoder), batch_of(stream_of(GOLDS, encoder, known))
+    model, batch = make_model(encoder), read_batch(make_stream(GOLDS, encoder, known))
     np.testing.assert_array_equal(batch.known, known[batch.pairs].T)
     unknown = batch.pairs < 5
     otherwise = batch.links.copy()

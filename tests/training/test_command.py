@@ -185,7 +185,7 @@ def test_installed_models_are_encoders_and_teachers_by_name(run, monkeypatch):
     assert [teacher.signature for teacher in command.teachers] == [Aligner.load("small").signature]
 
 
-def test_a_trained_aligner_can_be_suited_to_another_dev_set(run, tmp_path, monkeypatch, capsys):
+def test_a_trained_aligner_can_be_calibrated_on_another_dev_set(run, tmp_path, monkeypatch, capsys):
     run(*FILES, *QUICK, "-o", "mine")
     tune = ["otalign", "tune", "dev.jsonl", "--from", "jsonl", "--model", "mine", "-o", "calibrate"]
     monkeypatch.setattr("sys.argv", tune)

@@ -32,7 +32,7 @@ from otalign.training.batches import TrainingBatch
 from otalign.training.predictions import predict_part
 from otalign.training.store import LEVELS, Targets
 from tests.training.examples import EMPTY, GOLDS, LONG, SOURCES, SURE
-from tests.training.test_batches import WITH_ODD_ONES, batch_of, encoder_of, stream_of
+from tests.training.test_batches import WITH_ODD_ONES, load_encoder, make_stream, read_batch
 from tests.training.tiny_runs import QUICK, QUICK_PAPER, drop_seconds, get_weights, train_tiny
 
 PAIRS = [(gold.source, gold.target) for gold in GOLDS]
@@ -44,7 +44,7 @@ WRONG = [Gold(gold.source, gold.target, frozenset({(0, gold.shape[1] - 1)})) for
 
 @pytest.fixture(scope="module")
 def encoder(tiny_model):
-    return encoder_of(tiny_model("bert"))
+    return load_encoder(tiny_model("bert"))
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def make_dense(golds: list[Gold]) -> list[np.ndarray]:
     return made
 
 
-def drawn(golds: list[Gold], seed: int = 0) -> list[np.ndarray]:
+def draw_targets(golds: list[Gold], seed: int = 0) -> list[np.ndarray]:
     random = np.random.default_rng(seed)
     return [random.random((len(LEVELS), *gold.shape)).astype(np.float32) for gold in golds]
 
@@ -92,7 +92,7 @@ def same(one: TrainingBatch, other: TrainingBatch) -> None:
 
 
 def batch(golds, encoder, targets=None, share: float = 0.0, known=None) -> TrainingBatch:
-    return batch_of(stream_of(golds, encoder, known, targets and Targets.build(targets), share))
+    return read_batch(make_stream(golds, encoder, known, targets and Targets.build(targets), share))
 
 
 # The mix
@@ -107,14 +107,14 @@ def test_a_teacher_that_says_exactly_the_gold_changes_nothing(encoder, share):
 def test_a_teacher_without_a_share_changes_nothing_not_even_where_nothing_is_known(encoder):
     """There its predictions have no weight."""
     plain = batch(GOLDS, encoder, known=KNOWN)
-    taught = batch(GOLDS, encoder, drawn(GOLDS), 0.0, KNOWN)
+    taught = batch(GOLDS, encoder, draw_targets(GOLDS), 0.0, KNOWN)
     known = KNOWN[plain.pairs].T
     np.testing.assert_array_equal(taught.known, plain.known)
     np.testing.assert_array_equal(taught.links[known], plain.links[known])
 
 
 def test_what_is_learned_is_the_mix_of_the_gold_and_of_what_the_teacher_says(encoder):
-    targets = drawn(GOLDS)
+    targets = draw_targets(GOLDS)
     made = batch(GOLDS, encoder, targets, 0.3)
     assert (made.links.dtype, made.known.dtype) == (np.float16, np.float32)
     np.testing.assert_array_equal(made.known, 1)
@@ -127,7 +127,7 @@ def test_what_is_learned_is_the_mix_of_the_gold_and_of_what_the_teacher_says(enc
 
 
 def test_a_teacher_that_has_the_whole_share_is_all_that_counts(encoder):
-    targets = drawn(GOLDS)
+    targets = draw_targets(GOLDS)
     one, other = (batch(golds, encoder, targets, 1.0) for golds in (GOLDS, WRONG))
     same(one, other)
     for b, k in enumerate(one.pairs):
@@ -136,7 +136,7 @@ def test_a_teacher_that_has_the_whole_share_is_all_that_counts(encoder):
 
 
 def test_a_level_that_is_not_known_is_filled_by_the_teacher_and_counts_its_share(encoder):
-    targets = drawn(GOLDS)
+    targets = draw_targets(GOLDS)
     made = batch(GOLDS, encoder, targets, 0.25, KNOWN)
     np.testing.assert_array_equal(made.known, np.where(KNOWN[made.pairs].T, 1, 0.25))
     for b, k in enumerate(made.pairs):
@@ -229,7 +229,7 @@ def test_predictions_are_kept_and_only_what_is_missing_is_predicted(
     assert len(asked) == 12
 
 
-def test_parts_that_are_predicted_apart_make_the_whole(teacher, tmp_path, monkeypatch):
+def test_parts_that_are_predicted_separately_make_the_whole(teacher, tmp_path, monkeypatch):
     monkeypatch.setattr("otalign.training.predictions.CHUNK", 5)
     texts = PairTexts.build((gold.source, gold.target) for gold in GOLDS[:12])
     for part, files in ((2, 1), (1, 3), (1, 3)):
@@ -414,7 +414,7 @@ def files(tmp_path):
     return tmp_path
 
 
-def test_the_command_teaches(files, tiny_model, teacher, folder, tmp_path, monkeypatch):
+def test_the_command_trains_with_teachers(files, tiny_model, teacher, folder, tmp_path, monkeypatch):
     arguments = [
         "otalign",
         "train",

@@ -16,7 +16,7 @@ from otalign.alignment import LEVELS, Level
 from otalign.cli.export import export
 from otalign.encoders.onnx import Onnx
 from otalign.gold import Gold
-from otalign.metrics import count, scores
+from otalign.metrics import compute_scores, count
 from otalign.ot import Partial, Unbalanced
 from otalign.scoring.heads import ProjectionHead, TransportHead
 from otalign.settings import Learned, LearnedSettings, Settings
@@ -158,7 +158,7 @@ def test_the_reported_scores_are_those_of_the_aligner(out):
         aligner = select_level(out.aligner, level)
         assert aligner.settings.threshold == score.threshold
         alignments = aligner.align_many([(gold.source, gold.target) for gold in GOLDS])
-        found = scores(count(alignments, GOLDS, level), ["f1"])
+        found = compute_scores(count(alignments, GOLDS, level), ["f1"])
         assert found["f1"] == pytest.approx(score.f1, abs=1e-6)
 
 
@@ -212,8 +212,8 @@ def test_embeddings_in_torch_are_aligned_as_those_in_numpy(out, folder):
     import torch
 
     lent = Aligner.load(folder, device="cpu")
-    hidden = lent.encoder.hidden
-    lent.encoder.hidden = lambda *arrays: torch.from_numpy(hidden(*arrays))
+    compute_states = lent.encoder.compute_states
+    lent.encoder.compute_states = lambda *arrays: torch.from_numpy(compute_states(*arrays))
     check_alike(out.aligner, lent, near=2e-3)
 
 

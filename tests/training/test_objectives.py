@@ -5,7 +5,7 @@ import pytest
 from otalign.ot import Balanced, Partial, Unbalanced
 from otalign.scoring import ProjectionHead, TransportHead
 from otalign.settings import Learned, LearnedSettings, Settings
-from otalign.training import FURTHER, PAPER, Recipe, RunOptions, recipe_for
+from otalign.training import FURTHER, PAPER, Recipe, RunOptions, choose_recipe
 from otalign.training.objectives import LearnedObjective, TransportObjective, make_objective
 
 PAPERS = [Balanced(), Partial(0.8), Unbalanced(0.5)]
@@ -35,10 +35,10 @@ def test_learned_transport_is_learned_at_both_levels_in_a_canonical_order(level,
 def test_recipes_suit_the_problem_and_the_encoder():
     learned = LearnedSettings(encoder="tiny", layer=3, trained="examples")
     paper = Settings(encoder="tiny", layer=3, trained="examples")
-    assert [recipe_for(problem) for problem in PAPERS] == [PAPER] * 3
-    assert recipe_for(Unbalanced(0.5), learned) == PAPER
-    assert recipe_for(Learned()) == recipe_for(Learned(), paper) == Recipe()
-    assert recipe_for(Learned(), learned) == FURTHER
+    assert [choose_recipe(problem) for problem in PAPERS] == [PAPER] * 3
+    assert choose_recipe(Unbalanced(0.5), learned) == PAPER
+    assert choose_recipe(Learned()) == choose_recipe(Learned(), paper) == Recipe()
+    assert choose_recipe(Learned(), learned) == FURTHER
 
 
 def test_what_is_not_a_problem_is_refused():

@@ -22,12 +22,12 @@ from otalign.training.objectives import make_objective
 from otalign.training.reading import Split, prefetch
 from otalign.training.run import TrainingRun
 from tests.training.examples import EMPTY, GOLDS
-from tests.training.test_batches import encoder_of
+from tests.training.test_batches import load_encoder
 from tests.training.tiny_runs import PROBLEMS, QUICK, QUICK_PAPER, drop_seconds, get_weights, train_tiny
 
 
 def make_run(folder, golds=GOLDS, recipe=QUICK, head=None, problem=Learned(), **options) -> TrainingRun:
-    encoder, objective = encoder_of(folder), make_objective(problem)
+    encoder, objective = load_encoder(folder), make_objective(problem)
     head = head or objective.head_type.initialize(16, np.random.default_rng(0))
     settings = objective.make_settings("", 3, "joint", "")
     model = Model(encoder, head, objective, settings, recipe)
@@ -253,7 +253,7 @@ def test_a_batch_in_parts_makes_the_step_of_the_whole(tiny_model, problem, parts
         remove_dropout(run)
         run.module.train()
         run.optimizer.zero_grad = lambda: None  # to inspect them
-        made = [run.pairs.batch(part) for part in Split(accumulate=accumulate).get_parts(np.arange(6))]
+        made = [run.pairs.make_batch(part) for part in Split(accumulate=accumulate).get_parts(np.arange(6))]
         assert len(made) == accumulate
         loss = run._step(made)
         slopes.append({k: x.grad for k, x in run.model.named_parameters() if x.grad is not None})
@@ -307,7 +307,7 @@ def test_what_is_left_out_of_a_transport_stays_out(tiny_model):
 
 
 @pytest.mark.parametrize("count", range(6))
-def test_what_is_made_ahead_comes_in_order_and_whole(count):
+def test_prefetched_results_come_in_order_and_completely(count):
     with ThreadPoolExecutor(1) as thread:
         made = prefetch(lambda k: thread.submit(lambda: 2 * k), range(count), 2)
         assert list(made) == [2 * k for k in range(count)]

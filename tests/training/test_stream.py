@@ -15,7 +15,7 @@ from otalign.training.reading import Split
 from otalign.training.store import LEVELS, PairStore, Targets, build_store
 from otalign.training.stream import AS_IS, ExampleStream
 from tests.training.examples import EMPTY, GOLDS, LONG
-from tests.training.test_batches import WITH_ODD_ONES, encoder_of, stream_of
+from tests.training.test_batches import WITH_ODD_ONES, load_encoder, make_stream
 
 EVERYTHING = Augmentation(**dict.fromkeys(Augmentation().to_dict(), 0.5))
 PAIRS = [(gold.source, gold.target) for gold in WITH_ODD_ONES]
@@ -59,7 +59,7 @@ def test_a_store_is_the_same_from_disk(tmp_path):
 @pytest.mark.parametrize("both", [False, True])
 @pytest.mark.parametrize("size", [1, 4, 100])
 def test_every_pair_with_words_on_both_sides_comes_once_an_epoch(tiny_model, both, size):
-    stream = stream_of(WITH_ODD_ONES, encoder_of(tiny_model("bert")), both_directions=both)
+    stream = make_stream(WITH_ODD_ONES, load_encoder(tiny_model("bert")), both_directions=both)
     seen = []
     for epoch in range(1, 6):
         batches = [batch for (batch,) in stream.read(size, (1, epoch), np.random.default_rng(epoch))]
@@ -76,7 +76,7 @@ def test_every_pair_with_words_on_both_sides_comes_once_an_epoch(tiny_model, bot
 
 def test_an_epoch_has_every_pair_and_the_share_of_each_kind(tiny_model):
     shares = NO_AUGMENTATION.to_dict() | {"exchange": 0.5, "typos": 0.2}
-    stream = stream_of(GOLDS, encoder_of(tiny_model("bert")), augmentation=Augmentation(**shares))
+    stream = make_stream(GOLDS, load_encoder(tiny_model("bert")), augmentation=Augmentation(**shares))
     assert len(stream) == len(GOLDS) + 7 + 3
     pairs, kinds = stream.plan(np.random.default_rng(0))
     assert Counter(kinds.tolist()) == {AS_IS: 14, COPIES.index("exchange"): 7, COPIES.index("typos"): 3}
@@ -89,7 +89,7 @@ def test_gold_is_repeated_until_it_has_its_share(tiny_model, share, repeats):
     texts = PairTexts.build([*((gold.source, gold.target) for gold in golds), *more])
     predicted = Targets.build(np.full((2, *map(len, pair)), 0.25, np.float32) for pair in texts)
     store = build_store(golds, np.ones((4, 2), bool), texts, predicted, 0.5, 0.7)
-    reader = encoder_of(tiny_model("bert")).reader
+    reader = load_encoder(tiny_model("bert")).reader
     stream = ExampleStream(store, reader, augmentation=NO_AUGMENTATION, gold_share=share)
     assert len(stream) == 4 * repeats + 10
     np.testing.assert_allclose(store.weights, [[1, 1]] * 4 + [[0.7, 0.7]] * 11)
@@ -97,21 +97,23 @@ def test_gold_is_repeated_until_it_has_its_share(tiny_model, share, repeats):
 
 
 def test_the_number_of_workers_changes_nothing(tiny_model):
-    encoder = encoder_of(tiny_model("bert"))
+    encoder = load_encoder(tiny_model("bert"))
     options = {"augmentation": EVERYTHING, "both_directions": True}
-    alone, helped = (stream_of(WITH_ODD_ONES, encoder, **options, workers=workers) for workers in (0, 2))
+    alone, helped = (make_stream(WITH_ODD_ONES, encoder, **options, workers=workers) for workers in (0, 2))
     assert_same(read(alone), read(helped))
 
 
 def test_what_an_epoch_draws_depends_on_the_seed_and_its_number_alone(tiny_model):
-    stream = stream_of(GOLDS, encoder_of(tiny_model("bert")), augmentation=EVERYTHING, both_directions=True)
+    stream = make_stream(
+        GOLDS, load_encoder(tiny_model("bert")), augmentation=EVERYTHING, both_directions=True
+    )
     first, second = read(stream), read(stream, 2)
     assert_same(first, read(stream))
     assert any((a.ids.shape != b.ids.shape) for (a,), (b,) in zip(first, second, strict=True))
 
 
 def test_processes_share_the_examples_of_every_batch(tiny_model):
-    stream = stream_of(GOLDS, encoder_of(tiny_model("bert")), augmentation=EVERYTHING)
+    stream = make_stream(GOLDS, load_encoder(tiny_model("bert")), augmentation=EVERYTHING)
     whole = read(stream)
     halves = [read(stream, split=Split(process, 2, 2)) for process in (0, 1)]
     for (batch,), *parts in zip(whole, *halves, strict=True):
@@ -123,13 +125,13 @@ def test_processes_share_the_examples_of_every_batch(tiny_model):
 
 
 def test_pairs_without_words_make_no_example(tiny_model):
-    stream = stream_of(EMPTY, encoder_of(tiny_model("bert")))
+    stream = make_stream(EMPTY, load_encoder(tiny_model("bert")))
     assert len(stream) == 0
     assert read(stream) == []
 
 
 def test_a_pair_that_is_longer_than_the_encoder_reads_is_trained_in_windows(tiny_model):
-    stream = stream_of([LONG], encoder_of(tiny_model("bert")))
+    stream = make_stream([LONG], load_encoder(tiny_model("bert")))
     (((batch,),),) = (read(stream),)
     assert len(batch.ids) > 1
     assert batch.links.shape[2:] == LONG.shape

@@ -26,7 +26,7 @@ from tests.training.examples import EMPTY, GOLDS
 SETTINGS = LearnedSettings(encoder="tiny", layer=3)
 
 
-def aligner_of(folder) -> Aligner:
+def make_aligner(folder) -> Aligner:
     encoder = encoders.load(folder, 3, device="cpu")
     head = TransportHead.initialize(16, np.random.default_rng(0))
     wild = replace(head, gamma=np.array([3.0, -4.0], np.float32), alpha=np.array([2.0, 2.0], np.float32))
@@ -90,7 +90,7 @@ def test_dev_sets_count_alike_whatever_their_size():
 
 
 def test_probabilities_are_truer_when_calibrated(tiny_model):
-    aligner = aligner_of(tiny_model("bert"))
+    aligner = make_aligner(tiny_model("bert"))
     wild, dev = aligner.head, DevLogits.compute(aligner, [*GOLDS, *EMPTY])
     assert isinstance(wild, TransportHead)
     head, seen = calibrate_head(wild, [dev]), dev.batches
@@ -114,22 +114,22 @@ def test_probabilities_are_truer_when_calibrated(tiny_model):
     assert expected == pytest.approx(sum(one.get_links(1).sum() for one in seen), rel=1e-3)
 
 
-def test_an_aligner_that_is_suited_scores_as_its_curves_say(tiny_model):
-    from otalign.metrics import count, scores
+def test_a_calibrated_aligner_scores_as_its_curves_say(tiny_model):
+    from otalign.metrics import compute_scores, count
 
     golds = [*GOLDS, *EMPTY]
-    aligner, curves = calibrate(aligner_of(tiny_model("bert")), {"all": golds})
+    aligner, curves = calibrate(make_aligner(tiny_model("bert")), {"all": golds})
     pairs = [(gold.source, gold.target) for gold in golds]
     for links, level in (("sure", "sure"), ("possible", "possible")):
         at_level = replace(aligner, settings=aligner.settings.replace(links=links))
-        found = scores(count(at_level.align_many(pairs), golds, level), ["precision", "recall"])
+        found = compute_scores(count(at_level.align_many(pairs), golds, level), ["precision", "recall"])
         curve = curves["all"][level]
         assert found["precision"] == pytest.approx(curve.precision[curve.best])
         assert found["recall"] == pytest.approx(curve.recall[curve.best])
 
 
 def test_what_was_trained_stays_as_it_was(tiny_model):
-    aligner = aligner_of(tiny_model("bert"))
+    aligner = make_aligner(tiny_model("bert"))
     after, _ = calibrate(aligner, {"some": GOLDS[:4], "rest": GOLDS[4:]})
     assert aligner.head
     assert after.head

@@ -13,7 +13,7 @@ from otalign.io import write
 pytest.importorskip("torch")
 
 from otalign import Aligner, cli, encoders
-from otalign.metrics import count, scores
+from otalign.metrics import compute_scores, count
 from otalign.problems import PROBLEMS
 from otalign.scoring.heads import ProjectionHead
 from otalign.settings import Cost
@@ -102,7 +102,9 @@ def test_it_saves_an_aligner_that_reaches_what_it_says(run, model, golds, tmp_pa
     assert aligner.centre is not None
     assert aligner.signature in output
     assert not (tmp_path / "mine" / ".tuning").exists()
-    found = scores(count(aligner.align_many((gold.source, gold.target) for gold in golds), golds), ["f1"])
+    found = compute_scores(
+        count(aligner.align_many((gold.source, gold.target) for gold in golds), golds), ["f1"]
+    )
     assert f"F1 {100 * found['f1']:.1f} " in output
     assert "on 30 dev pairs, level sure" in output
 
@@ -144,7 +146,7 @@ def test_a_threshold_on_costs_alone_can_be_tuned(run, model, tmp_path):
         (("newsela", "-o", "x"), "newsela has no dev set; take one that has: msr-rte"),
         (("empty.tsv", "-o", "x"), "empty.tsv holds no link to tune on"),
         (("plain.tsv", "-o", "x", "--from", "tsv"), "must hold words and links"),
-        (("dev.tsv", "-o", "full"), "full is there already and not empty; give a new folder"),
+        (("dev.tsv", "-o", "full"), "full already exists and is not empty; give a new folder"),
         (("dev.tsv", "-o", "dev.tsv"), "dev.tsv is a file; give a new folder"),
         (("dev.tsv", "-o", "dev.tsv/x"), "cannot write into dev.tsv/x: Not a directory"),
         (("dev.tsv", "-o", "x", "--level", "p"), "--level must be one of sure, possible"),

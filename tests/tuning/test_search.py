@@ -47,7 +47,7 @@ def solves(monkeypatch):
 
 
 @pytest.mark.parametrize(("problem", "level"), [(Unbalanced(0.5), "sure"), (Partial(0.5), "possible")])
-def test_a_small_grid_is_searched_whole(problem, level):
+def test_every_setting_of_a_small_grid_is_searched(problem, level):
     grid = SearchGrid((0.1, 0.8), (0.0, 0.5), ("cosine", "euclidean"), ("uniform", "norm"))
     found = tune(GOLDS, EMBEDDINGS, BASE.replace(problem=problem), grid, [level])[level]
     best = 0.0

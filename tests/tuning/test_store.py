@@ -68,4 +68,4 @@ def test_what_is_not_among_the_choices_or_has_no_words_is_refused(tmp_path):
 
 def test_an_encoder_of_one_layer_gives_no_other():
     with pytest.raises(ValueError, match="layer must be 3, the only one of lookup, got 2"):
-        Encoder.hidden_layers(LookupEncoder(), None, None, None, [2])  # pyright: ignore
+        Encoder.compute_layers(LookupEncoder(), None, None, None, [2])  # pyright: ignore

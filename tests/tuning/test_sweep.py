@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from otalign.aligner import Aligner
 from otalign.encoders.chunks import EmbeddedPairs
 from otalign.gold import Gold
-from otalign.metrics import count, count_pair, scores
+from otalign.metrics import compute_scores, count, count_pair
 from otalign.ot import Balanced, Entropic, Exact, Partial, Unbalanced
 from otalign.scoring import PairBatch
 from otalign.settings import Settings
@@ -52,12 +52,12 @@ def test_the_sweep_equals_aligning_and_scoring_at_every_threshold(chosen):
     for k, threshold in enumerate(THRESHOLDS):
         aligned = list(align(pairs, embeddings, chosen.replace(threshold=threshold)))
         for level in LEVELS:
-            expected = scores(count(aligned, golds, level), RATES)
+            expected = compute_scores(count(aligned, golds, level), RATES)
             for rate in RATES:
                 assert getattr(found[level], rate)[k] == pytest.approx(expected[rate], abs=1e-14)
 
 
-def test_an_exact_plan_with_its_many_zeros_is_swept_alike():
+def test_the_sweep_of_an_exact_plan_with_many_zeros_is_exact():
     pytest.importorskip("ot")
     golds = make_golds(1)
     embeddings = make_embeddings(golds)
@@ -66,7 +66,7 @@ def test_an_exact_plan_with_its_many_zeros_is_swept_alike():
     found = sweep_thresholds(golds, embeddings, chosen, thresholds=(0.0, 0.5, 1.0))["sure"]
     for k, threshold in enumerate(found.thresholds):
         aligned = align(pairs, embeddings, chosen.replace(threshold=float(threshold)))
-        expected = scores(count(aligned, golds), RATES)
+        expected = compute_scores(count(aligned, golds), RATES)
         assert found.f1[k] == pytest.approx(expected["f1"], abs=1e-14)
 
 

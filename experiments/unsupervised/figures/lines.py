@@ -8,7 +8,7 @@ from typing import Any
 from experiments.columns import COLUMNS, Column
 from experiments.unsupervised.rows import ROWS
 from experiments.unsupervised.run import Study
-from otalign.metrics import Counts, Grouping, breakdown, scores
+from otalign.metrics import Counts, Grouping, break_down, compute_scores
 from otalign.render.canvas import FAINT, INK, blank
 
 BINS = 8
@@ -107,11 +107,11 @@ def draw_lines(by: Grouping, panels: Mapping[str, Mapping[PlotLine, list[Counts]
 def _compute_points(seeds: Sequence[Counts], by: Grouping) -> Points:
     """Compute the mean of the property in each bin of pairs, and of F1 over the seeds, in percent."""
     # Bins depend on the gold alone, so they are the same for all seeds.
-    bins = [[part.counts for part in breakdown(counts, by, BINS)] for counts in seeds]
+    bins = [[part.counts for part in break_down(counts, by, BINS)] for counts in seeds]
     return [
         (
             100 * mean(getattr(by_seed[0], by).tolist()),
-            100 * mean(scores(counts, ["f1"])["f1"] for counts in by_seed),
+            100 * mean(compute_scores(counts, ["f1"])["f1"] for counts in by_seed),
         )
         for by_seed in zip(*bins, strict=True)
     ]

@@ -7,7 +7,7 @@ have the interface of `Aligner`: sentences in, alignments out.
 Example:
     >>> import numpy as np
     >>> from otalign.baselines import ArgMax, SimAlign, symmetrise
-    >>> sorted(SimAlign(ArgMax()).links(np.array([[0.9, 0.2], [0.1, 0.8]])))
+    >>> sorted(SimAlign(ArgMax()).align(np.array([[0.9, 0.2], [0.1, 0.8]])))
     [(0, 0), (1, 1)]
     >>> sorted(symmetrise({(0, 0), (1, 1)}, {(0, 0)}, "union"))
     [(0, 0), (1, 1)]
@@ -15,7 +15,14 @@ Example:
 
 from otalign.baselines.aligners import FastAligner, SimAligner
 from otalign.baselines.fast_align import Aligned, FastAlign, Step, TrainedFastAlign
-from otalign.baselines.simalign import ArgMax, IterMax, Matching, MaximumMatching, SimAlign, similarity
+from otalign.baselines.simalign import (
+    ArgMax,
+    IterMax,
+    Matching,
+    MaximumMatching,
+    SimAlign,
+    compute_similarity,
+)
 from otalign.baselines.symmetrisation import Symmetrisation, symmetrise
 
 __all__ = [
@@ -31,6 +38,6 @@ __all__ = [
     "Step",
     "Symmetrisation",
     "TrainedFastAlign",
-    "similarity",
+    "compute_similarity",
     "symmetrise",
 ]

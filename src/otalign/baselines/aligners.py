@@ -17,12 +17,12 @@ from otalign.aligner import Aligner
 from otalign.alignment import Alignment, Link
 from otalign.baselines.cooccurrence import SentencePair
 from otalign.baselines.fast_align import FastAlign, Step
-from otalign.baselines.simalign import ArgMax, IterMax, MaximumMatching, SimAlign, similarity
+from otalign.baselines.simalign import ArgMax, IterMax, MaximumMatching, SimAlign, compute_similarity
 from otalign.baselines.symmetrisation import Symmetrisation, symmetrise
 from otalign.encoders import Embeddings, Encoder, Pairing
 from otalign.encoders.chunks import embed_pairs, split_into_chunks
 from otalign.encoders.embeddings import to_numpy
-from otalign.encoders.whitening import Centre, centre_stream
+from otalign.encoders.whitening import Centre, centre_chunks
 from otalign.link_arrays import DIGITS
 from otalign.method import Method, format_signature
 from otalign.progress import Progress, no_progress
@@ -114,7 +114,7 @@ class SimAligner(Method):
         """
         stream = embed_pairs(pairs, self.encoder, self.pairing)
         if self.centring:
-            stream = centre_stream(stream, self.centre)
+            stream = centre_chunks(stream, self.centre)
         for chunk, embeddings in stream:
             yield from align_similarities(chunk, embeddings, self.options)
 
@@ -134,9 +134,9 @@ def align_similarities(
     """
     embeddings = Embeddings(to_numpy(embeddings.vectors), embeddings.starts)  # one copy from a GPU
     for k, pair in enumerate(pairs):
-        S = similarity(embeddings[2 * k], embeddings[2 * k + 1])
+        S = compute_similarity(embeddings[2 * k], embeddings[2 * k + 1])
         weights = np.round(S.astype(np.float64), DIGITS)
-        yield _make_alignment(pair, (Link(i, j, float(weights[i, j])) for i, j in options.links(S)))
+        yield _make_alignment(pair, (Link(i, j, float(weights[i, j])) for i, j in options.align(S)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """SimAlign (Jalili Sabet et al., Findings of EMNLP 2020): links from the similarities of words, untrained.
 
-    SimAlign(IterMax(), distortion=0.3).links(similarity(X, Y))
+    SimAlign(IterMax(), distortion=0.3).align(compute_similarity(X, Y))
 
 S is an (n, m) matrix of similarities, at least 0. First, words that are far apart become less similar: S_ij
 is multiplied by 1 − distortion · (i/(n−1) − j/(m−1))². Then a matching selects links: `ArgMax`, `IterMax` or
@@ -25,11 +25,11 @@ class ArgMax:
         >>> import numpy as np
         >>> from otalign.baselines import ArgMax, SimAlign
         >>> S = np.array([[0.9, 0.8, 0.1], [0.8, 0.7, 0.2], [0.1, 0.2, 0.6]])
-        >>> sorted(SimAlign(ArgMax()).links(S))
+        >>> sorted(SimAlign(ArgMax()).align(S))
         [(0, 0), (2, 2)]
     """
 
-    def matrix(self, S: np.ndarray) -> np.ndarray:
+    def match(self, S: np.ndarray) -> np.ndarray:
         """Return the mask of links, (n, m).
 
         Args:
@@ -56,7 +56,7 @@ class IterMax:
         >>> import numpy as np
         >>> from otalign.baselines import IterMax, SimAlign
         >>> S = np.array([[0.9, 0.8, 0.1], [0.8, 0.7, 0.2], [0.1, 0.2, 0.6]])
-        >>> sorted(SimAlign(IterMax()).links(S))
+        >>> sorted(SimAlign(IterMax()).align(S))
         [(0, 0), (0, 1), (1, 0), (2, 2)]
     """
 
@@ -71,7 +71,7 @@ class IterMax:
                 f"discount must be from 0 (linked words get no more links) to 1, got {self.discount}"
             )
 
-    def matrix(self, S: np.ndarray) -> np.ndarray:
+    def match(self, S: np.ndarray) -> np.ndarray:
         """Return the mask of links, (n, m).
 
         Args:
@@ -101,11 +101,11 @@ class MaximumMatching:
     Example:
         >>> import numpy as np
         >>> from otalign.baselines import MaximumMatching, SimAlign
-        >>> sorted(SimAlign(MaximumMatching()).links(np.array([[0.9, 0.8], [0.8, 0.1]])))
+        >>> sorted(SimAlign(MaximumMatching()).align(np.array([[0.9, 0.8], [0.8, 0.1]])))
         [(0, 1), (1, 0)]
     """
 
-    def matrix(self, S: np.ndarray) -> np.ndarray:
+    def match(self, S: np.ndarray) -> np.ndarray:
         """Return the mask of links, (n, m).
 
         Args:
@@ -142,7 +142,7 @@ class SimAlign:
     Example:
         >>> import numpy as np
         >>> from otalign.baselines import SimAlign
-        >>> sorted(SimAlign().links(np.array([[0.9, 0.2], [0.1, 0.8]])))
+        >>> sorted(SimAlign().align(np.array([[0.9, 0.2], [0.1, 0.8]])))
         [(0, 0), (1, 1)]
     """
 
@@ -160,7 +160,7 @@ class SimAlign:
             if not 0 <= value <= 1:
                 raise ValueError(f"{name} must be from 0 to 1, got {value}; {_OFF[name]} turns it off")
 
-    def links(self, S: np.ndarray) -> Pairs:
+    def align(self, S: np.ndarray) -> Pairs:
         """Select the links of one pair.
 
         Args:
@@ -174,7 +174,7 @@ class SimAlign:
         """
         S, linked = self._match(S)
         if self.threshold < 1:
-            linked &= link_entropy(S) <= self.threshold
+            linked &= compute_link_entropy(S) <= self.threshold
         i, j = linked.nonzero()
         return frozenset(zip(i.tolist(), j.tolist(), strict=True))
 
@@ -196,7 +196,7 @@ class SimAlign:
         parts = []
         for similarity in similarities:
             S, linked = self._match(similarity)
-            parts.append(link_entropy(S)[linked])
+            parts.append(compute_link_entropy(S)[linked])
         entropies = np.concatenate(parts) if parts else np.empty(0)
         # Due to rounding, an entropy may slightly exceed one.
         threshold = min(float(np.percentile(entropies, percentile)), 1.0) if entropies.size else 1.0
@@ -205,13 +205,13 @@ class SimAlign:
     def _match(self, S: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the distorted similarities, and the mask of links."""
         S = apply_distortion(_check_similarity(S), self.distortion)
-        return S, self.matching.matrix(S) if S.size else np.zeros(S.shape, dtype=bool)
+        return S, self.matching.match(S) if S.size else np.zeros(S.shape, dtype=bool)
 
 
 _OFF = {"distortion": 0, "threshold": 1}
 
 
-def similarity(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+def compute_similarity(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
     """Compute similarities of words, (1 + cosine) / 2.
 
     Args:
@@ -223,8 +223,8 @@ def similarity(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
 
     Example:
         >>> import numpy as np
-        >>> from otalign.baselines import similarity
-        >>> similarity(np.eye(2), np.eye(2)).tolist()
+        >>> from otalign.baselines import compute_similarity
+        >>> compute_similarity(np.eye(2), np.eye(2)).tolist()
         [[1.0, 0.5], [0.5, 1.0]]
     """
     X, Y = (np.asarray(V) / np.maximum(np.linalg.norm(V, axis=1, keepdims=True), 1e-30) for V in (X, Y))
@@ -240,7 +240,7 @@ def apply_distortion(S: np.ndarray, distortion: float) -> np.ndarray:
     return S * (1 - distortion * distance**2)
 
 
-def link_entropy(S: np.ndarray) -> np.ndarray:
+def compute_link_entropy(S: np.ndarray) -> np.ndarray:
     """Compute the lower of the entropies of each cell's row and column, from 0 to 1, (n, m)."""
     return np.minimum(_compute_entropy(S)[:, None], _compute_entropy(S.T))
 

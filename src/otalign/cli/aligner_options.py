@@ -265,7 +265,7 @@ class AlignerOptions:
         return {**changed, **self.parameters}
 
     def select_options(self, *names: str) -> dict[str, Any]:
-        """Return those of the named options that were given."""
+        """Return the named options that were given."""
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
     def encoder_options(self) -> dict[str, Any]:

@@ -64,7 +64,7 @@ def convert(
 ) -> None:
     """Convert links from one file format to another.
 
-    Files that end in .gz or .zst are unpacked and packed. A bad line stops the work, and nothing is written.
+    Files may end in .gz or .zst. A bad line stops the work, and nothing is written.
 
     Examples:
         otalign convert gold.tsv links.txt --to pharaoh

@@ -35,13 +35,13 @@ from otalign.metrics import (
     Counts,
     Grouping,
     Resampling,
-    breakdown,
+    break_down,
     compare,
+    compute_intervals,
+    compute_scores,
     count,
-    intervals,
-    per_pair,
-    scores,
-    signature,
+    describe_score,
+    score_pairs,
 )
 from otalign.quantities import count_noun
 
@@ -140,7 +140,7 @@ def evaluate(
         }
         more = {"gold": f"{gold}/{split}" if gold in CORPORA else Path(gold).name}
         report: dict[str, Any] = {
-            "signature": signature(next(iter(counted.values())), "f1", resampling, more),
+            "signature": describe_score(next(iter(counted.values())), "f1", resampling, more),
             "systems": {
                 name: _score_system(one, resampling, by, 5 if bins is None else bins)
                 for name, one in counted.items()
@@ -149,7 +149,7 @@ def evaluate(
         }
     if pairs:
         report["pairs"] = {
-            name: {key: values.tolist() for key, values in per_pair(counts).items()}
+            name: {key: values.tolist() for key, values in score_pairs(counts).items()}
             for name, counts in counted.items()
         }
     if as_json:
@@ -160,17 +160,17 @@ def evaluate(
 
 
 def _score_system(counts: Counts, resampling: Resampling, by: Grouping | None, bins: int) -> dict[str, Any]:
-    found: dict[str, Any] = dict(scores(counts))
-    found["f1_interval"] = asdict(intervals(counts, ["f1"], resampling)["f1"])
+    found: dict[str, Any] = dict(compute_scores(counts))
+    found["f1_interval"] = asdict(compute_intervals(counts, ["f1"], resampling)["f1"])
     if by:
         found["bins"] = [
             {
                 "low": part.low,
                 "high": part.high,
                 "pairs": len(part.counts),
-                **scores(part.counts, TABLE_MEASURES),
+                **compute_scores(part.counts, TABLE_MEASURES),
             }
-            for part in breakdown(counts, by, bins)
+            for part in break_down(counts, by, bins)
         ]
     return found
 

@@ -37,7 +37,7 @@ class PanelCommand(TyperCommand):
         return sorted(_prepare_params(super().get_params(ctx), self.callback), key=_panel_order)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Return the words of the usage line; metavars tell themselves what can be repeated."""
+        """Return the words of the usage line; metavars show what can be repeated."""
         arguments = (param for param in self.get_params(ctx) if param.param_type_name == "argument")
         names = (param.metavar if param.required else f"[{param.metavar}]" for param in arguments)
         return [*filter(None, [self.options_metavar]), *names]
@@ -138,11 +138,10 @@ class _Commands(Mapping[str, Any]):
 
 @cache
 def _build_command(package: str, name: str) -> Any:
-    found = getattr(import_module(f"{package}.{name}"), name)
-    app = found
-    if not isinstance(found, typer.Typer):
-        app = make_app()
-        add_command(app, found)
+    app = getattr(import_module(f"{package}.{name}"), name)
+    if not isinstance(app, typer.Typer):
+        function, app = app, make_app()
+        add_command(app, function)
     command = get_command(app)
     command.name = name
     return command
@@ -212,7 +211,7 @@ def _read_types(command: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _is_default(param: Any, value: Any) -> bool:
-    """Say whether a value is the default; None is none, or a missing argument would pass for one."""
+    """Return whether a value is the default; None is none, or a missing argument would pass for one."""
     return value is not None and type(value) is type(param.default) and value == param.default
 
 

@@ -127,7 +127,7 @@ def read_pairs(
     Args:
         inputs: Two sentences, two files, one file or the name of a corpus; none is standard input.
         format: Format of a file, or None to guess it from the name or the content.
-        pretokenized: Whether the words of a text are separated by blanks.
+        pretokenized: Whether the words of a text are separated by spaces.
         split: Split of a corpus.
         data: Folder of the corpora.
         limits: The largest line and the largest sentence to accept.

@@ -73,7 +73,7 @@ def _load_simalign(options: AlignerOptions) -> SimAligner:
 def _build_matching(name: str) -> Matching:
     matching = MATCHINGS[name]()
     if isinstance(matching, MaximumMatching):
-        matching.matrix(np.ones((1, 1)))  # without SciPy it fails, and should before the work
+        matching.match(np.ones((1, 1)))  # without SciPy it fails, and should before the work
     return matching
 
 

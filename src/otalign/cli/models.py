@@ -13,7 +13,7 @@ from otalign.alignment import LEVELS
 from otalign.cli.options import AsJson, NoPager
 from otalign.cli.terminal import open_pager, show_activity, wrap
 from otalign.failures import describe
-from otalign.models import InstalledModel, Measured, ModelCard
+from otalign.models import InstalledModel, Measurements, ModelCard
 
 
 class ModelReport(NamedTuple):
@@ -108,7 +108,7 @@ def _show(report: ModelReport, console: Console) -> None:
         console.print(_make_table(card.measured))
 
 
-def _make_table(measured: Measured) -> Table:
+def _make_table(measured: Measurements) -> Table:
     """Return a table with a column for each test set and a row for each level of links."""
     table = Table(box=None, padding=(0, 2, 0, 0))
     table.add_column("--links")

@@ -124,7 +124,7 @@ BatchSize = Annotated[
     typer.Option(
         metavar="N",
         help="Number of subwords that the encoder reads at once.",
-        show_default="suits the device",
+        show_default="depends on the device",
         rich_help_panel=HARDWARE,
     ),
 ]

@@ -77,15 +77,15 @@ def choose_by_suffix(output: Path, format: str | None, option: str) -> str | Non
     Raises:
         ValueError: The suffix stands for other formats than the one that is given.
     """
-    suited = SUFFIXES.get(get_suffix(output))
-    if suited is None:
+    formats = SUFFIXES.get(get_suffix(output))
+    if formats is None:
         return format
-    if format is not None and format not in suited:
+    if format is not None and format not in formats:
         raise ValueError(
-            f"{option} {format} does not suit {output}, whose name stands for {' or '.join(suited)}; "
+            f"{option} {format} does not suit {output}, whose name stands for {' or '.join(formats)}; "
             f"choose another name, or remove {option}"
         )
-    return format or suited[0]
+    return format or formats[0]
 
 
 def choose_shard_format(
@@ -141,7 +141,7 @@ def _status(file: Path | str | int) -> os.stat_result | None:
 
 @contextmanager
 def open_output(output: Path | None, inputs: Sequence[str]) -> Iterator[BinaryIO]:
-    """Open what a command writes, before its long work, so that it fails at once if it must.
+    """Open what a command writes, before its long work, so that errors appear before the work.
 
     Args:
         output: A file, compressed as its suffix says, which is replaced when the block ends without an
@@ -159,13 +159,13 @@ def open_output(output: Path | None, inputs: Sequence[str]) -> Iterator[BinaryIO
     if output is None:
         yield sys.stdout.buffer
         return
-    begun = False
+    opened = False
     try:
-        with _exit_on_termination(), open_atomic(output) as file, compress(file, output.name) as packed:
-            begun = True
-            yield packed
+        with _exit_on_termination(), open_atomic(output) as file, compress(file, output.name) as compressed:
+            opened = True
+            yield compressed
     except OSError as error:
-        if begun:
+        if opened:
             raise
         raise ValueError(f"cannot write {output}: {(error.strerror or str(error)).lower()}") from error
 
@@ -253,7 +253,7 @@ def open_work_folder(folder: Path, name: str) -> Iterator[Path]:
     if folder.exists() and not folder.is_dir():
         raise ValueError(f"{folder} is a file; give a new folder")
     if folder.is_dir() and any(folder.iterdir()) and not (folder / name).is_dir():
-        raise ValueError(f"{folder} is there already and not empty; give a new folder")
+        raise ValueError(f"{folder} already exists and is not empty; give a new folder")
     work, new = folder / name, not folder.exists()
     make_writable(folder)
     work.mkdir(exist_ok=True)

@@ -146,8 +146,8 @@ def serve(
     """Serve an aligner over HTTP, with a page to try it.
 
     Programs send requests to POST /v1/align; people open the page at /. Requests of all clients are aligned
-    together. Only this machine can connect unless --host is given. An interrupt lets the server finish what
-    it has begun.
+    together. Only this machine can connect unless --host is given. After an interrupt, the server answers the
+    requests that it has started.
 
     Examples:
         otalign serve --port 8080

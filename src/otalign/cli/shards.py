@@ -26,7 +26,7 @@ from otalign.method import Method
 from otalign.processes import count_processors
 from otalign.progress import Progress, no_progress
 
-HEAD_BYTES = 1 << 20  # of a file: enough to know it by, with its size
+HEAD_BYTES = 1 << 20  # first bytes of a file, which identify it together with its size
 OPTIONS = {"engine": "--engine", "size": "--shard-size", "processes": "--processes", "resume": "--resume"}
 
 
@@ -128,7 +128,7 @@ def _align(
         about,
         size=size,
         processes=processes,
-        helpers=_choose_helpers(options, aligner),
+        workers=_choose_workers(options, aligner),
         ray=ray,
         resume=options.resume,
         progress=progress,
@@ -136,12 +136,12 @@ def _align(
     )
 
 
-def _choose_helpers(options: ShardOptions, aligner: AlignerOptions) -> int | None:
-    """Return the number of helpers; None if it depends on where the model turns out to be."""
+def _choose_workers(options: ShardOptions, aligner: AlignerOptions) -> int | None:
+    """Return the number of workers beside the model; None if it depends on the device of the model."""
     if options.processes is not None or options.workers is not None:
         return options.workers or 0
     on_gpu = aligner.method == "ot" and (aligner.device or "").startswith("cuda")
-    return count_helpers() if on_gpu else None  # those that are known of start while the model is loaded
+    return count_helpers() if on_gpu else None  # a known number of workers starts while the model is loaded
 
 
 def _name_unit(items: Iterable[Item]) -> str:

@@ -28,7 +28,7 @@ from otalign.cli.terminal import open_pager, show_activity, with_progress
 from otalign.gold import Gold
 from otalign.io import CORPORA, ReaderLimits
 from otalign.io.lines import STDIN
-from otalign.metrics import count, per_pair
+from otalign.metrics import count, score_pairs
 from otalign.render.phrases import describe_phrases
 from otalign.render.picture import Kind, check_picture, write_picture
 from otalign.render.report import report
@@ -207,7 +207,7 @@ def _compare(
 ) -> Iterator[tuple[Alignment, str, str]]:
     """Yield each alignment with its score and its mistakes."""
     counts = count(alignments, golds, level)
-    rows = zip(alignments, golds, per_pair(counts)["f1"], count_verdicts(counts), strict=True)
+    rows = zip(alignments, golds, score_pairs(counts)["f1"], count_verdicts(counts), strict=True)
     for alignment, gold, f1, tally in rows:
         numbers = ", ".join(f"{number} {verdict}" for verdict, number in tally.items())
         judged = verdicts(alignment, at_level(gold, level))

@@ -166,10 +166,10 @@ class _Command:
 
 def _make_recipe(given: TrainOptions, problem: Any) -> "Recipe":
     """Return the default recipe of a problem, changed by the options."""
-    from otalign.training import recipe_for
+    from otalign.training import choose_recipe
     from otalign.training.word_groups import WordGroups
 
-    recipe = recipe_for(problem, load_settings(Path(resolve_model(given.encoder))))
+    recipe = choose_recipe(problem, load_settings(Path(resolve_model(given.encoder))))
     names = ("epochs", "batch_size", "patience", "depth", "teaching", "unlabelled_weight", "gold_share")
     changes = {name: getattr(given, name) for name in names if getattr(given, name) is not None}
     if given.epochs:

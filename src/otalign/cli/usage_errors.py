@@ -44,7 +44,7 @@ def describe_usage_error(error: Any) -> str:
     param, context = getattr(error, "param", None), getattr(error, "ctx", None)
     message = " ".join(error.format_message().split()).rstrip(".")
     hint = f"see {context.command_path} --help" if context else ""
-    if param and (expected := _find_expected(error.__cause__)):
+    if param and (expected := _describe_expected_value(error.__cause__)):
         return f"{max(param.opts, key=len)} must be {expected}"
     if param and (choice := NO_CHOICE.search(message)):
         option = max(param.opts, key=len) if param.param_type_name == "option" else param.metavar
@@ -65,8 +65,8 @@ def describe_usage_error(error: Any) -> str:
     return f"{message}; {hint}" if hint else message
 
 
-def _find_expected(cause: Any) -> str | None:
-    """Return what Pydantic expected of a value and what it got, if it has told so in a known way."""
+def _describe_expected_value(cause: Any) -> str | None:
+    """Return what Pydantic expected of a value, and the value; None for other errors."""
     for error in cause.errors(include_url=False) if hasattr(cause, "errors") else ():
         if error["type"] in EXPECTED:
             return f"{EXPECTED[error['type']].format(**error.get('ctx', {}))}, got {error['input']}"

@@ -1,8 +1,8 @@
 """Edits that a reader takes in at once: neighbouring small edits become one.
 
-Word by word, a rewritten clause is confetti. Edits with fewer kept words between them than they have words
-themselves are therefore merged, words that moved together are one unit, and a single word that would have
-moved into another edit is part of it. Words are never lost: each stays in its place on its side.
+Word by word, a rewritten clause would be hard to read. Edits with fewer kept words between them than they
+have words themselves are therefore merged, words that moved together are one unit, and a single word that
+would have moved into another edit is part of it. Words are never lost: each stays in its place on its side.
 """
 
 from collections.abc import Iterator, Sequence
@@ -101,7 +101,7 @@ def _join_moves(edits: Sequence[Edit]) -> list[Edit]:
     while pairs := _find_adjacent_moves(edits, "old") & _find_adjacent_moves(edits, "new"):
         first, second = min(sorted(pair) for pair in pairs)
         edits = [e._replace(unit=first) if e.fate == "moved" and e.unit == second else e for e in edits]
-        edits = _merge_moved(edits, first)
+        edits = _merge_halves(edits, first)
     return edits
 
 
@@ -121,7 +121,7 @@ def _are_loose(between: Sequence[Edit]) -> bool:
     return one_sided and sum(map(_size, between)) <= MAX_LOOSE
 
 
-def _merge_moved(edits: Sequence[Edit], unit: int) -> list[Edit]:
+def _merge_halves(edits: Sequence[Edit], unit: int) -> list[Edit]:
     """Merge the halves of a moved unit on each side, with the loose words between them."""
     merged: list[Edit] = []
     for edit in edits:

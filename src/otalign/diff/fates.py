@@ -14,7 +14,7 @@ from otalign.alignment import Alignment, Link
 from otalign.diff.difference import Fate, Piece
 from otalign.diff.edits import Edit, merge_edits
 from otalign.diff.wording import Flag, SpannedWord, count_numbers, find_flag
-from otalign.gloss import GlossColumn, columns
+from otalign.gloss import GlossColumn, arrange_columns
 from otalign.text.sentences import Span
 
 Key = Callable[[str], str]  # words are equal if their keys are
@@ -32,7 +32,7 @@ def pieces(alignment: Alignment, old_start: int, new_start: int, key: Key = str)
     old = _place_words(alignment.source, alignment.source_spans, old_start)
     new = _place_words(alignment.target, alignment.target_spans, new_start)
     selected = replace(alignment, links=tuple(_select_links(alignment, key)))
-    layout = columns(selected, lambda column: _count_letters(selected, column))
+    layout = arrange_columns(selected, lambda column: _count_letters(selected, column))
     in_place = {column.phrase for column in layout if column.source and column.target}
     edits = [
         Edit(

@@ -2,7 +2,7 @@
 
 Vectors of short sentences say little, the aligner more. So the sentences without a match between two matched
 ones are aligned with those of the other text, and belong together if most of their words are linked. Since an
-aligner that was not trained may link the words of strangers, too, the vectors must not contradict it.
+aligner that was not trained may also link words of unrelated sentences, the vectors must not contradict it.
 """
 
 from bisect import bisect_right
@@ -66,7 +66,7 @@ def match_gaps(
     linked: list[SentenceMatch] = []
     for number, (gap, alignment) in enumerate(zip(gaps, alignments, strict=True)):
         progress("matching split sentences", number, len(gaps))
-        linked += _match_linked(gap, alignment, old, new)
+        linked += _match_by_links(gap, alignment, old, new)
     return [
         match
         for match, near in zip(linked, _are_near(linked, old, new, aligner.encoder), strict=True)
@@ -77,7 +77,7 @@ def match_gaps(
 def _are_near(
     linked: Sequence[SentenceMatch], old: Document, new: Document, encoder: Encoder
 ) -> Sequence[bool]:
-    """Return of each match whether the vectors of its sides are near to each other."""
+    """Return, for each match, whether the vectors of its two sides are close to each other."""
     if not linked:
         return ()
     texts = [_join(old, match.old) for match in linked] + [_join(new, match.new) for match in linked]
@@ -108,7 +108,7 @@ def _find_runs(taken: set[int], count: int) -> Iterator[range]:
             yield range(before + 1, after)
 
 
-def _match_linked(gap: Gap, alignment: Alignment, old: Document, new: Document) -> Iterator[SentenceMatch]:
+def _match_by_links(gap: Gap, alignment: Alignment, old: Document, new: Document) -> Iterator[SentenceMatch]:
     """Yield the matches within a gap, given its alignment; those of most letters come first."""
     first, second = _count_letters(gap, alignment, old, new)
     found = []

@@ -87,12 +87,12 @@ def sentence_vectors(
     vectors = np.stack([np.broadcast_to(vector, size) for vector in sums]) - np.outer(masses, centre.mean)
     if centre.stretch is not None:
         vectors = vectors @ centre.stretch
-    parts = [vectors, _sum_spelling(tokenized, weights)]
+    parts = [vectors, _sum_spelling_vectors(tokenized, weights)]
     embedded, spelled = (part[: len(sentences)] / _compute_mean_norm(part) for part in parts)
     return np.concatenate([embedded, SPELLING * spelled], axis=1).astype(np.float32)
 
 
-def _sum_spelling(sentences: Sequence[Sentence], weights: dict[str, float]) -> np.ndarray:
+def _sum_spelling_vectors(sentences: Sequence[Sentence], weights: dict[str, float]) -> np.ndarray:
     """Return the weighted sums of the centred spelling vectors of words, (sentences, SIZE)."""
     words = sorted(weights)
     spelling = dict(zip(words, embed_spelling(words), strict=True))

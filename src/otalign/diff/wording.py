@@ -15,7 +15,7 @@ from otalign.text.words import Span
 
 Flag = Literal["number", "negation"]
 
-MEANINGFUL_SIGNS = frozenset("?%‰&@/\\")  # punctuation of Unicode that says something
+MEANINGFUL_SIGNS = frozenset("?%‰&@/\\")  # punctuation of Unicode that has a meaning
 FORMATTING_SIGNS = frozenset("`")  # not punctuation of Unicode
 
 UP_TO_TWENTY = re.findall(
@@ -45,7 +45,7 @@ class SpannedWord(NamedTuple):
 
 
 def is_punctuation(word: str) -> bool:
-    """Return whether a word consists of punctuation that does not change what is said."""
+    """Return whether a word consists of punctuation that does not change the meaning."""
     return all(map(_is_punctuation_sign, word))
 
 

@@ -45,12 +45,12 @@ class Embeddings:
         further = xp.asarray(columns, dtype=vectors.dtype, device=device(vectors))
         return Embeddings(vectors, self.starts, further)
 
-    def total(self) -> np.ndarray:
+    def sum_vectors(self) -> np.ndarray:
         """Compute the sum of all embeddings (D,), in float64."""
         xp = array_namespace(self.vectors)
         return to_numpy(xp.sum(self.vectors, axis=0, dtype=xp.float64))
 
-    def squares(self, mean: np.ndarray) -> np.ndarray:
+    def sum_squares(self, mean: np.ndarray) -> np.ndarray:
         """Compute the sum of outer products of all embeddings (D, D), in float64, given their mean."""
         # The mean may be far larger than the deviations; for these, float32 is precise enough.
         xp, vectors = array_namespace(self.vectors), self.vectors
@@ -163,25 +163,25 @@ class Sums:
     def __init__(self, words: int, like: Array) -> None:
         xp = array_namespace(like)
         self._vectors = xp.empty((words, like.shape[-1]), dtype=like.dtype, device=device(like))
-        self.seen = np.zeros(words, dtype=bool)
+        self.has_parts = np.zeros(words, dtype=bool)
         self.last = np.zeros(words, dtype=np.int64)  # last index of each word among those added
 
     def add(self, words: np.ndarray, parts: Array) -> None:
         """Add a part (D,) to each of these words."""
         # Indexed addition counts a repeated row once, so the first parts of all words are added first, …
         for indices in self._split_duplicates(words):
-            seen, numbers = self.seen[words[indices]], np.arange(len(words))[indices]
-            if seen.any():
-                again = numbers[seen]
-                self._vectors[to_device_of(words[again], parts)] += parts[again]
-                indices = numbers[~seen]
+            has_parts, numbers = self.has_parts[words[indices]], np.arange(len(words))[indices]
+            if has_parts.any():
+                further = numbers[has_parts]
+                self._vectors[to_device_of(words[further], parts)] += parts[further]
+                indices = numbers[~has_parts]
             self._vectors[to_device_of(words[indices], parts)] = parts[indices]  # the usual case is all
-            self.seen[words[indices]] = True
+            self.has_parts[words[indices]] = True
 
     @property
     def vectors(self) -> Array:
         """The vectors; 0 for words without parts."""
-        missing = np.flatnonzero(~self.seen)
+        missing = np.flatnonzero(~self.has_parts)
         if len(missing):
             self._vectors[to_device_of(missing, self._vectors)] = 0.0
         return self._vectors

@@ -65,7 +65,7 @@ class Encoder(ABC):
         self.batch_size = batch_size
 
     @abstractmethod
-    def hidden(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> Array:
+    def compute_states(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> Array:
         """Compute the states of the layer.
 
         Args:
@@ -81,11 +81,11 @@ class Encoder(ABC):
     def save(self, folder: Path) -> None:
         """Write the files that `load` needs into a folder."""
 
-    def files(self) -> list[Path]:
+    def list_files(self) -> list[Path]:
         """Return the files that it was read from; none if its name identifies it."""
         return []
 
-    def hidden_layers(
+    def compute_layers(
         self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray, layers: Sequence[int]
     ) -> list[Array]:
         """Compute the states of several layers in one run. By default there is only the encoder's own layer.
@@ -102,7 +102,7 @@ class Encoder(ABC):
         for layer in layers:
             if layer != self.layer:
                 raise ValueError(f"layer must be {self.layer}, the only one of {self.name}, got {layer}")
-        return [self.hidden(ids, mask, types)] * len(layers)
+        return [self.compute_states(ids, mask, types)] * len(layers)
 
     def embed(self, pairs: Sequence[tuple[Sentence, Sentence]], pairing: Pairing) -> Embeddings:
         """Embed the words of sentence pairs.
@@ -213,7 +213,7 @@ class PendingEmbeddings:
             yield self._futures.pop(0).result()
 
     def _compute_parts(self, batch: EncoderBatch) -> list[Parts]:
-        hidden = self._encoder.hidden_layers(batch.ids, batch.mask, batch.types, self._layers)
+        hidden = self._encoder.compute_layers(batch.ids, batch.mask, batch.types, self._layers)
         result = [sum_word_parts(states, batch.places, batch.words, batch.weights) for states in hidden]
         for layer, (_, parts) in zip(self._layers, result, strict=True):
             if is_numpy_array(parts):  # now, while they are in the cache; a GPU would have to be waited for

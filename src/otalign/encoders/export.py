@@ -64,7 +64,7 @@ def export(
     Args:
         original: The encoder.
         folder: A new folder.
-        int8: Whether to quantise to int8.
+        int8: Whether to quantize to int8.
         calibration: Sentence pairs on which the ranges of activations are observed for int8, besides `TEXTS`.
 
     Returns:
@@ -100,7 +100,7 @@ def _write(
 
         _approximate_gelu(graph)
         with _quiet():
-            graph = quantize(graph, calibration_feeds(original, calibration))
+            graph = quantize(graph, make_calibration_feeds(original, calibration))
     about = {"name": original.name, "layer": original.layer, "limit": original.limit, "pad": original.pad}
     about |= describe_model(original.model.config, original.layer, original.mix)
     remove_traces(graph)
@@ -109,7 +109,9 @@ def _write(
     original.subworder.tokenizer.save(str(folder / TOKENIZER))
 
 
-def calibration_feeds(encoder: Encoder, pairs: Iterable[tuple[Text, Text]] = ()) -> Iterator[dict[str, Any]]:
+def make_calibration_feeds(
+    encoder: Encoder, pairs: Iterable[tuple[Text, Text]] = ()
+) -> Iterator[dict[str, Any]]:
     """Prepare inputs to observe the ranges of activations on: sentence pairs and `TEXTS`, without padding."""
     texts = [tokenize(text) for text in TEXTS]
     all_pairs = [to_pair(pair) for pair in pairs]

@@ -82,7 +82,7 @@ class Onnx(Encoder):
         """Pickle the folder and the options, with which the encoder is read again: a session has no state."""
         return partial(Onnx, self.folder.resolve(), threads=self.at_once, batch_size=self.batch_size), ()
 
-    def hidden(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
+    def compute_states(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> np.ndarray:
         """Compute the states of the layer."""
         arrays = dict[str, np.ndarray](zip(INPUTS, (ids, mask, types), strict=True))
         try:
@@ -97,14 +97,14 @@ class Onnx(Encoder):
             )
         return states
 
-    def files(self) -> list[Path]:
+    def list_files(self) -> list[Path]:
         """Return the files that it was read from."""
         return [self.folder / part for part in (MODEL, TOKENIZER)]
 
     def save(self, folder: Path) -> None:
         """Copy the encoder into a folder."""
         if folder.resolve() != self.folder.resolve():
-            for part in self.files():
+            for part in self.list_files():
                 copy_atomic(part, folder / part.name)
 
 

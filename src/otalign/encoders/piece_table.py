@@ -84,16 +84,16 @@ class PieceTable:
         if len(self.parts) > MAX_PARTS:
             self.parts = {}
         known, parts = self.parts, " ".join(texts).split(" ") if texts else []
-        found: list[Any] = list(map(known.get, parts))
-        if None in found:
-            missing = {part for part, pieces in zip(parts, found, strict=True) if pieces is None}
+        pieces_by_part: list[Any] = list(map(known.get, parts))
+        if None in pieces_by_part:
+            missing = {part for part, pieces in zip(parts, pieces_by_part, strict=True) if pieces is None}
             new = self._encode_parts(list(missing))
-            found = [pieces or new[part] for part, pieces in zip(parts, found, strict=True)]
+            pieces_by_part = [pieces or new[part] for part, pieces in zip(parts, pieces_by_part, strict=True)]
             known.update((part, pieces) for part, pieces in new.items() if len(part) <= MAX_CHARACTERS)
-        counts = np.fromiter(map(len, map(GET_IDS, found)), np.intp, len(found))
+        counts = np.fromiter(map(len, map(GET_IDS, pieces_by_part)), np.intp, len(pieces_by_part))
         ends = np.concatenate([[0], np.cumsum(counts)])
-        ids = np.fromiter(chain.from_iterable(map(GET_IDS, found)), np.intp, ends[-1])
-        bounds = np.fromiter(chain.from_iterable(map(GET_BOUNDS, found)), np.intp, 2 * ends[-1])
+        ids = np.fromiter(chain.from_iterable(map(GET_IDS, pieces_by_part)), np.intp, ends[-1])
+        bounds = np.fromiter(chain.from_iterable(map(GET_BOUNDS, pieces_by_part)), np.intp, 2 * ends[-1])
         spans = bounds.reshape(-1, 2) + np.repeat(find_offsets(parts), counts)[:, None]
         first = np.cumsum([0, *(text.count(" ") + 1 for text in texts)])  # part of each text
         return Pieces(ids, spans, ends[first])

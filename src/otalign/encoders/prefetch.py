@@ -92,10 +92,10 @@ def _unwrap(result: TaskResult | CapturedError, first: int) -> TaskResult:
         return result
     if isinstance(result.error, EXPECTED):
         raise result.error
-    last = first + (TASK_PAIRS if result.place is None else result.place + 1)
-    where = f"pairs {first + 1:,}–{last:,}" if result.place is None else f"pair {last:,}"
+    last = first + (TASK_PAIRS if result.item is None else result.item + 1)
+    where = f"pairs {first + 1:,}–{last:,}" if result.item is None else f"pair {last:,}"
     raise ChildProcessError(
-        f"a worker process failed at {where}: {result.description}; correct or remove what it failed at"
+        f"a worker process failed at {where}: {result.description}; correct or remove the pair at fault"
     ) from result.error
 
 

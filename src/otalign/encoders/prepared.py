@@ -68,14 +68,14 @@ class PreparedPairs:
         return int(self.starts[-1])
 
     def to_arrays(self) -> list[np.ndarray]:
-        """Return the numbers as arrays, small ones, for another process."""
+        """Return the pairs as arrays of small types, for another process."""
         columns = (array for batch in self.batches for array in batch)
         kinds = zip(columns, cycle(BATCH_TYPES), strict=False)
         return [self.starts, *(array.astype(kind) for array, kind in kinds)]
 
     @classmethod
     def from_arrays(cls, arrays: Sequence[np.ndarray]) -> "PreparedPairs":
-        """Return what `to_arrays` made arrays of."""
+        """Return the pairs that `to_arrays` returned as arrays."""
         starts, *columns = arrays
         wide = [array if array.dtype == np.float32 else array.astype(np.int64) for array in columns]
         width = len(BATCH_TYPES)

@@ -112,7 +112,7 @@ def load_model(name: str, layers: int | None) -> tuple[Any, Any, Path]:
     if getattr(tokenizer, "backend_tokenizer", None) is None:
         raise ValueError(f"the tokenizer of {name} has no offsets; use a model that has a tokenizer.json")
     for missing in sorted(info["missing_keys"]):
-        if not missing.startswith(OPTIONAL_WEIGHTS):  # they would be initialised at random
+        if not missing.startswith(OPTIONAL_WEIGHTS):  # they would be initialized at random
             raise ValueError(
                 f"{name} has no weights for {missing}; are its files complete, and is it an encoder?"
             )

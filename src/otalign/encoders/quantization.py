@@ -1,6 +1,6 @@
-"""Quantisation of an exported encoder to int8: weights per channel, activations with fixed ranges.
+"""Quantization of an exported encoder to int8: weights per channel, activations with fixed ranges.
 
-Dynamic quantisation takes the range of an activation from the current batch, so that the numbers of a pair
+Dynamic quantization takes the range of an activation from the current batch, so that the numbers of a pair
 depend on the other pairs. Here the ranges are observed once, on calibration inputs, and become constants
 of the graph: a pair gives the same numbers in every batch.
 """
@@ -19,21 +19,21 @@ LEVELS = 255  # steps of an unsigned byte
 
 
 def quantize(model: Any, feeds: Iterable[Feed]) -> Any:
-    """Quantise a float32 ONNX model to int8.
+    """Quantize a float32 ONNX model to int8.
 
     Args:
         model: An `onnx.ModelProto`.
         feeds: Inputs to observe the ranges of activations on.
 
     Returns:
-        The quantised `onnx.ModelProto`.
+        The quantized `onnx.ModelProto`.
     """
     dynamic = quantize_weights(model)
     return fix_ranges(dynamic, observe_ranges(model, find_activations(dynamic), feeds))
 
 
 def quantize_weights(model: Any) -> Any:
-    """Quantise the weights of a model to int8; activations are quantised with the range of each batch."""
+    """Quantize the weights of a model to int8; activations are quantized with the range of each batch."""
     import onnx
     from onnxruntime.quantization import QuantType, quantize_dynamic
 
@@ -48,7 +48,7 @@ def quantize_weights(model: Any) -> Any:
 
 
 def find_activations(model: Any) -> list[str]:
-    """Find the names of the activations that a dynamically quantised model quantises."""
+    """Find the names of the activations that a dynamically quantized model quantizes."""
     nodes = (node for node in model.graph.node if node.op_type == "DynamicQuantizeLinear")
     return list(dict.fromkeys(node.input[0] for node in nodes))
 
@@ -92,7 +92,7 @@ def fix_ranges(model: Any, ranges: Mapping[str, Range]) -> Any:
 
     Args:
         model: An `onnx.ModelProto` with `DynamicQuantizeLinear` nodes; it is not changed.
-        ranges: The range of each activation that is quantised, by name.
+        ranges: The range of each activation that is quantized, by name.
 
     Returns:
         The same model with `QuantizeLinear` nodes; values outside a range are clipped to it.

@@ -1,6 +1,6 @@
 """Restoration of an exported encoder as a Hugging Face model, so that it can be trained further.
 
-The graph of an exported encoder holds all weights. A linear layer is a product, quantised or not, followed by
+The graph of an exported encoder holds all weights. A linear layer is a product, quantized or not, followed by
 the sum with its bias, whose name identifies the layer. Weights in int8 keep their rounding.
 """
 
@@ -28,10 +28,10 @@ def describe_model(config: Any, layer: int, mix: np.ndarray | None) -> dict[str,
         mix: Weights of its last layers, if training has mixed them.
     """
     values = config.to_dict() | {"num_hidden_layers": layer}
-    kept = {
+    saved = {
         key: value for key, value in values.items() if key not in ("_name_or_path", "transformers_version")
     }
-    about = {CONFIG_KEY: json.dumps(kept, sort_keys=True)}
+    about = {CONFIG_KEY: json.dumps(saved, sort_keys=True)}
     return about if mix is None else about | {MIX_KEY: json.dumps(mix.tolist())}
 
 
@@ -43,7 +43,7 @@ def restore(exported: Path, folder: Path) -> None:
         folder: Folder to write to.
 
     Raises:
-        ValueError: If the encoder was exported by a version that did not keep what this needs.
+        ValueError: If the encoder was exported without its configuration.
         ImportError: If onnx is missing.
     """
     try:

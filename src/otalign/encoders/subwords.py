@@ -32,9 +32,9 @@ class Subwords:
 
     Attributes:
         ids: Ids of the subwords.
-        at: Indices into `ids`.
-        word: Word that each of these belongs to; every word occurs.
-        share: Weight of each of these in the mean that is the word's embedding.
+        at: Indices into `ids`, one for each pair of a subword and a word that it belongs to.
+        word: Word of each of these pairs; every word occurs.
+        share: Weight of the subword of each pair in the embedding of the word.
     """
 
     ids: list[int]

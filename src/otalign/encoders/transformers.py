@@ -41,7 +41,7 @@ class Transformers(Encoder):
         threads: Number of threads; None for torch's default.
         batch_size: Subwords per batch, padding included; None for a size that suits the device.
         precision: Precision of the model.
-        kept: Number of layers to load, as if the model had no others; None for all.
+        depth: Number of the first layers to load, as if the model had no others; None for all.
 
     Raises:
         ValueError: If the model cannot be read, or has no such layer.
@@ -57,11 +57,11 @@ class Transformers(Encoder):
         threads: int | None = None,
         batch_size: int | None = None,
         precision: Precision = "float32",
-        kept: int | None = None,
+        depth: int | None = None,
     ) -> None:
         if precision not in get_args(Precision):
             raise ValueError(f"precision must be 'float32' or 'bfloat16', got {precision!r}")
-        model, tokenizer, self.origin = load_model(name, kept)
+        model, tokenizer, self.origin = load_model(name, depth)
         self.folder = Path(name) if Path(name).is_dir() else None
         self.device = _choose_device(device)
         self.mix = read_mix(self.origin)
@@ -74,7 +74,7 @@ class Transformers(Encoder):
         if self.mix is not None and len(self.mix) > len(blocks) + 1:
             raise ValueError(f"{MIX} mixes {len(self.mix)} layers, but {name} has {len(blocks) + 1}")
         if layer is None:
-            layer = default_layer(len(blocks)) if self.mix is None else len(blocks)
+            layer = choose_default_layer(len(blocks)) if self.mix is None else len(blocks)
         if not 0 <= layer <= len(blocks):
             raise ValueError(f"layer must be from 0 to {len(blocks)} for {name}, got {layer}")
         if self.mix is not None and layer < len(blocks):
@@ -108,7 +108,7 @@ class Transformers(Encoder):
         if threads:
             torch.set_num_threads(threads)
 
-    def hidden(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> Any:
+    def compute_states(self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray) -> Any:
         """Compute the states of the layer."""
         import torch
 
@@ -116,9 +116,9 @@ class Transformers(Encoder):
         tensors = {name: self._to_device(torch.from_numpy(arrays[name])) for name in self.inputs}
         mix = None if self.mix is None else self._to_device(torch.from_numpy(self.mix))
         with torch.inference_mode():
-            return self._to_output(states(self.model, tensors, mix).float())
+            return self._to_output(run_model(self.model, tensors, mix).float())
 
-    def hidden_layers(
+    def compute_layers(
         self, ids: np.ndarray, mask: np.ndarray, types: np.ndarray, layers: Sequence[int]
     ) -> list[Any]:
         """Compute the states of several layers, none above the encoder's own, in one run."""
@@ -130,7 +130,7 @@ class Transformers(Encoder):
         inputs: dict[int, Any] = {}
         token = BLOCK_INPUTS.set(inputs)
         try:
-            top = self.hidden(ids, mask, types)
+            top = self.compute_states(ids, mask, types)
         finally:
             BLOCK_INPUTS.reset(token)
         return [top if layer == self.layer else self._to_output(inputs[layer].float()) for layer in layers]
@@ -165,7 +165,7 @@ class Transformers(Encoder):
 
         return UpToLayer()
 
-    def files(self) -> list[Path]:
+    def list_files(self) -> list[Path]:
         """Return the files of the folder that it was read from; none for a model from the hub."""
         return sorted(part for pattern in PARTS for part in self.folder.glob(pattern)) if self.folder else []
 
@@ -187,7 +187,7 @@ class Transformers(Encoder):
             self._write_model(folder)
         elif self.folder and folder.resolve() != self.folder.resolve():
             (folder / MIX).unlink(missing_ok=True)  # of another encoder that was saved here before
-            for part in self.files():
+            for part in self.list_files():
                 copy_atomic(part, folder / part.name)
 
     def _write_model(self, folder: Path) -> None:
@@ -206,7 +206,7 @@ class Transformers(Encoder):
                 np.save(file, self.mix)
 
 
-def states(model: Any, tensors: dict[str, Any], mix: Any = None) -> Any:
+def run_model(model: Any, tensors: dict[str, Any], mix: Any = None) -> Any:
     """Compute the output of a model.
 
     Args:
@@ -226,7 +226,7 @@ def states(model: Any, tensors: dict[str, Any], mix: Any = None) -> Any:
 
 
 def mix_layers(layers: Sequence[Any], mix: Any) -> Any:
-    """Compute the weighted sum of the last layers, each normalised to mean 0 and variance 1."""
+    """Compute the weighted sum of the last layers, each normalized to mean 0 and variance 1."""
     from torch.nn.functional import layer_norm
 
     last = layers[-len(mix) :]
@@ -254,7 +254,7 @@ def _record_input(layer: int, block: Any, positional: tuple, named: dict) -> Non
         inputs[layer] = positional[0] if positional else named["hidden_states"]
 
 
-def default_layer(layers: int) -> int:
+def choose_default_layer(layers: int) -> int:
     """Return the layer two thirds of the way up, where most encoders place words of similar meaning close."""
     return -(-2 * layers // 3)
 

@@ -1,4 +1,4 @@
-"""Centring and whitening: what all embeddings have in common says nothing about a word, and is removed.
+"""Centring and whitening, which remove what all embeddings have in common and thus says nothing of a word.
 
 Centring subtracts the mean. Whitening also shrinks the directions of large variance: each is divided by its
 variance to the power of whitening / 2, so that 0 changes nothing and 1 makes all variances equal.
@@ -53,10 +53,10 @@ class Centre:
         """
         total, squares, words = np.zeros(1), np.zeros(1), 0
         for embeddings in (part for part in parts if part.words):
-            subtotal = embeddings.total()
+            subtotal = embeddings.sum_vectors()
             total, words = total + subtotal, words + embeddings.words
             if whitening:
-                squares = squares + embeddings.squares(subtotal / embeddings.words)
+                squares = squares + embeddings.sum_squares(subtotal / embeddings.words)
         if not words:
             raise ValueError("pairs must have words to take the mean of, got none")
         mean = total / words
@@ -103,7 +103,7 @@ def _compute_stretch(covariance: np.ndarray, words: int, whitening: float) -> np
     return (directions * (np.maximum(variances, least) / typical) ** (-whitening / 2)) @ directions.T
 
 
-def centre_stream(
+def centre_chunks(
     stream: Iterator[tuple[Chunk, Embeddings]], centre: Centre | None = None, whitening: float = 0.0
 ) -> Iterator[tuple[Chunk, Embeddings]]:
     """Centre a stream of embeddings, in place.

@@ -55,7 +55,7 @@ def explain_shard(
         name, first = work.folder.part(task.number).name, task.first
     count = len(task.items)
     span = f"{work.unit} {first + 1:,}" if count <= 1 else f"{work.unit}s {first + 1:,}–{first + count:,}"
-    position = "" if failure.place is None else f" at {work.unit} {first + failure.place + 1:,}"
+    position = "" if failure.item is None else f" at {work.unit} {first + failure.item + 1:,}"
     message = (
         f"{name} ({span}) failed{_format_count(times)}{position}: {failure.description}; "
         f"{_find_remedy(failure, work.unit)}"
@@ -93,7 +93,7 @@ def _find_remedy(failure: CapturedError, unit: str) -> str:
             return LESS_MEMORY
         case OSError() | ImportError():
             return "use --resume once that is solved"
-    if failure.place is None:
+    if failure.item is None:
         return f"align these {unit}s alone to find the one at fault"
     return f"correct or remove that {unit}, then align into a new folder"
 

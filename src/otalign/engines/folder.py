@@ -72,7 +72,7 @@ class Folder:
         """
         return self._write(number, lambda file: self.form.write(alignments, file))
 
-    def write_linked(
+    def write_linked_pairs(
         self, number: int, linked: Iterable[tuple[LinkedPairs, Iterable[Mapping[str, Any] | None]]]
     ) -> FileRecord:
         """Write a shard of links that are arrays.
@@ -84,7 +84,7 @@ class Folder:
         Returns:
             Size and digest of the file.
         """
-        return self._write(number, lambda file: self.form.write_linked(linked, file))
+        return self._write(number, lambda file: self.form.write_linked_pairs(linked, file))
 
     def _write(self, number: int, write: Callable[[BinaryIO], None]) -> FileRecord:
         with open_atomic(self.part(number)) as file:

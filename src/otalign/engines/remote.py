@@ -30,7 +30,7 @@ from otalign.text.spelling import WordFeatures
 from otalign.text.words import Pair, Text
 
 AT_ONCE = 2  # requests that are answered in parallel: while one waits for the GPU, another one submits work
-KEPT = 64  # answers
+MAX_OPEN = 64  # answers whose shared memory stays open
 
 
 class LinkRequest(NamedTuple):
@@ -65,7 +65,7 @@ class TextStage:
     languages: tuple[str, ...]
 
     @classmethod
-    def of(cls, aligner: Aligner) -> "TextStage":
+    def from_aligner(cls, aligner: Aligner) -> "TextStage":
         """Return the text stage of an aligner."""
         encoder, scorer = aligner.encoder, aligner.scorer
         return cls(
@@ -165,7 +165,7 @@ def answer_requests(connection: Connection, aligner: Aligner) -> None:
             if isinstance(result, SharedArrays):
                 answers.append(result)
             connection.send((number, result.handle if isinstance(result, SharedArrays) else result))
-            if len(answers) > KEPT:
+            if len(answers) > MAX_OPEN:
                 answers.popleft().close()
 
     with ThreadPoolExecutor(AT_ONCE) as threads:

@@ -37,7 +37,7 @@ def align(
     *,
     size: int = SIZE,
     processes: int = 1,
-    helpers: int | None = 0,
+    workers: int | None = 0,
     ray: RayOptions | None = None,
     resume: bool = False,
     progress: Progress = no_progress,
@@ -51,7 +51,7 @@ def align(
         about: Description of the run, without the aligner. It must be the same when the run is resumed.
         size: Pairs per shard.
         processes: Number of processes, with an aligner each.
-        helpers: Number of processes that read text and write shards beside one process with the aligner;
+        workers: Number of processes that prepare text and write shards beside one process with the aligner;
             None for as many as this machine has processors for, if the model is on a GPU.
         ray: Options of Ray, whose actors are the processes; None to use processes of this machine.
         resume: Whether to continue the run in the folder.
@@ -74,16 +74,16 @@ def align(
         ['part-000000.txt', 'part-000001.txt']
     """
     starting: AbstractContextManager[ShardWorkers] = (
-        WorkerPool(work, processes, helpers) if ray is None else start_actors(work, processes, ray)
+        WorkerPool(work, processes, workers) if ray is None else start_actors(work, processes, ray)
     )
-    with starting as workers, work.folder.lock():
-        about = {**about, "shard_size": size, "aligner": workers.method.signature}
+    with starting as pool, work.folder.lock():
+        about = {**about, "shard_size": size, "aligner": pool.method.signature}
         previous = work.folder.begin(about, resume=resume)
         previous.warn(warn)
-        if workers.method.needs_centre and work.folder.centre is None:
-            items = workers.write_centre(items)
+        if pool.method.needs_centre and work.folder.centre is None:
+            items = pool.write_centre(items)
         pairs = 0
-        for more in workers.write_shards(items, size, previous.intact):
+        for more in pool.write_shards(items, size, previous.intact):
             pairs += more
             progress("aligning", pairs, about.get("pairs"))
         work.folder.finish(about, pairs, size)

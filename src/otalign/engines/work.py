@@ -143,7 +143,7 @@ class ShardWork:
             method = add_centre(method, self.folder.centre)
             with pause_collection():  # a shard is many objects without cycles
                 if isinstance(method, Aligner | RemoteAligner):
-                    return self.folder.write_linked(shard.number, link(method))
+                    return self.folder.write_linked_pairs(shard.number, link(method))
                 return self.folder.write(shard.number, align())
         except BaseException as error:  # SystemExit and Rust panics, too, must be reported
             if isinstance(error, OSError | MemoryError | ImportError):
@@ -275,7 +275,9 @@ def describe_method(method: Method) -> MethodInfo:
         case Aligner():
             needs_centre = method.settings.centring and method.centre is None
             on_gpu = method.encoder.words_at_once is not None
-            return MethodInfo(method.signature, needs_centre, on_gpu, pickle.dumps(TextStage.of(method)))
+            return MethodInfo(
+                method.signature, needs_centre, on_gpu, pickle.dumps(TextStage.from_aligner(method))
+            )
         case SimAligner():
             return MethodInfo(method.signature, method.centring and method.centre is None)
     return MethodInfo(method.signature, needs_centre=False)

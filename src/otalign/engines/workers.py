@@ -103,7 +103,7 @@ class WorkerPool:
         """
         errors: list[Exception] = []
         skipped: list[int] = []  # numbers of pairs of finished shards
-        missing = self._find_missing(split_into_shards(items, size), finished, skipped)
+        missing = self._find_missing_shards(split_into_shards(items, size), finished, skipped)
         readable = _stop_at_error(missing, errors)
         self._start_helpers()
         while busy := self._assign(readable):
@@ -165,7 +165,7 @@ class WorkerPool:
         self._wait_until_ready(finder.worker)
         finder.resume()
 
-    def _find_missing(
+    def _find_missing_shards(
         self, shards: Iterable[Shard], finished: Container[str], skipped: list[int]
     ) -> Iterator[Shard]:
         """Yield the shards that are not written yet, and add the numbers of pairs of the others to a list."""

@@ -52,7 +52,7 @@ def format_json_lines(linked: "LinkedPairs", fields: Iterable[Fields], first: in
         )
     ]
     nulls = list(map(shares.__getitem__, links.nulls.tolist()))
-    unlinked = [list(map(str, words)) for words in links.find_unlinked()]
+    unlinked = [list(map(str, words)) for words in links.find_nulls()]
     words, starts = links.word_starts.tolist(), links.starts.tolist()
     for k, ((source, target), more) in enumerate(zip(linked.pairs, fields, strict=True)):
         a, b, c = words[2 * k : 2 * k + 3]
@@ -88,7 +88,7 @@ def format_column_lines(
         shares = _format_shares("g")
         columns.append(_join_links(list(map(shares.__getitem__, links.weights.tolist())), links.starts))
     if nulls:
-        unlinked = [" ".join(map(str, words)) for words in links.find_unlinked()]
+        unlinked = [" ".join(map(str, words)) for words in links.find_nulls()]
         columns += [unlinked[::2], unlinked[1::2]]
     return ("\t".join(cells) + "\n" for cells in zip(*columns, strict=True))
 

@@ -58,7 +58,7 @@ class Reading:
         ):
             count += 1
             # Taken before the record is parsed: a bad line must not shift the words.
-            beside = None if words is None else _beside(record[0], words)
+            beside = None if words is None else _take_words(record[0], words)
             try:
                 item = self.format.parse(record, self.merged)
                 if beside is not None and isinstance(item, WordlessLinks):
@@ -72,9 +72,9 @@ class Reading:
             else:
                 yield item
         if words is not None:
-            yield from self._rest(words, count + 1)
+            yield from self._read_rest(words, count + 1)
 
-    def _rest(self, words: Iterator[Item], number: int) -> Iterator[Gold]:
+    def _read_rest(self, words: Iterator[Item], number: int) -> Iterator[Gold]:
         """Yield pairs after the last line, without links; an error unless the format omits such pairs."""
         for beside in words:
             if not self.format.sparse:
@@ -119,12 +119,12 @@ def read(
     if words is not None and not is_wordless(format):
         raise ValueError(f"words must be left out for {format!r}, which has its own")
     if format == PARQUET:
-        (file,) = _paths(paths, format, 1, 1)
+        (file,) = _check_paths(paths, format, 1, 1)
         return Rows(file, limits, pretokenized)
     form = get_format(format)
     if isinstance(words, Reading) and words.skip_bad:
         raise ValueError("words must be read without skip_bad: a line left out would shift the others")
-    files = _paths(paths, format, len(form.write), form.max_files)
+    files = _check_paths(paths, format, len(form.write), form.max_files)
     return Reading(files, form, words, skip_bad, limits, pretokenized)
 
 
@@ -154,15 +154,15 @@ def write(items: Iterable[Item], paths: Path | Sequence[Path], format: str) -> i
         (1, '0-0 1-1\n')
     """
     if format == PARQUET:
-        return _write_rows(items, *_paths(paths, format, 1, 1))
+        return _write_rows(items, *_check_paths(paths, format, 1, 1))
     form, number = get_format(format), 0
     count = len(form.write)
-    places = [FilePath(path) for path in _paths(paths, format, count, count)]
+    places = [FilePath(path) for path in _check_paths(paths, format, count, count)]
     with ExitStack() as opened:
         files = [opened.enter_context(open_atomic(place)) for place in places]
-        with ExitStack() as packing:
-            packed = [
-                packing.enter_context(compress(file, place.name))
+        with ExitStack() as compression:
+            compressed = [
+                compression.enter_context(compress(file, place.name))
                 for file, place in zip(files, places, strict=True)
             ]
             for number, item in enumerate(items, 1):
@@ -170,7 +170,7 @@ def write(items: Iterable[Item], paths: Path | Sequence[Path], format: str) -> i
                     texts = [text(item, number).encode() for text in form.write]
                 except ValueError as error:
                     raise ValueError(f"pair {number} cannot be written as {format}: {error}") from error
-                for file, text in zip(packed, texts, strict=True):
+                for file, text in zip(compressed, texts, strict=True):
                     file.write(text)
         for file in files:  # a full disk raises here, before the first file is replaced
             file.flush()
@@ -195,15 +195,15 @@ def is_wordless(format: str) -> bool:
     return format != PARQUET and get_format(format).wordless
 
 
-def _paths(paths: Path | Sequence[Path], format: str, least: int, most: int) -> tuple[Path, ...]:
+def _check_paths(paths: Path | Sequence[Path], format: str, least: int, most: int) -> tuple[Path, ...]:
     several = tuple(paths) if isinstance(paths, tuple | list) else (paths,)
     if not least <= len(several) <= most:
-        wanted = str(least) if least == most else f"{least} to {most}"
-        raise ValueError(f"{format} takes {wanted} file(s), got {len(several)}")
+        expected = str(least) if least == most else f"{least} to {most}"
+        raise ValueError(f"{format} takes {expected} file(s), got {len(several)}")
     return several  # pyright: ignore[reportReturnType]: a sequence of paths or one
 
 
-def _beside(line: Line, words: Iterator[Item]) -> Item:
+def _take_words(line: Line, words: Iterator[Item]) -> Item:
     try:
         return next(words)
     except StopIteration:

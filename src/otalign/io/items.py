@@ -132,14 +132,14 @@ def make_sentences(item: Item, pretokenized: bool = False) -> tuple[Sentence, Se
 
     Args:
         item: The item.
-        pretokenized: Whether the words of a text are separated by spaces; else texts are tokenised.
+        pretokenized: Whether the words of a text are separated by spaces; else texts are tokenized.
 
     Returns:
         Source and target.
     """
     if isinstance(item, TextPair):
-        divide = split_at_blanks if pretokenized else tokenize
-        return divide(item.source), divide(item.target)
+        split = split_at_blanks if pretokenized else tokenize
+        return split(item.source), split(item.target)
     source, target = get_words(item)
     return sentence_of(source), sentence_of(target)
 

@@ -250,7 +250,7 @@ def _check_packing(name: str) -> None:
     suffix = os.path.splitext(name)[1].lower()
     if suffix in OTHER_PACKED:
         raise ValueError(
-            f"{name} ends in {suffix}, which cannot be unpacked or packed; use .gz, .zst or none"
+            f"{name} ends in {suffix}, a compression that is not supported; use .gz, .zst or none"
         )
 
 

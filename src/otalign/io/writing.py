@@ -102,12 +102,14 @@ class OutputFormat:
 
             write(alignments, file, phrases=self.phrases)
         elif self.name.endswith(".gz"):  # without the name and the time that gzip would put in front
-            with gzip.GzipFile("", "wb", LEVEL, fileobj=file, mtime=0) as packed:
-                self._write_lines(alignments, packed)
+            with gzip.GzipFile("", "wb", LEVEL, fileobj=file, mtime=0) as compressed:
+                self._write_lines(alignments, compressed)
         else:
             self._write_lines(alignments, file)
 
-    def write_linked(self, linked: Iterable[tuple["LinkedPairs", Iterable[Fields]]], file: BinaryIO) -> None:
+    def write_linked_pairs(
+        self, linked: Iterable[tuple["LinkedPairs", Iterable[Fields]]], file: BinaryIO
+    ) -> None:
         """Write a whole file of links that are arrays. The bytes are those that `write` writes.
 
         Args:
@@ -117,8 +119,8 @@ class OutputFormat:
         if self.phrases or not (self.name in EXTRA_COLUMNS or self.name in ("jsonl", "jsonl.gz")):
             self.write(_make_alignments(linked), file)
         elif self.name.endswith(".gz"):
-            with gzip.GzipFile("", "wb", LEVEL, fileobj=file, mtime=0) as packed:
-                packed.writelines(self._format_chunks(linked))
+            with gzip.GzipFile("", "wb", LEVEL, fileobj=file, mtime=0) as compressed:
+                compressed.writelines(self._format_chunks(linked))
         else:
             file.writelines(self._format_chunks(linked))
 

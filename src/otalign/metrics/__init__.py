@@ -4,19 +4,19 @@ Counting is the only step that sees alignments. Every score is a function of mea
 so that confidence intervals and significance tests resample the counts. Scores are shares from 0 to 1.
 
 Example:
-    >>> from otalign.metrics import count_pair, scores
+    >>> from otalign.metrics import count_pair, compute_scores
     >>> counts = count_pair(predicted=[(0, 0), (1, 1)], gold=[(0, 0)], n=2, m=2)
-    >>> round(scores(counts, ["links_precision"])["links_precision"], 2)
+    >>> round(compute_scores(counts, ["links_precision"])["links_precision"], 2)
     0.5
 """
 
-from otalign.metrics.bins import Bin, Grouping, breakdown
+from otalign.metrics.bins import Bin, Grouping, break_down
 from otalign.metrics.counting import count, count_pair
 from otalign.metrics.counts import Counted, Counts, Tally
 from otalign.metrics.evaluation import evaluate
-from otalign.metrics.measures import MEASURES, Measure, per_pair, scores
-from otalign.metrics.resampling import Comparison, Interval, Resampling, compare, intervals
-from otalign.metrics.signature import signature
+from otalign.metrics.measures import MEASURES, Measure, compute_scores, score_pairs
+from otalign.metrics.resampling import Comparison, Interval, Resampling, compare, compute_intervals
+from otalign.metrics.signature import describe_score
 
 __all__ = [
     "MEASURES",
@@ -29,13 +29,13 @@ __all__ = [
     "Measure",
     "Resampling",
     "Tally",
-    "breakdown",
+    "break_down",
     "compare",
+    "compute_intervals",
+    "compute_scores",
     "count",
     "count_pair",
+    "describe_score",
     "evaluate",
-    "intervals",
-    "per_pair",
-    "scores",
-    "signature",
+    "score_pairs",
 ]

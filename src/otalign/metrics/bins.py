@@ -25,8 +25,8 @@ class Bin:
         counts: Counts of these pairs.
 
     Example:
-        >>> from otalign.metrics import breakdown, count_pair
-        >>> [bin] = breakdown(count_pair([(0, 0)], [(0, 0)], n=2, m=2), "null_rate")
+        >>> from otalign.metrics import break_down, count_pair
+        >>> [bin] = break_down(count_pair([(0, 0)], [(0, 0)], n=2, m=2), "null_rate")
         >>> bin.low, bin.high, len(bin.counts)
         (0.5, 0.5, 1)
     """
@@ -36,7 +36,7 @@ class Bin:
     counts: Counts
 
 
-def breakdown(counts: Counts, by: Grouping, bins: int = 5) -> tuple[Bin, ...]:
+def break_down(counts: Counts, by: Grouping, bins: int = 5) -> tuple[Bin, ...]:
     """Divide pairs into bins by a property of their gold.
 
     Args:
@@ -51,9 +51,9 @@ def breakdown(counts: Counts, by: Grouping, bins: int = 5) -> tuple[Bin, ...]:
         ValueError: If the property is unknown, or `bins` less than 1.
 
     Example:
-        >>> from otalign.metrics import Counts, breakdown, count_pair
+        >>> from otalign.metrics import Counts, break_down, count_pair
         >>> pairs = [count_pair([(0, 0)], [(0, 0)], n=n, m=n) for n in (1, 2, 8, 9)]
-        >>> [(bin.low, bin.high) for bin in breakdown(Counts.concatenate(pairs), "length", bins=2)]
+        >>> [(bin.low, bin.high) for bin in break_down(Counts.concatenate(pairs), "length", bins=2)]
         [(2.0, 4.0), (16.0, 18.0)]
     """
     check_choice("by", by, get_args(Grouping))

@@ -64,9 +64,9 @@ def count(predicted: Iterable[Alignment], gold: Iterable[Alignment | Gold], leve
 
     Example:
         >>> from otalign import Alignment, Link
-        >>> from otalign.metrics import count, scores
+        >>> from otalign.metrics import count, compute_scores
         >>> gold = Alignment(("a", "house"), ("ein", "Haus"), (Link(0, 0), Link(1, 1)))
-        >>> scores(count([gold], [gold]), ["f1"])
+        >>> compute_scores(count([gold], [gold]), ["f1"])
         {'f1': 1.0}
     """
     check_level(level)

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from otalign.alignment import Alignment, Level
 from otalign.gold import Gold
 from otalign.metrics.counting import count
-from otalign.metrics.measures import scores
+from otalign.metrics.measures import compute_scores
 
 DEFAULT_MEASURES = ("precision", "recall", "f1", "aer")
 
@@ -36,4 +36,4 @@ def evaluate(
         >>> evaluate([Alignment(["a", "b"], ["x", "y"], [(0, 0)])], gold, measures=["precision", "recall"])
         {'precision': 0.3333333333333333, 'recall': 0.5}
     """
-    return scores(count(predictions, gold, level), measures)
+    return compute_scores(count(predictions, gold, level), measures)

@@ -29,8 +29,8 @@ class Measure:
         counted: What is counted: links, nulls or both, phrases, or their overlap.
         terms: Function from counts to the K terms of each pair, (N, K).
         value: Function from means of terms to scores, (…, K) → (…).
-        per_pair: Whether `per_pair` returns it. False if another measure is the same for a single pair, as a
-            micro and a macro score are.
+        per_pair: Whether `score_pairs` returns it. False if another measure is the same for a single pair, as
+            a micro and a macro score are.
 
     Example:
         >>> from otalign.metrics import MEASURES, count_pair
@@ -175,7 +175,7 @@ def select_measures(names: Iterable[str]) -> list[Measure]:
     return [MEASURES[name] for name in names]
 
 
-def scores(counts: Counts, measures: Iterable[str] = tuple(MEASURES)) -> dict[str, float]:
+def compute_scores(counts: Counts, measures: Iterable[str] = tuple(MEASURES)) -> dict[str, float]:
     """Compute scores of a corpus.
 
     Args:
@@ -189,14 +189,14 @@ def scores(counts: Counts, measures: Iterable[str] = tuple(MEASURES)) -> dict[st
         ValueError: If there are no pairs, or a name is unknown.
 
     Example:
-        >>> from otalign.metrics import count_pair, scores
-        >>> scores(count_pair([(0, 0)], [(0, 0)], n=1, m=2), ["f1", "aer"])
+        >>> from otalign.metrics import count_pair, compute_scores
+        >>> compute_scores(count_pair([(0, 0)], [(0, 0)], n=1, m=2), ["f1", "aer"])
         {'f1': 1.0, 'aer': 0.0}
     """
     return {measure.name: measure(counts) for measure in select_measures(measures)}
 
 
-def per_pair(counts: Counts) -> dict[str, np.ndarray]:
+def score_pairs(counts: Counts) -> dict[str, np.ndarray]:
     """Compute the scores and properties of each pair.
 
     Args:
@@ -206,8 +206,8 @@ def per_pair(counts: Counts) -> dict[str, np.ndarray]:
         Arrays (N,) by name: the measures with `per_pair`, and the properties that pairs can be grouped by.
 
     Example:
-        >>> from otalign.metrics import count_pair, per_pair
-        >>> per_pair(count_pair([(0, 0)], [(0, 0)], n=1, m=3))["null_rate"]
+        >>> from otalign.metrics import count_pair, score_pairs
+        >>> score_pairs(count_pair([(0, 0)], [(0, 0)], n=1, m=3))["null_rate"]
         array([0.5])
     """
     values = {name: measure.each(counts) for name, measure in MEASURES.items() if measure.per_pair}

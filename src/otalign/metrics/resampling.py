@@ -104,7 +104,7 @@ class Comparison:
         return self.system - self.baseline
 
 
-def intervals(
+def compute_intervals(
     counts: Counts, measures: Iterable[str] = ("f1",), resampling: Resampling = Resampling()
 ) -> dict[str, Interval]:
     """Compute percentile bootstrap intervals of scores.
@@ -121,9 +121,9 @@ def intervals(
         ValueError: If there are no pairs, or a name is unknown.
 
     Example:
-        >>> from otalign.metrics import Counts, Resampling, count_pair, intervals
+        >>> from otalign.metrics import Counts, Resampling, count_pair, compute_intervals
         >>> pairs = [count_pair([(0, 0)], [(0, k)], n=1, m=2) for k in (0, 0, 0, 1)]
-        >>> intervals(Counts.concatenate(pairs), ["exact_match"], Resampling(trials=100))
+        >>> compute_intervals(Counts.concatenate(pairs), ["exact_match"], Resampling(trials=100))
         {'exact_match': Interval(low=0.25, high=1.0)}
     """
     selected = select_measures(measures)

@@ -8,7 +8,7 @@ from otalign.metrics.measures import select_measures
 from otalign.metrics.resampling import Resampling
 
 
-def signature(
+def describe_score(
     counts: Counts,
     measure: str = "f1",
     resampling: Resampling | None = None,
@@ -29,8 +29,8 @@ def signature(
         ValueError: If a further field has a reserved name, or contains `|` or a line break.
 
     Example:
-        >>> from otalign.metrics import count_pair, signature
-        >>> signature(count_pair([(0, 0)], [(0, 0)], n=1, m=1)).rpartition("|")[0]
+        >>> from otalign.metrics import count_pair, describe_score
+        >>> describe_score(count_pair([(0, 0)], [(0, 0)], n=1, m=1)).rpartition("|")[0]
         'measure:f1|average:macro|counted:links+nulls|level:sure|pairs:1'
     """
     (score,) = select_measures([measure])

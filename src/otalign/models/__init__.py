@@ -10,12 +10,12 @@ from otalign.models.card import (
     CARD,
     LICENCE,
     MEASURED,
-    Measured,
+    Measurements,
     ModelCard,
     check_digests,
     compute_digests,
     read_languages,
-    write_measured,
+    write_measurements,
 )
 from otalign.models.installed import DEFAULT, InstalledModel, find_model, list_models, resolve_model
 
@@ -25,7 +25,7 @@ __all__ = [
     "LICENCE",
     "MEASURED",
     "InstalledModel",
-    "Measured",
+    "Measurements",
     "ModelCard",
     "check_digests",
     "compute_digests",
@@ -33,5 +33,5 @@ __all__ = [
     "list_models",
     "read_languages",
     "resolve_model",
-    "write_measured",
+    "write_measurements",
 ]

@@ -13,13 +13,16 @@ from otalign.settings import SETTINGS
 from otalign.untrusted import read_json
 
 MEASURED, CARD, LICENCE = "measured.json", "README.md", "LICENSE"
-BEGIN, END = "<!-- measured -->", "<!-- end of measured -->"  # around what `write_measured` writes in a card
+BEGIN, END = (
+    "<!-- measured -->",
+    "<!-- end of measured -->",
+)  # around the tables in a card
 FRONT_MATTER = 4096  # characters at the start of a card that may be its front matter
 RULE = "---\n"  # around the front matter of a card
 
 
 @dataclass(frozen=True)
-class Measured:
+class Measurements:
     """Test figures of a model, and the digests of its files when it was measured.
 
     Attributes:
@@ -45,14 +48,14 @@ class Measured:
         """Read the figures from the folder of a model.
 
         Raises:
-            ValueError: If the file is not what `write_measured` writes.
+            ValueError: If the file is not what `write_measurements` writes.
             OSError: If it cannot be read.
         """
         try:
             data = read_json(folder / MEASURED)
             return cls(dict(data.get("f1", {})), dict(data.get("sha256", {})))
         except (ValueError, TypeError) as error:
-            raise ValueError(f"{folder / MEASURED} is not what write_measured writes: {error}") from error
+            raise ValueError(f"{folder / MEASURED} is not valid: {error}") from error
 
     @property
     def mean(self) -> float | None:
@@ -82,7 +85,7 @@ class ModelCard:
 
     Attributes:
         languages: Languages that it was trained for, as the front matter of its card names them.
-        licence: Licence of its weights, likewise.
+        licence: Licence of its weights, from the same place; None if the card names none.
         encoder: The encoder that was fine-tuned.
         layer: The encoder's layer.
         trained: Description of the training data.
@@ -96,7 +99,7 @@ class ModelCard:
     layer: int
     trained: str | None
     bytes: int
-    measured: Measured
+    measured: Measurements
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -110,7 +113,7 @@ class ModelCard:
             settings = read_json(folder / SETTINGS)
             model = {name: settings[name] for name in ("encoder", "layer")}
         except (ValueError, KeyError) as error:
-            raise ValueError(f"{folder / SETTINGS} is not what Aligner.save writes: {error}") from error
+            raise ValueError(f"{folder / SETTINGS} is not a valid file of settings: {error}") from error
         stated = _read_front_matter((folder / CARD).read_text(encoding="utf-8"))
         return cls(
             read_languages(folder),
@@ -118,7 +121,7 @@ class ModelCard:
             **model,
             trained=settings.get("trained"),
             bytes=sum(file.stat().st_size for file in folder.iterdir() if file.is_file()),
-            measured=Measured.read(folder),
+            measured=Measurements.read(folder),
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -128,7 +131,7 @@ class ModelCard:
         return facts | self.measured.to_dict()
 
     def format_tables(self) -> str:
-        """Return the part of a card that `write_measured` writes: what was trained, figures and digests."""
+        """Return the tables of a card: the training, the figures and the digests."""
         text = f"## Model\n\n- Encoder: {self.encoder}, up to layer {self.layer}\n"
         text += f"- Training: {self.trained}\n" if self.trained else ""
         text += f"- Size on disk: {self.bytes / 1e6:.0f} MB"
@@ -157,7 +160,7 @@ def read_languages(folder: Path) -> tuple[str, ...]:
         return tuple(_read_front_matter(file.read(FRONT_MATTER)).get("language", ()))
 
 
-def write_measured(folder: str | Path, f1: Mapping[str, float]) -> Measured:
+def write_measurements(folder: str | Path, f1: Mapping[str, float]) -> Measurements:
     """Record the test figures of a model and the digests of its files.
 
     They are written to `measured.json`, and to the card between the lines `<!-- measured -->` and
@@ -171,7 +174,7 @@ def write_measured(folder: str | Path, f1: Mapping[str, float]) -> Measured:
         What was written.
     """
     folder = Path(folder)
-    measured = Measured(f1, compute_digests(folder))
+    measured = Measurements(f1, compute_digests(folder))
     write_atomic(folder / MEASURED, json.dumps(measured.to_dict(), indent=2, allow_nan=False) + "\n")
     card = folder / CARD
     text = card.read_text(encoding="utf-8") if card.is_file() else ""
@@ -207,7 +210,7 @@ def check_digests(folder: Path, package: str = "otalign") -> None:
     Raises:
         ValueError: If a file is missing or was changed.
     """
-    for name, digest in Measured.read(folder).digests.items():
+    for name, digest in Measurements.read(folder).digests.items():
         if not (folder / name).is_file() or _compute_digest(folder / name) != digest:
             raise ValueError(
                 f"{folder / name} is not the file that {package} was released with; reinstall {package}"

@@ -52,8 +52,8 @@ def list_models() -> list[InstalledModel]:
 
     A model that cannot be used has an `error`.
     """
-    shipped = _list_shipped()
-    registered = sorted(_find_registered(), key=lambda model: model.name)
+    shipped = _list_shipped_models()
+    registered = sorted(_find_registered_models(), key=lambda model: model.name)
     return [*shipped.values(), *(_check_name(model, shipped, registered) for model in registered)]
 
 
@@ -128,7 +128,7 @@ def _check_location(model: str) -> None:
 
 def _find(name: str) -> InstalledModel | None:
     """Return the installed model of a name, or None if there is none; raise an error if it cannot be used."""
-    model = _list_shipped().get(name) or next((one for one in list_models() if one.name == name), None)
+    model = _list_shipped_models().get(name) or next((one for one in list_models() if one.name == name), None)
     if model is None and (package := SEPARATE.get(name)):
         raise ValueError(
             f"the model {name} is not installed; install it with: pip install {package}, or from a clone: "
@@ -139,7 +139,7 @@ def _find(name: str) -> InstalledModel | None:
     return model
 
 
-def _list_shipped() -> dict[str, InstalledModel]:
+def _list_shipped_models() -> dict[str, InstalledModel]:
     names = (path.name for path in HOME.iterdir() if (path / SETTINGS).is_file())
     return {
         name: InstalledModel(name, "otalign", otalign.__version__, HOME / name)
@@ -154,7 +154,7 @@ def list_distributions() -> "Iterable[Distribution]":
     return distributions()
 
 
-def _find_registered() -> Iterator[InstalledModel]:
+def _find_registered_models() -> Iterator[InstalledModel]:
     """Yield the models of other packages. What is installed may be damaged in any way."""
     packages: set[str] = set()
     for distribution in list_distributions():

@@ -59,7 +59,7 @@ class BalancedUpdates(Updates):
 
     def start(self, a: Array, b: Array) -> tuple[Array, Array, Array]:
         """Scale both sides to the mean of their totals, which is s."""
-        # Totals that differ in the last digits would let u and v drift apart for ever.
+        # Totals that differ in the last digits would let u and v drift apart forever.
         total_a, total_b = self.sum_masses(a), self.sum_masses(b)
         middle = (total_a + total_b) / 2
         return a * (middle / total_a), b * (middle / total_b), middle

@@ -78,7 +78,7 @@ def as_batch(C: Array, a: Array, b: Array) -> ProblemBatch:
     return ProblemBatch(xp.reshape(C, (size, n, m)), xp.reshape(a, (size, n)), xp.reshape(b, (size, m)))
 
 
-def buckets(
+def pad_into_batches(
     C: Sequence[Array], a: Sequence[Array], b: Sequence[Array]
 ) -> Iterator[tuple[list[int], ProblemBatch]]:
     """Yield padded batches of problems of similar size, each with their indices in the list.

@@ -13,7 +13,7 @@ import numpy as np
 
 from otalign.arrays import device
 from otalign.ot.batch import ProblemBatch
-from otalign.ot.problem import Problem, check_stopping
+from otalign.ot.problem import Problem, check_stopping_rule
 from otalign.ot.transport import Transport
 
 
@@ -40,7 +40,7 @@ class Exact:
     max_iterations: int = 100_000
 
     def __post_init__(self) -> None:
-        check_stopping(self.tol, self.max_iterations)
+        check_stopping_rule(self.tol, self.max_iterations)
 
     def solve(self, batch: ProblemBatch, problem: Problem) -> Transport:
         """Solve every problem of a batch.

@@ -101,7 +101,7 @@ class Problem(ABC):
         return 1.0, 1.0
 
 
-def check_stopping(tol: float, max_iterations: int) -> None:
+def check_stopping_rule(tol: float, max_iterations: int) -> None:
     """Raise ValueError if a solver would never stop, or not start."""
     if not 0 <= tol < 1:
         raise ValueError(f"tol must be at least 0 and below 1, got {tol}")

@@ -8,8 +8,9 @@ solution is P = diag(u) K diag(v) with K = exp(−C/eps); the loop updates u, v 
     partial       min(a / (level · x), 1)        min(b / y, level)       the mass to move
     unbalanced    (a / (s^q x))^λ                (b s^p / y)^μ           s · Σux / Σvy
 
-with λ = tau_source/(tau_source + eps), μ likewise, p = tau_source/(tau_source + tau_target) = 1 − q;
-a level is chosen so that its side moves exactly the mass s. docs/ot.md derives the updates.
+with λ = tau_source/(tau_source + eps), μ = tau_target/(tau_target + eps) and
+p = tau_source/(tau_source + tau_target) = 1 − q. A level is chosen so that its side moves exactly the mass s.
+docs/ot.md derives the updates.
 """
 
 import math
@@ -21,7 +22,7 @@ from typing import Any, NamedTuple
 from otalign.arrays import Array, device, is_torch_array
 from otalign.ot.arithmetic import Arithmetic, Linear, Log
 from otalign.ot.batch import ProblemBatch
-from otalign.ot.problem import Problem, check_stopping
+from otalign.ot.problem import Problem, check_stopping_rule
 from otalign.ot.transport import Transport
 from otalign.ot.updates import Updates
 
@@ -63,7 +64,7 @@ class Entropic:
     def __post_init__(self) -> None:
         if not 0 < self.eps < float("inf"):
             raise ValueError(f"eps must be positive and finite, got {self.eps}; for no entropy use Exact()")
-        check_stopping(self.tol, self.max_iterations)
+        check_stopping_rule(self.tol, self.max_iterations)
 
     def solve(self, batch: ProblemBatch, problem: Problem) -> Transport:
         """Solve every problem of a batch.

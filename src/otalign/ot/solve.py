@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import overload
 
 from otalign.arrays import Array, array_namespace, device, is_torch_array
-from otalign.ot.batch import ProblemBatch, as_batch, buckets
+from otalign.ot.batch import ProblemBatch, as_batch, pad_into_batches
 from otalign.ot.exact import Exact
 from otalign.ot.problem import Problem
 from otalign.ot.quadratic import Quadratic, solve_linearised
@@ -83,19 +83,20 @@ def _solve_list(
     solver: Solver,
     quadratic: Quadratic | None,
 ) -> list[Transport]:
-    arrays, restore, given = (C, a, b), _keep, quadratic
+    arrays, restore, converted_term = (C, a, b), _return_unchanged, quadratic
     if quadratic:
         quadratic.check_length(len(C))
     matrices = [D for listed in quadratic.matrices.values() for D in listed] if quadratic else []
     if C and all(map(_shares_memory_with_numpy, (*C, *a, *b, *matrices))):
         # NumPy is several times faster with many small arrays, on the same memory.
         arrays = tuple([x.numpy() for x in side] for side in (C, a, b))
-        given = quadratic and quadratic.map(lambda listed: [D.numpy() for D in listed])
+        converted_term = quadratic and quadratic.map(lambda listed: [D.numpy() for D in listed])
         restore = array_namespace(C[0]).from_numpy
     solutions: dict[int, Transport] = {}
-    for indices, batch in buckets(*arrays):
+    for indices, batch in pad_into_batches(*arrays):
         try:
-            solved = _solve_batch(batch, problem, solver, given and given.pad(indices, arrays[0], batch))
+            batch_term = converted_term and converted_term.pad(indices, arrays[0], batch)
+            solved = _solve_batch(batch, problem, solver, batch_term)
         except UnequalTotals as error:
             raise ValueError(f"problem {indices[error.index]} of the list: {error}") from None
         columns = (solved.plan, solved.converged.tolist(), solved.iterations.tolist())
@@ -107,7 +108,7 @@ def _solve_list(
     return [solutions[k] for k in range(len(solutions))]
 
 
-def _keep(x: Array) -> Array:
+def _return_unchanged(x: Array) -> Array:
     return x
 
 

@@ -116,13 +116,13 @@ class Changes:
             chosen = [place for _, place in group]
             if not near:
                 if not all(place.left for place in chosen):  # what moved away is counted where it is now
-                    yield Row("", "", (self._describe_omitted(chosen),))
+                    yield Row("", "", (self._describe_omission(chosen),))
             elif left:
                 yield from self._make_pointers(chosen)
             else:
                 yield from (self._draw_passage(place.number) for place in chosen)
 
-    def _describe_omitted(self, places: Sequence[Place]) -> Text:
+    def _describe_omission(self, places: Sequence[Place]) -> Text:
         changed = any(place.left or self.difference.passages[place.number].changed for place in places)
         count = sum(not place.left for place in places)
         return Text(f"⋯ {count:,} {'not shown' if changed else 'unchanged'}", style=QUIET)

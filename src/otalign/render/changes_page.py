@@ -88,7 +88,7 @@ def _write_filters(difference: Difference) -> str:
 
 
 def _list_kinds(passage: Passage) -> list[str]:
-    """Return the kind of a change and what else is said of it."""
+    """Return the kind and the traits of a change."""
     return [*([] if passage.kind == "same" else [passage.kind]), *passage.traits]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from otalign.alignment import Alignment
 from otalign.render.svg import svg
 
-MAX_PICTURES = 20  # a notebook saves all that it shows
+MAX_PICTURES = 20  # a notebook saves everything that it shows
 
 
 def gallery(alignments: Sequence[Alignment]) -> str:

@@ -19,7 +19,7 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.text import Text
 
 from otalign.alignment import Alignment
-from otalign.gloss import GlossColumn, columns
+from otalign.gloss import GlossColumn, arrange_columns
 from otalign.render.words import shown, strengths
 
 GAP = 2  # spaces between columns; the words of a phrase have one
@@ -126,7 +126,7 @@ def _make_cells(alignment: Alignment, width: int) -> Iterator[_Cell]:
     def compute_saving(column: GlossColumn) -> int:
         return min(cell_len(" ".join(words)) for words in sides(column)) + GAP
 
-    layout = columns(alignment, compute_saving)
+    layout = arrange_columns(alignment, compute_saving)
     numbers, weak = _number_moves(layout), _find_weak(alignment)
     for column in layout:
         above, below = sides(column)

@@ -36,7 +36,7 @@ __all__ = [
 
 
 def make_scorer(settings: AnySettings, head: Head | None = None) -> Scorer:
-    """Make the scorer of an aligner: the only place that asks which kind it has.
+    """Make the scorer of an aligner. No other place asks which kind of scorer an aligner has.
 
     Raises:
         ValueError: If the settings and the head do not belong together.

@@ -48,14 +48,14 @@ def split_into_batches(embeddings: Embeddings, budget: BatchBudget) -> Iterator[
         budget: Size of a batch.
 
     Yields:
-        The indices of the pairs of a batch, and the batch. A pair without words on one side is in none.
+        The indices of the pairs of a batch, and the batch. Pairs without words on one side are left out.
     """
     for indices in group_pairs(embeddings, budget):
         yield indices.tolist(), make_batch(embeddings, indices, budget)
 
 
 def group_pairs(embeddings: Embeddings, budget: BatchBudget) -> Iterator[np.ndarray]:
-    """Yield the indices of the pairs of each batch, of similar lengths; as `split_into_batches`."""
+    """Yield the indices of the pairs of each batch that `split_into_batches` yields."""
     memory = get_gpu_memory(embeddings.vectors)
     cells = budget.cells if memory is None else int(GPU_SHARE * memory) // budget.cell_bytes
     shapes = embeddings.shapes

@@ -92,8 +92,8 @@ def _compute_euclidean_distances(xp: Any, X: Array, Y: Array) -> Array:
 
 def _average_neighbours(xp: Any, S: Array, cells: Array) -> Array:
     """Compute the mean of the cells (i−1, j−1) and (i+1, j+1) that exist, for each cell; 0 if none does."""
-    there = xp.astype(cells, S.dtype)
-    sums = [shift_cells(xp, A, 1, 1) + shift_cells(xp, A, -1, -1) for A in (S * there, there)]
+    mask = xp.astype(cells, S.dtype)
+    sums = [shift_cells(xp, A, 1, 1) + shift_cells(xp, A, -1, -1) for A in (S * mask, mask)]
     return sums[0] / xp.where(sums[1] > 0, sums[1], xp.ones_like(sums[1]))
 
 

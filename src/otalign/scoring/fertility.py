@@ -1,9 +1,9 @@
 """Mass of each word, which the transport plan may move.
 
-Uniform: 1 for every word. Norm: the length of the word's vector, since words that carry more meaning have
-longer vectors. Length: more for words of more letters, since short words are mostly function words and
-punctuation, which often have no counterpart. Where the problem needs equal totals, the masses of each
-sentence are divided by their sum.
+With uniform fertility it is 1 for every word. With `norm` it is the length of the word's vector, since words
+that carry more meaning have longer vectors. With `length` it grows with the number of letters, since short
+words are mostly function words and punctuation, which often have no counterpart. If the problem needs equal
+totals, the masses of each sentence are divided by their sum.
 """
 
 from otalign.arrays import Array, array_namespace

@@ -28,7 +28,7 @@ class LearnedScorer:
 
     @property
     def budget(self) -> BatchBudget:
-        """Size of the batches that suits the scorer."""
+        """Size of the batches with which the scorer is fastest."""
         return ONNX_BUDGET if is_numpy_array(self.head.map) else BUDGET
 
     @property
@@ -45,7 +45,7 @@ class LearnedScorer:
         if len(batch.X) == 1 and is_long(int(batch.is_source.sum()), int(batch.is_target.sum())):
             return self._score_tiles(batch)
         links = self._score_links(batch)
-        xp, none = array_namespace(links), log_none(links)
+        xp, none = array_namespace(links), compute_log_none(links)
         sums = xp.concat([xp.sum(none, axis=2), xp.sum(none, axis=1)], axis=1)
         nulls, sources = self._score_nulls(to_logits(sums)), links.shape[1]
         return LinkScores(links, nulls[:, :sources], nulls[:, sources:])
@@ -63,7 +63,7 @@ class LearnedScorer:
         logits = tiles.crop(self.head.compute_logits(batch, tiles))
         cells = tiles.crop(tiles.mask)
         links = compute_link_probabilities(logits, cells, self.head.calibration, self.level)
-        none = log_none(links)
+        none = compute_log_none(links)
         sums = (tiles.sum_words(none, side) for side in (SOURCE, TARGET))
         return LinkScores(links, *(self._score_nulls(to_logits(x)) for x in sums), tiles=tiles)
 
@@ -96,10 +96,10 @@ def calibrate(logits: Array, calibration: Array) -> Array:
 
 def compute_null_logits(links: Array, axis: int) -> Array:
     """Compute the logits of words having no link along an axis, as if links (B, N, M) were independent."""
-    return to_logits(array_namespace(links).sum(log_none(links), axis=axis))
+    return to_logits(array_namespace(links).sum(compute_log_none(links), axis=axis))
 
 
-def log_none(links: Array) -> Array:
+def compute_log_none(links: Array) -> Array:
     """Compute the logarithms of the probabilities that there is no link."""
     xp = array_namespace(links)
     return xp.log1p(-xp.clip(links, 0.0, 1 - EPSILON))

@@ -41,7 +41,7 @@ def realign_long_pairs(
         find: Function that finds the links of further pairs, chunk by chunk.
 
     Returns:
-        The links, those of long pairs of several sentences as found within the groups.
+        The links; for long pairs of several sentences, those within the groups.
     """
     many_words = np.diff(links.word_starts).reshape(-1, 2).max(axis=1, initial=0) >= MIN_WORDS
     if not many_words.any():
@@ -68,8 +68,8 @@ def group_sentences(pair: Pair, links: Sequence[Link]) -> list[Phrase]:
         links: Links between their words.
 
     Returns:
-        Source and target words of each group; nothing if the pair is short, a side is a single sentence, or
-        all sentences belong together.
+        Source and target words of each group. The list is empty if the pair is short, a side is a single
+        sentence, or all sentences belong together.
     """
     if max(len(side.spans) for side in pair) < MIN_WORDS:
         return []

@@ -28,7 +28,7 @@ class Scorer(Protocol):
 
     @property
     def budget(self) -> BatchBudget:
-        """Size of the batches that suits the scorer."""
+        """Size of the batches with which the scorer is fastest."""
         ...
 
     @property

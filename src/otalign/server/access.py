@@ -58,13 +58,13 @@ def check_origin(origin: str) -> str:
     except ValueError:
         parts, port = urlsplit(""), None
     host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
-    normalised = f"{parts.scheme}://{host}" + (f":{port}" if port is not None else "")
-    if parts.scheme not in ("http", "https") or not parts.hostname or normalised != origin.lower():
+    normalized = f"{parts.scheme}://{host}" + (f":{port}" if port is not None else "")
+    if parts.scheme not in ("http", "https") or not parts.hostname or normalized != origin.lower():
         raise ValueError(
             f"--allow-origin must be like https://example.org or http://localhost:3000, without a path or a "
             f"trailing slash, or * for any, got {origin!r}"
         )
-    return normalised
+    return normalized
 
 
 def read_token(path: Path) -> str:

@@ -1,7 +1,7 @@
 """A queue of the pairs of all clients, which one thread aligns in batches beside the event loop.
 
 A batch takes one pair from each request in turn until it has the size `BATCH`, so that a small request waits
-for one batch of a large one, not for all of it. A request that comes while the thread is idle is begun at
+for one batch of a large one, not for all of it. A request that comes while the thread is idle starts at
 once. A request that was cancelled leaves the queue at once, and its remaining pairs are never aligned. If a
 batch fails, its pairs are tried one by one, so that the input of one client cannot cause errors for another.
 
@@ -69,7 +69,7 @@ class RequestQueue:
     Args:
         work: Function that aligns pairs.
         waiting: Maximum number of pairs in the queue.
-        seconds: Expected time to wait for others from which on a request is refused.
+        seconds: Maximum expected wait for other requests; a request with a longer one is refused.
     """
 
     def __init__(self, work: Work, waiting: int, seconds: float = math.inf) -> None:
@@ -198,7 +198,7 @@ class RequestQueue:
     def _take_batch(self) -> list[tuple[_Request, int]] | None:
         """Wait for the next batch; return None when the queue is stopped."""
         with self._changed:
-            if self._queue:  # those whom the last batch has answered may send the next request
+            if self._queue:  # clients that were just answered may send their next request
                 self._changed.wait_for(lambda: self._work_left >= BATCH or self._stopped, timeout=LINGER)
             self._changed.wait_for(lambda: self._queue or self._stopped)
             if self._stopped:

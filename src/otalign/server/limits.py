@@ -15,7 +15,7 @@ class Limits:
         body: Bytes of a request.
         seconds: Seconds to answer a request, and for the client to read the answer.
         waiting: Pairs in the queue.
-        queue_seconds: Expected seconds to wait for others from which on a request is refused at once.
+        queue_seconds: Maximum expected wait for other requests, in seconds; a longer one is refused at once.
         connections: Open connections of one process.
         headers: Number of headers of a request.
         header_bytes: Bytes of the headers of a request, with its address.

@@ -225,7 +225,7 @@ class Health(BaseModel):
 
 
 def write_answer(body: Any, choice: ServedChoice, answers: Sequence[Answer]) -> bytes:
-    """Serialise answers to JSON, as `OneAnswer` or `ManyAnswers` according to the request."""
+    """Serialize answers to JSON, as `OneAnswer` or `ManyAnswers` according to the request."""
     answer = dict(choice.header)
     if hasattr(body, "pairs"):
         answer["alignments"] = [_get_fields(item, body.phrases) for item in answers]

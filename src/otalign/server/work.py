@@ -31,8 +31,8 @@ class PairRequest(NamedTuple):
     """A pair to align.
 
     Attributes:
-        source: A text or words.
-        target: Likewise.
+        source: Source, as a text or as words.
+        target: Target, as a text or as words.
         choice: The settings.
         matrix: Whether the scores of all word pairs are returned.
         group: Pairs of one group are centred together; None if the choice has a fixed centre.

@@ -14,17 +14,17 @@ def check_encoder(encoder: Any, layer: Any, trained: Any) -> None:
         raise TypeError(f"trained must be a string or None, got {trained!r}")
 
 
-def check_fields(data: dict[str, Any], cls: type, others: set[str]) -> None:
-    """Check that the names in a dictionary are fields of a class, or among other allowed names."""
+def check_fields(data: dict[str, Any], cls: type, ignored: set[str]) -> None:
+    """Check that the names in a dictionary are fields of a class, or among names that are ignored."""
     known = {field.name for field in fields(cls)}
-    for name in sorted(data.keys() - known - others):
+    for name in sorted(data.keys() - known - ignored):
         raise ValueError(f"settings must be among {', '.join(sorted(known))}, got {name!r}")
 
 
-def build_by_name(which: str, data: dict[str, Any] | None, types: dict[str, Any]) -> Any:
+def build_by_name(field: str, data: dict[str, Any] | None, types: dict[str, Any]) -> Any:
     """Return the value that a dictionary with its `name` and its fields describes; None stays None."""
     if data is None:
         return None
     if not isinstance(data, dict) or data.get("name") not in types:
-        raise ValueError(f"{which} must hold a name, one of {', '.join(types)}, got {data!r}")
+        raise ValueError(f"{field} must hold a name, one of {', '.join(types)}, got {data!r}")
     return types[data["name"]](**{key: value for key, value in data.items() if key != "name"})

@@ -35,7 +35,7 @@ def load_settings(folder: Path) -> AnySettings | None:
         data.pop("version", None)
         return read_settings(data)
     except (ValueError, TypeError) as error:
-        raise ValueError(f"{file} is not what Aligner.save writes: {error}") from error
+        raise ValueError(f"{file} is not a valid file of settings: {error}") from error
 
 
 def save_settings(settings: AnySettings, folder: Path) -> None:

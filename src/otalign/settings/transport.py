@@ -19,7 +19,11 @@ Fertility = Literal["uniform", "norm", "length"]
 SOLVERS = {"entropic": Entropic, "exact": Exact}
 WHITENING, SMOOTHING, DISTORTION = 0.5, 0.15, 0.2
 ORDER, STRUCTURE, COMPLETION = 0.0, 0.0, 0.0
-PHRASES = ("order", "structure", "completion")  # settings for phrases, which are new and mostly 0
+PHRASES = (
+    "order",
+    "structure",
+    "completion",
+)  # settings for phrases, which a signature names only if they are not 0
 
 
 class SettingsOptions(TypedDict, total=False):
@@ -95,7 +99,7 @@ class Settings:
     trained: str | None = None
 
     links: ClassVar[Level] = "sure"
-    hysteresis: ClassVar[float] = 0.0  # which a trained aligner may have
+    hysteresis: ClassVar[float] = 0.0  # only a trained aligner may have another
 
     def __post_init__(self) -> None:
         check_encoder(self.encoder, self.layer, self.trained)
@@ -148,7 +152,9 @@ class Settings:
         check_options(options)
         changes: dict[str, Any] = {**options}
         if changes.pop("links", "sure") != "sure":
-            raise ValueError("links must be 'sure' unless the aligner has learned which are, got 'possible'")
+            raise ValueError(
+                "links must be 'sure' for an aligner that has not learned levels, got 'possible'"
+            )
         parameters = {name: changes.pop(name) for name in PARAMETERS if name in changes}
         for name in parameters:
             changes.setdefault("problem", PARAMETERS[name].name)
@@ -195,7 +201,7 @@ class Settings:
             options["epsilon"] = self.solver.eps
         spec = find_spec(self.problem)
         if spec.parameter:
-            options[spec.parameter.name] = spec.value(self.problem)
+            options[spec.parameter.name] = spec.get_value(self.problem)
         return options
 
     def signature_fields(self) -> dict[str, object]:

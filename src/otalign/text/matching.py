@@ -1,4 +1,4 @@
-"""Matching of the sentences that two texts have in common, in the same order, as in any diff, or in any."""
+"""Matching of identical sentences of two texts, in the same order, as in a diff, or in any order."""
 
 from bisect import bisect_left
 from collections import deque

@@ -17,9 +17,9 @@ from otalign.text.letters import make_plain
 SIZE = 64  # dimension of a vector
 NGRAMS = (2, 3)  # lengths of n-grams
 MOST = 127  # largest count
-MAX_WORDS = 1 << 15  # whose vectors are kept; then all are dropped
+MAX_WORDS = 1 << 15  # words whose vectors are cached; with more, the cache is emptied
 
-_vectors: dict[str, bytes] = {}  # the vectors of words that have occurred; threads may share it
+_vectors: dict[str, bytes] = {}  # cached vectors; threads may share it
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from otalign.training.distillation import Distillation
     from otalign.training.epochs import DevScore, Epoch
     from otalign.training.fit import refit, train
-    from otalign.training.objectives import recipe_for
+    from otalign.training.objectives import choose_recipe
     from otalign.training.options import RunOptions
     from otalign.training.predictions import predict_targets
     from otalign.training.recipe import FURTHER, PAPER, Recipe
@@ -34,8 +34,8 @@ __all__ = [
     "Recipe",
     "RunOptions",
     "TrainingResult",
+    "choose_recipe",
     "predict_targets",
-    "recipe_for",
     "refit",
     "train",
 ]
@@ -46,7 +46,7 @@ _MODULES = {
     "distillation": ("Distillation",),
     "epochs": ("DevScore", "Epoch"),
     "fit": ("refit", "train"),
-    "objectives": ("recipe_for",),
+    "objectives": ("choose_recipe",),
     "options": ("RunOptions",),
     "predictions": ("predict_targets",),
     "recipe": ("FURTHER", "PAPER", "Recipe"),

@@ -60,32 +60,32 @@ def choose_workers(accelerator: Any) -> int:
     return max(1, min(MAX_WORKERS, cores // accelerator.num_processes - 1))
 
 
-def load_encoder(name: str, kept: int | None, device: Any) -> Transformers:
+def load_encoder(name: str, depth: int | None, device: Any) -> Transformers:
     """Load an encoder to train; one that was exported is restored first.
 
     Args:
         name: Folder of the encoder, or its name on the Hugging Face hub.
-        kept: Number of its first layers to keep; None for all.
+        depth: Number of its first layers to keep; None for all.
         device: Device of torch.
 
     Raises:
         ValueError: If it cannot be restored, has fewer layers, or has a decoder.
     """
     if not (Path(name) / EXPORTED).is_file():
-        return _load_layers(name, kept, device)
+        return _load_layers(name, depth, device)
     with TemporaryDirectory(prefix="otalign-restored-") as folder:
         restore(Path(name), Path(folder))
-        encoder = _load_layers(folder, kept, device)
+        encoder = _load_layers(folder, depth, device)
     encoder.name = Path(name).resolve().name
     encoder.folder = encoder.origin = Path(name)  # which has the head, the settings and the tokenizer
     return encoder
 
 
-def _load_layers(name: str, kept: int | None, device: Any) -> Transformers:
+def _load_layers(name: str, depth: int | None, device: Any) -> Transformers:
     last = read_depth(name)
-    if kept is not None and kept > last:
-        raise ValueError(f"depth must be at most {last}, the number of layers of {name}, got {kept}")
-    encoder = Transformers(name, kept or last, device=str(device), kept=kept)
+    if depth is not None and depth > last:
+        raise ValueError(f"depth must be at most {last}, the number of layers of {name}, got {depth}")
+    encoder = Transformers(name, depth or last, device=str(device), depth=depth)
     if read_config(name, encoder.origin).is_encoder_decoder:
         raise ValueError(f"only encoders can be trained, and {encoder.name} has a decoder too")
     return encoder

@@ -12,13 +12,13 @@ from functools import partial
 
 from otalign.training import edits
 from otalign.training.examples import Example
+from otalign.training.exchanges import Draw, exchange_spans
 from otalign.training.word_groups import WordGroups
 
-Draw = Callable[[], Example]  # returns another training pair, at random
 Edit = Callable[[Example, random.Random, Draw], Example | None]
 
 EDITS: dict[str, Edit] = {
-    "exchange": edits.exchange_spans,
+    "exchange": exchange_spans,
     "typos": edits.misspell_words,
     "unrelated": edits.replace_target,
     "join": edits.join_pairs,

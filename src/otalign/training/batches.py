@@ -53,11 +53,10 @@ def encode_pairs(
 ) -> list[list[Input]]:
     """Split pairs into subwords; a pair has one input or several, and none without words."""
     sentences = [join_words(words) for pair in pairs for words in pair]
-    made: list[list[Input]] = [[] for _ in pairs]
-    for one in reader.as_inputs(sentences, pairing):
-        first = one.pieces[0].sentence // 2
-        made[first].append(one)
-    return made
+    inputs: list[list[Input]] = [[] for _ in pairs]
+    for item in reader.as_inputs(sentences, pairing):
+        inputs[item.pieces[0].sentence // 2].append(item)
+    return inputs
 
 
 def collate(
@@ -70,19 +69,19 @@ def collate(
 ) -> TrainingBatch:
     """Put the inputs and the targets of pairs into padded arrays."""
     lengths = np.array([(len(source), len(target)) for source, target in texts], dtype=np.int64)
-    flat = [(owner, one) for owner, of in enumerate(inputs) for one in of]
-    sizes = np.array([len(one.ids) for _, one in flat])
+    flat = [(pair, item) for pair, pair_inputs in enumerate(inputs) for item in pair_inputs]
+    sizes = np.array([len(item.ids) for _, item in flat])
     longest, width = int(sizes.max()), int(lengths.max())
     is_subword = np.arange(longest) < sizes[:, None]
     ids = np.full(is_subword.shape, pad, dtype=np.int64)
     types = np.zeros_like(ids)
     total = int(sizes.sum())
-    ids[is_subword] = np.fromiter(chain.from_iterable(one.ids for _, one in flat), np.int64, total)
-    types[is_subword] = np.fromiter(chain.from_iterable(one.types for _, one in flat), np.int64, total)
-    pieces = [(k, owner, piece) for k, (owner, one) in enumerate(flat) for piece in one.pieces]
+    ids[is_subword] = np.fromiter(chain.from_iterable(item.ids for _, item in flat), np.int64, total)
+    types[is_subword] = np.fromiter(chain.from_iterable(item.types for _, item in flat), np.int64, total)
+    pieces = [(k, pair, piece) for k, (pair, item) in enumerate(flat) for piece in item.pieces]
     counts = [len(piece.words) for _, _, piece in pieces]
     before = [k * longest for k, _, _ in pieces]
-    words = [width * (2 * owner + piece.sentence % 2) for _, owner, piece in pieces]
+    words = [width * (2 * pair + piece.sentence % 2) for _, pair, piece in pieces]
     return TrainingBatch(
         ids,
         is_subword.astype(np.int64),
@@ -125,7 +124,9 @@ class PairSet(ShuffledSet):
         self.pad = encoder.pad
         self.lengths = np.array([gold.shape for gold in self.golds], dtype=np.int64).reshape(-1, 2)
         self.inputs = encode_pairs(encoder.reader, [(g.source, g.target) for g in self.golds], pairing)
-        self.sizes = np.array([len(of[0].ids) if of else 0 for of in self.inputs], dtype=np.int64)
+        self.sizes = np.array(
+            [len(pair_inputs[0].ids) if pair_inputs else 0 for pair_inputs in self.inputs], dtype=np.int64
+        )
         self.links = [
             tuple(np.array(sorted(gold.pairs(level)), dtype=np.int64).reshape(-1, 2) for level in LEVELS)
             for gold in self.golds
@@ -134,7 +135,7 @@ class PairSet(ShuffledSet):
     def __len__(self) -> int:
         return len(self.golds) // self.directions
 
-    def batch(self, pairs: np.ndarray) -> TrainingBatch:
+    def make_batch(self, pairs: np.ndarray) -> TrainingBatch:
         """Make a batch of the pairs with these numbers."""
         lengths = self.lengths[pairs]
         links = np.zeros((len(LEVELS), len(pairs), *lengths.max(axis=0)), dtype=np.float32)
@@ -154,13 +155,13 @@ class PairSet(ShuffledSet):
         order = self._select_alignable(order)
         return pool_by_size(order, self.sizes[order], size, random)
 
-    def by_length(self, subwords: int) -> Iterator[TrainingBatch]:
+    def batch_by_length(self, subwords: int) -> Iterator[TrainingBatch]:
         """Yield all pairs, the longest first, in batches of about this many subwords."""
         order = self._select_alignable(np.arange(len(self)))
         order = order[np.argsort(-self.sizes[order], kind="stable")]
         while len(order):
             count = max(1, subwords // int(self.sizes[order[0]]))
-            yield self.batch(order[:count])
+            yield self.make_batch(order[:count])
             order = order[count:]
 
     def _select_alignable(self, pairs: np.ndarray) -> np.ndarray:

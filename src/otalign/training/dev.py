@@ -21,7 +21,7 @@ class DevPairs(Protocol):
         """The pairs with their gold links."""
         ...
 
-    def by_length(self, subwords: int) -> Iterable[Any]:
+    def batch_by_length(self, subwords: int) -> Iterable[Any]:
         """Yield all pairs that can be aligned in batches of about this many subwords.
 
         Each batch has the numbers of its `pairs`.
@@ -41,7 +41,7 @@ class DevSet:
     def build(cls, pairs: DevPairs, levels: Sequence[Level]) -> "DevSet":
         """Split pairs into batches, and mark their gold."""
         batches = []
-        for batch in pairs.by_length(SUBWORDS):
+        for batch in pairs.batch_by_length(SUBWORDS):
             golds = [pairs.golds[k] for k in batch.pairs]
             batches.append((batch, {level: mark_golds(golds, level) for level in levels}))
         return cls(pairs.golds, tuple(levels), batches)

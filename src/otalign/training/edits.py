@@ -6,7 +6,6 @@ and returns a new example, or None where it does not apply.
 
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import chain, pairwise
 from random import Random
 
 import numpy as np
@@ -18,14 +17,10 @@ from otalign.training.examples import (
     make_identity_example,
     make_null_example,
 )
+from otalign.training.exchanges import CLOSING, SPAN_WORDS, Draw, exchange_spans
 from otalign.training.word_groups import WordGroups
 
-Draw = Callable[[], Example]
-
-SEPARATORS = frozenset(("and", "or", ",", ";", "&", "but"))
-CLOSING = frozenset((".", "!", "?", "...", "…"))
 CONNECTIVES = ("and", "and", "but", ",", ";", "while", ".")
-ITEM_WORDS, SPAN_WORDS = 4, 4  # longest list item, and longest span that is exchanged or inserted
 JOINED_WORDS = 120  # maximum length of a sentence of joined pairs
 CLAUSE_WORDS = 25
 TRIES = 3  # attempts to draw another pair that suits an edit
@@ -34,82 +29,6 @@ LINKED, APART = 0.5, 0.3  # a probability above which words are linked, and belo
 CERTAIN = 0.8
 KEYS = ("qwertyuiop", "asdfghjkl", "zxcvbnm")
 NEIGHBOURS = {key: row[max(0, k - 1) : k] + row[k + 1 : k + 2] for row in KEYS for k, key in enumerate(row)}
-
-
-def exchange_spans(example: Example, random: Random, draw: Draw) -> Example | None:
-    """Move spans of the target sentence: permute list items, swap two spans, or rotate the sentence.
-
-    Closing punctuation stays where it is.
-    """
-    count = len(example.target) - (example.target[-1] in CLOSING)
-    if count < 2:
-        return None
-    separators = _find_separators([word.lower() for word in example.target[:count]])
-    how = random.random()
-    order = None
-    if separators and how < 0.5:
-        order = _permute_items(count, separators, random)
-    if order is None:
-        order = _swap_spans(count, random) if how < 0.75 else _rotate(count, separators, random)
-    return example.select_target([*order, *range(count, len(example.target))])
-
-
-def _find_separators(words: list[str]) -> list[range]:
-    """Find separators inside a sentence; adjacent ones, such as a comma and "and", are one."""
-    found: list[range] = []
-    for k, word in enumerate(words):
-        if word in SEPARATORS and 0 < k < len(words) - 1:
-            if found and found[-1].stop == k:
-                found[-1] = range(found[-1].start, k + 1)
-            else:
-                found.append(range(k, k + 1))
-    return found
-
-
-def _permute_items(count: int, separators: list[range], random: Random) -> list[int] | None:
-    """Permute the items of a list around separators such as "," and "and"."""
-    first = random.randrange(len(separators))
-    run = [separators[first]]
-    for at in separators[first + 1 :]:  # the separators of one list are a few words apart
-        if at.start - run[-1].stop > ITEM_WORDS:
-            break
-        run.append(at)
-    inner = [range(a.stop, b.start) for a, b in pairwise(run)]
-    before = run[0].start - max((at.stop for at in separators[:first]), default=0)
-    after = min((at.start for at in separators[first + len(run) :]), default=count) - run[-1].stop
-    left, right = (len(inner[0]), len(inner[-1])) if inner else _draw_widths(random)
-    left, right = min(left, before), min(right, after)
-    if not (left and right):
-        return None
-    items = [range(run[0].start - left, run[0].start), *inner, range(run[-1].stop, run[-1].stop + right)]
-    shuffled = random.sample(items, len(items))
-    if shuffled == items:
-        shuffled = items[::-1]
-    middle = chain.from_iterable((*one, *at) for one, at in zip(shuffled, [*run, ()], strict=True))
-    return [*range(items[0].start), *middle, *range(items[-1].stop, count)]
-
-
-def _draw_widths(random: Random) -> tuple[int, int]:
-    """Choose two items around one separator, mostly of similar length."""
-    width = random.randint(1, ITEM_WORDS)
-    return width, width if random.random() < 0.7 else random.randint(1, ITEM_WORDS)
-
-
-def _swap_spans(count: int, random: Random) -> list[int]:
-    """Swap two spans that do not overlap."""
-    one, other = sorted(random.sample(range(count), 2))
-    end = random.randint(one + 1, min(other, one + SPAN_WORDS))
-    stop = random.randint(other + 1, min(count, other + SPAN_WORDS))
-    return [*range(one), *range(other, stop), *range(end, other), *range(one, end), *range(stop, count)]
-
-
-def _rotate(count: int, separators: list[range], random: Random) -> list[int]:
-    """Move the beginning to the end."""
-    if separators and random.random() < 0.5:
-        cut = random.choice(separators).stop
-    else:
-        cut = random.randint(1, count - 1)
-    return [*range(cut, count), *range(cut)]
 
 
 def swap_words(siblings: WordGroups | None, example: Example, random: Random, draw: Draw) -> Example | None:
@@ -122,9 +41,9 @@ def swap_words(siblings: WordGroups | None, example: Example, random: Random, dr
     if len(cells) < 2:
         return None
     (_, one), (i, other) = random.sample(cells, 2)
-    found = siblings.find(example.target[one]) if siblings else ()
-    there = {word.lower() for word in (*example.source, *example.target)}
-    new = [words[0] for words in found if len(words) == 1 and words[0].lower() not in there]
+    phrases = siblings.find(example.target[one]) if siblings else ()
+    present = {word.lower() for word in (*example.source, *example.target)}
+    new = [words[0] for words in phrases if len(words) == 1 and words[0].lower() not in present]
     if new and random.random() < 0.5:
         source, target, targets = list(example.source), list(example.target), example.targets.copy()
         source[i] = target[other] = random.choice(new)
@@ -137,15 +56,17 @@ def swap_words(siblings: WordGroups | None, example: Example, random: Random, dr
 
 def misspell_words(example: Example, random: Random, draw: Draw) -> Example | None:
     """Misspell one word, about a third, or all longer words of the target sentence. Links stay."""
-    able = [k for k, word in enumerate(example.target) if word.isalpha() and len(word) >= CONTENT_LETTERS]
-    if not able:
+    candidates = [
+        k for k, word in enumerate(example.target) if word.isalpha() and len(word) >= CONTENT_LETTERS
+    ]
+    if not candidates:
         return None
     how = random.random()
     if how < 0.4:
-        chosen = {random.choice(able)}
+        chosen = {random.choice(candidates)}
     else:
         share = 0.3 if how < 0.7 else 1.0
-        chosen = {k for k in able if random.random() < share} or {random.choice(able)}
+        chosen = {k for k in candidates if random.random() < share} or {random.choice(candidates)}
     words = (misspell(word, random) if k in chosen else word for k, word in enumerate(example.target))
     return replace(example, target=tuple(words))
 
@@ -180,12 +101,12 @@ def _find_content_words(words: Words) -> set[str]:
 
 def join_pairs(example: Example, random: Random, draw: Draw) -> Example | None:
     """Join two to five pairs, with their targets in the same or another order."""
-    joined, wanted = [example], random.choice((2, 2, 2, 3, 4, 5))
-    for _ in range(wanted - 1):
+    joined, count = [example], random.choice((2, 2, 2, 3, 4, 5))
+    for _ in range(count - 1):
         other = draw()
-        met = [_find_content_words(one.source) | _find_content_words(one.target) for one in joined]
+        previous = [_find_content_words(pair.source) | _find_content_words(pair.target) for pair in joined]
         new = _find_content_words(other.source) | _find_content_words(other.target)
-        alike = any(len(new & old) > 0.3 * min(len(new), len(old)) for old in met)
+        alike = any(len(new & old) > 0.3 * min(len(new), len(old)) for old in previous)
         fits = all(
             sum(shape) <= JOINED_WORDS for shape in zip(*(one.shape for one in (*joined, other)), strict=True)
         )
@@ -246,10 +167,10 @@ def _find_linked_words(example: Example) -> list[tuple[int, int]]:
 
 def replace_words(synonyms: WordGroups, example: Example, random: Random, draw: Draw) -> Example | None:
     """Replace up to three words of the target sentence by synonyms, whose words all take over the targets."""
-    able = [k for k, word in enumerate(example.target) if synonyms.find(word)]
-    if not able:
+    replaceable = [k for k, word in enumerate(example.target) if synonyms.find(word)]
+    if not replaceable:
         return None
-    chosen = set(random.sample(able, min(len(able), random.choice((1, 1, 2, 3)))))
+    chosen = set(random.sample(replaceable, min(len(replaceable), random.choice((1, 1, 2, 3)))))
     target: list[str] = []
     counts = []
     for k, word in enumerate(example.target):
@@ -271,13 +192,13 @@ def delete_span(example: Example, random: Random, draw: Draw) -> Example | None:
 
 def insert_span(example: Example, random: Random, draw: Draw) -> Example | None:
     """Insert a span of another sentence whose words the source does not have."""
-    there = {word.lower() for word in example.source}
+    present = {word.lower() for word in example.source}
     for _ in range(TRIES):
         other = draw().target
         size = random.randint(1, min(SPAN_WORDS, len(other)))
         start = random.randint(0, len(other) - size)
         span = other[start : start + size]
-        if not there & {word.lower() for word in span}:
+        if not present & {word.lower() for word in span}:
             at = random.randint(0, len(example.target))
             target = (*example.target[:at], *span, *example.target[at:])
             return replace(example, target=target, targets=np.insert(example.targets, [at] * size, 0, axis=2))

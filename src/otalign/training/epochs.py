@@ -40,7 +40,7 @@ class DevScore(NamedTuple):
             curve: Precision and recall at each threshold.
         """
         values = (curve.thresholds, curve.precision, curve.recall, curve.f1)
-        return cls(*(float(of[curve.best]) for of in values))
+        return cls(*(float(column[curve.best]) for column in values))
 
 
 DevScores = dict[str, dict[Level, DevScore]]  # by the name of the dev set
@@ -54,8 +54,8 @@ def compute_mean_f1(dev: DevScores) -> float:
 def find_best_scores(curves: Mapping[str, Mapping[Level, Curve]]) -> DevScores:
     """Return the best point of every curve, by dev set and level."""
     return {
-        name: {level: DevScore.from_curve(curve) for level, curve in of.items()}
-        for name, of in curves.items()
+        name: {level: DevScore.from_curve(curve) for level, curve in by_level.items()}
+        for name, by_level in curves.items()
     }
 
 
@@ -102,10 +102,15 @@ class Epoch:
         Args:
             data: The dictionary.
         """
-        dev = {name: {k: DevScore(**score) for k, score in of.items()} for name, of in data["dev"].items()}
+        dev = {
+            name: {level: DevScore(**score) for level, score in by_level.items()}
+            for name, by_level in data["dev"].items()
+        }
         return cls(data["epoch"], data["loss"], dev, data["seconds"])
 
 
 def scores_to_dict(dev: DevScores) -> dict[str, dict[Level, dict[str, float]]]:
     """Return dev scores as JSON-serializable values."""
-    return {name: {level: score._asdict() for level, score in of.items()} for name, of in dev.items()}
+    return {
+        name: {level: score._asdict() for level, score in by_level.items()} for name, by_level in dev.items()
+    }

@@ -42,13 +42,13 @@ class Example:
 def make_null_example(source: Words, target: Words, like: Example) -> Example:
     """Make a pair in which, at every level, no word corresponds to another."""
     targets = np.zeros((len(like.weights), len(source), len(target)), dtype=np.float32)
-    return Example(source, target, targets, _full_weights(like))
+    return Example(source, target, targets, _fill_weights(like))
 
 
 def make_identity_example(words: Words, like: Example) -> Example:
     """Pair a sentence with itself: each word corresponds to itself alone, at every level."""
     targets = np.repeat(np.eye(len(words), dtype=np.float32)[None], len(like.weights), axis=0)
-    return Example(words, words, targets, _full_weights(like))
+    return Example(words, words, targets, _fill_weights(like))
 
 
 def join_examples(examples: Sequence[Example], order: Sequence[int]) -> Example:
@@ -56,20 +56,20 @@ def join_examples(examples: Sequence[Example], order: Sequence[int]) -> Example:
 
     Words of different pairs do not correspond. A level whose links are unknown in one pair is unknown in all.
     """
-    weights = np.min([one.weights for one in examples], axis=0)
+    weights = np.min([example.weights for example in examples], axis=0)
     starts = np.cumsum([0, *(len(examples[k].target) for k in order)])
-    source = tuple(word for one in examples for word in one.source)
+    source = tuple(word for example in examples for word in example.source)
     target = tuple(word for k in order for word in examples[k].target)
     targets = np.zeros((len(weights), len(source), len(target)), dtype=np.float32)
     top = 0
-    for k, one in enumerate(examples):
+    for k, example in enumerate(examples):
         left = starts[list(order).index(k)]
-        n, m = one.shape
-        targets[:, top : top + n, left : left + m] = one.targets
+        n, m = example.shape
+        targets[:, top : top + n, left : left + m] = example.targets
         top += n
     return Example(source, target, targets, weights)
 
 
-def _full_weights(like: Example) -> np.ndarray:
+def _fill_weights(like: Example) -> np.ndarray:
     """Return the highest weight of the example's levels, for every level."""
     return np.full_like(like.weights, like.weights.max())

@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from otalign.alignment import Level
 from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.pretrained import OPTIONAL_WEIGHTS
-from otalign.encoders.transformers import Transformers, states
+from otalign.encoders.transformers import Transformers, run_model
 from otalign.scoring import Head, PairBatch
 from otalign.settings import AnySettings
 from otalign.training.batches import TrainingBatch
@@ -47,7 +47,7 @@ class Learner(nn.Module):
 
     def encode(self, inputs: dict[str, Tensor], mix: Tensor | None = None) -> Tensor:
         """Compute the states (I, L, D) of the encoder."""
-        return states(self.encoder, {name: inputs[name] for name in self.inputs}, mix)
+        return run_model(self.encoder, {name: inputs[name] for name in self.inputs}, mix)
 
     def score(self, batch: Any) -> tuple[PairBatch, dict[Level, Any]]:
         """Score the links (B, N, M) at each level that is learned; the `PairBatch` masks the words."""

@@ -24,7 +24,7 @@ from otalign.settings import LEARNED, AnySettings, Learned, LearnedSettings, Set
 from otalign.training.predictions import check_teachers
 from otalign.training.recipe import FURTHER, PAPER, Recipe
 from otalign.training.tensors import BatchTensors
-from otalign.tuning.calibration import best_threshold, calibrate
+from otalign.tuning.calibration import calibrate, find_best_threshold
 from otalign.tuning.sweep import Curve
 
 if TYPE_CHECKING:
@@ -177,7 +177,7 @@ class TransportObjective:
     ) -> tuple[Aligner, Curves]:
         """Choose the threshold with the highest mean F1."""
         curves = {name: dev.compute_curves(model) for name, dev in devs.items()}
-        threshold = best_threshold(curves.values(), self.level)
+        threshold = find_best_threshold(curves.values(), self.level)
         return replace(aligner, settings=aligner.settings.replace(threshold=threshold)), curves
 
     def copy_calibration(self, head: ProjectionHead, source: Head | None) -> ProjectionHead:
@@ -282,7 +282,7 @@ def make_objective(problem: Problem | Learned, level: Level | None = None) -> Ob
     return objective(problem) if level is None else objective(problem, level)
 
 
-def recipe_for(problem: Problem | Learned, saved: AnySettings | None = None) -> Recipe:
+def choose_recipe(problem: Problem | Learned, saved: AnySettings | None = None) -> Recipe:
     """Return the default recipe of a problem.
 
     Args:
@@ -295,7 +295,7 @@ def recipe_for(problem: Problem | Learned, saved: AnySettings | None = None) -> 
 
     Example:
         >>> from otalign.ot import Unbalanced
-        >>> recipe_for(Unbalanced(0.4)).optimizer
+        >>> choose_recipe(Unbalanced(0.4)).optimizer
         'adafactor'
     """
     return make_objective(problem).choose_recipe(saved)

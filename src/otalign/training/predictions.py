@@ -133,10 +133,10 @@ def _predict_chunks(
     parts: dict[int, Targets] = {}
     progress("teachers", len(texts) - _count_pairs(starts, texts), len(texts))
     pairs = chain.from_iterable(_read_chunk(texts, k) for k in starts)
-    found = _predict_mean(teachers, pairs, workers) if starts else iter(())
+    means = _predict_mean(teachers, pairs, workers) if starts else iter(())
     for done, k in enumerate(starts, 1):
         stop = min(k + CHUNK, len(texts))
-        parts[k] = Targets.build((next(found) for _ in range(k, stop)), np.uint8)
+        parts[k] = Targets.build((next(means) for _ in range(k, stop)), np.uint8)
         if file := files[k]:
             with open_atomic(file) as out:
                 part = parts[k]
@@ -180,10 +180,11 @@ def _predict_mean(
     """Predict the mean probabilities of each pair's links, in bytes, (levels, n, m)."""
     each = -(-workers // len(teachers)) if workers else 0
     streams = (
-        _predict(teacher, of, each) for teacher, of in zip(teachers, tee(pairs, len(teachers)), strict=True)
+        _predict(teacher, copy, each)
+        for teacher, copy in zip(teachers, tee(pairs, len(teachers)), strict=True)
     )
-    for found in zip(*streams, strict=True):
-        mean = sum(found) / len(found)
+    for predictions in zip(*streams, strict=True):
+        mean = sum(predictions) / len(predictions)
         yield np.where(mean < FLOOR, 0, np.rint(mean * STEPS)).astype(np.uint8)
 
 
@@ -192,12 +193,12 @@ def _predict(teacher: Aligner, pairs: Iterator[tuple[Words, Words]], workers: in
     for _, embeddings in teacher.embed(pairs, workers):
         head = get_transport_head(teacher).to_device(embeddings.vectors)
         shapes = embeddings.shapes.tolist()
-        found = [np.zeros((len(LEVELS), *shape), dtype=np.float32) for shape in shapes]
+        probabilities = [np.zeros((len(LEVELS), *shape), dtype=np.float32) for shape in shapes]
         for indices, batch in split_into_batches(embeddings, BUDGET):
             logits = head.compute_logits(batch)
             for number, level in enumerate(LEVELS):
                 links = compute_link_probabilities(logits, batch.cells, head.calibration, level)
                 for k, pair in zip(indices, to_numpy(links), strict=True):
                     n, m = shapes[k]
-                    found[k][number] = pair[:n, :m]
-        yield from found
+                    probabilities[k][number] = pair[:n, :m]
+        yield from probabilities

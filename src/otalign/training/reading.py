@@ -61,7 +61,7 @@ class ShuffledSet:
         """Return the numbers of all examples in random batches of `size`."""
         raise NotImplementedError
 
-    def batch(self, examples: np.ndarray, /) -> Any:
+    def make_batch(self, examples: np.ndarray, /) -> Any:
         """Make a batch of the examples with these numbers."""
         raise NotImplementedError
 
@@ -77,7 +77,7 @@ class ShuffledSet:
         """Read an epoch; see `TrainSet`."""
 
         def make(examples: np.ndarray) -> list[Any]:
-            return [self.batch(part) for part in split.get_parts(examples)]
+            return [self.make_batch(part) for part in split.get_parts(examples)]
 
         with ThreadPoolExecutor(1) as thread:
             yield from prefetch(partial(thread.submit, make), self.shuffle(size, random), 1)

@@ -111,7 +111,7 @@ class TrainingPairs:
         repeats = [max(1, round(balance * largest / len(part))) for part in parts]
         return cls(
             [gold for part in parts for gold in part],
-            known & np.array([level in (None, one) for one in LEVELS]),
+            known & np.array([level in (None, name) for name in LEVELS]),
             np.repeat(repeats, [len(part) for part in parts]),
         )
 
@@ -159,7 +159,9 @@ def check_encoder(encoder: Transformers, golds: Sequence[Gold], recipe: Recipe) 
     known = encoder.model.get_input_embeddings().num_embeddings
     pairs = [(gold.source, gold.target) for gold in golds[:CHECKED_PAIRS]]
     inputs = encode_pairs(encoder.reader, pairs, "joint")
-    subwords = np.array([id for of in inputs for one in of for id in one.ids], dtype=np.int64)
+    subwords = np.array(
+        [id for pair_inputs in inputs for item in pair_inputs for id in item.ids], dtype=np.int64
+    )
     highest = int(subwords.max(initial=0))
     if highest >= known:
         raise ValueError(

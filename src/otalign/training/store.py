@@ -129,12 +129,12 @@ class Targets(_Arrays):
     def build(cls, pairs: Iterable[np.ndarray], dtype: type = np.float32) -> Self:
         """Keep the entries of dense targets (levels, n, m) that are not 0."""
         counts, cells, values = [0], [], []
-        for one in pairs:
-            flat = one.reshape(len(LEVELS), -1)
-            kept = np.flatnonzero(flat.any(axis=0))
-            counts.append(len(kept))
-            cells.append(kept.astype(np.uint32))
-            values.append(flat[:, kept].astype(dtype))
+        for dense in pairs:
+            flat = dense.reshape(len(LEVELS), -1)
+            nonzero = np.flatnonzero(flat.any(axis=0))
+            counts.append(len(nonzero))
+            cells.append(nonzero.astype(np.uint32))
+            values.append(flat[:, nonzero].astype(dtype))
         empty = np.zeros((len(LEVELS), 0), dtype=dtype)
         return cls(
             np.cumsum(counts),
@@ -158,17 +158,17 @@ class Targets(_Arrays):
 
     def slice(self, start: int, stop: int) -> "Targets":
         """Return the targets of the pairs from `start` to `stop`."""
-        here = slice(self.starts[start], self.starts[stop])
+        entries = slice(self.starts[start], self.starts[stop])
         return Targets(
-            self.starts[start : stop + 1] - self.starts[start], self.cells[here], self.values[:, here]
+            self.starts[start : stop + 1] - self.starts[start], self.cells[entries], self.values[:, entries]
         )
 
     def expand(self, pair: int, shape: tuple[int, int]) -> np.ndarray:
         """Return the dense targets of a pair, (levels, n, m)."""
-        here = slice(self.starts[pair], self.starts[pair + 1])
-        made = np.zeros((len(LEVELS), shape[0] * shape[1]), dtype=np.float32)
-        made[:, self.cells[here]] = self.values[:, here]
-        return made.reshape(len(LEVELS), *shape)
+        entries = slice(self.starts[pair], self.starts[pair + 1])
+        dense = np.zeros((len(LEVELS), shape[0] * shape[1]), dtype=np.float32)
+        dense[:, self.cells[entries]] = self.values[:, entries]
+        return dense.reshape(len(LEVELS), *shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,7 +235,7 @@ def build_store(
     Returns:
         All pairs with their targets and weights.
     """
-    dense = (_gold_targets(gold) for gold in golds)
+    dense = (_make_gold_targets(gold) for gold in golds)
     if predictions is None:
         return PairStore(texts, Targets.build(dense), known.astype(np.float32), len(golds))
     shares = np.where(known, teacher_share, 1.0).astype(np.float32)[:, :, None, None]
@@ -249,10 +249,10 @@ def build_store(
     return PairStore(texts, Targets.concatenate([Targets.build(mixed), unlabelled]), weights, len(golds))
 
 
-def _gold_targets(gold: Gold) -> np.ndarray:
+def _make_gold_targets(gold: Gold) -> np.ndarray:
     """Return dense targets (levels, n, m) that are 1 where there is a link."""
-    made = np.zeros((len(LEVELS), *gold.shape), dtype=np.float32)
+    targets = np.zeros((len(LEVELS), *gold.shape), dtype=np.float32)
     for level, name in enumerate(LEVELS):
         for cell in gold.pairs(name):
-            made[level, *cell] = 1
-    return made
+            targets[level, *cell] = 1
+    return targets

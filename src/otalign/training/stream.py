@@ -52,26 +52,29 @@ class BatchMaker:
 
     def make_batches(self, task: Task) -> list[list[TrainingBatch]]:
         """Make the batches of a task, each in the parts that this process reads."""
-        made = [
+        examples = [
             self.make_example(task, k, pair, kind)
             for k, (pair, kind) in enumerate(zip(task.pairs.tolist(), task.kinds.tolist(), strict=True))
         ]
-        inputs = encode_pairs(self.reader, [(one.source, one.target) for one in made], self.pairing)
-        order = np.argsort([len(of[0].ids) for of in inputs], kind="stable")
+        inputs = encode_pairs(
+            self.reader, [(example.source, example.target) for example in examples], self.pairing
+        )
+        order = np.argsort([len(pair_inputs[0].ids) for pair_inputs in inputs], kind="stable")
         batches = [order[k : k + task.size] for k in range(0, len(order), task.size)]
         Random(repr((task.seed, "batches", task.first))).shuffle(batches)
 
         def make_batch(numbers: np.ndarray) -> TrainingBatch:
-            examples = [made[k] for k in numbers]
-            lengths = np.array([one.shape for one in examples], dtype=np.int64)
-            links = np.zeros((len(LEVELS), len(examples), *lengths.max(axis=0)), dtype=np.float32)
-            for b, one in enumerate(examples):
-                n, m = one.shape
-                links[:, b, :n, :m] = one.targets
-            known = np.stack([one.weights for one in examples], axis=1).astype(np.float32)
-            of = [inputs[k] for k in numbers]
-            texts = [(one.source, one.target) for one in examples]
-            return collate(of, texts, links, known, task.pairs[numbers], self.reader.pad)
+            members = [examples[k] for k in numbers]
+            lengths = np.array([example.shape for example in members], dtype=np.int64)
+            links = np.zeros((len(LEVELS), len(members), *lengths.max(axis=0)), dtype=np.float32)
+            for b, example in enumerate(members):
+                n, m = example.shape
+                links[:, b, :n, :m] = example.targets
+            known = np.stack([example.weights for example in members], axis=1).astype(np.float32)
+            texts = [(example.source, example.target) for example in members]
+            return collate(
+                [inputs[k] for k in numbers], texts, links, known, task.pairs[numbers], self.reader.pad
+            )
 
         return [[make_batch(part) for part in task.split.get_parts(batch)] for batch in batches]
 
@@ -121,8 +124,8 @@ class ExampleStream:
     ) -> None:
         self.maker = BatchMaker(store, reader, pairing, augmentation, both_directions)
         self.workers = workers
-        able = np.flatnonzero(store.texts.lengths.min(axis=1, initial=np.iinfo(np.int64).max) > 0)
-        gold, unlabelled = able[able < store.gold], able[able >= store.gold]
+        alignable = np.flatnonzero(store.texts.lengths.min(axis=1, initial=np.iinfo(np.int64).max) > 0)
+        gold, unlabelled = alignable[alignable < store.gold], alignable[alignable >= store.gold]
         if repeats is not None:
             gold = np.repeat(gold, repeats[gold])
         rounds = 1

@@ -46,10 +46,10 @@ class WordGroups:
 
     def find(self, word: str) -> tuple[Words, ...]:
         """Return the other words of a word's groups, with a capital letter where the word has one."""
-        found = self._others.get(word.lower(), ())
+        others = self._others.get(word.lower(), ())
         if word[:1].isupper():
-            return tuple((first[:1].upper() + first[1:], *rest) for first, *rest in found)
-        return found
+            return tuple((first[:1].upper() + first[1:], *rest) for first, *rest in others)
+        return others
 
     def __repr__(self) -> str:
         """Describe the groups by their digest, which is part of the identity of a training run."""

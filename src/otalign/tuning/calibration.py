@@ -44,11 +44,11 @@ class LabelledLogits(NamedTuple):
 
     def get_links(self, level: int) -> np.ndarray:
         """Return the mask of the gold links of a level, (B, N, M)."""
-        found = np.zeros(self.cells.shape, dtype=bool)
+        mask = np.zeros(self.cells.shape, dtype=bool)
         for k, gold in enumerate(self.golds):
             for i, j in gold.pairs(LEVELS[level]):
-                found[k, i, j] = True
-        return found
+                mask[k, i, j] = True
+        return mask
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,11 +159,11 @@ def _choose_threshold(
     means = {one: max(_compute_mean_f1(curves.values(), level), default=0.0) for one, curves in tried.items()}
     half = (means[0.0] + max(means.values())) / 2
     hysteresis = max((one for one, f1 in means.items() if f1 >= half > means[0.0]), default=0.0)
-    threshold = best_threshold(tried[hysteresis].values(), level)
+    threshold = find_best_threshold(tried[hysteresis].values(), level)
     return None if threshold is None else (threshold, hysteresis)
 
 
-def best_threshold(curves: Iterable[Mapping[Level, Curve]], level: Level) -> float | None:
+def find_best_threshold(curves: Iterable[Mapping[Level, Curve]], level: Level) -> float | None:
     """Return the first threshold with the highest mean F1 over the dev sets that have the level."""
     f1 = _compute_mean_f1(curves, level)
     return THRESHOLDS[int(np.argmax(f1))] if len(f1) else None
@@ -171,24 +171,25 @@ def best_threshold(curves: Iterable[Mapping[Level, Curve]], level: Level) -> flo
 
 def _compute_mean_f1(curves: Iterable[Mapping[Level, Curve]], level: Level) -> np.ndarray:
     """Return the mean F1 at each threshold over the dev sets that have a level; nothing without any."""
-    f1 = [of[level].f1 for of in curves if level in of]
+    f1 = [by_level[level].f1 for by_level in curves if level in by_level]
     return np.round(np.mean(f1, axis=0), DIGITS) if f1 else np.zeros(0)
 
 
 def calibrate_head(head: TransportHead, sets: Sequence[DevLogits]) -> TransportHead:
     """Return the head with a calibration that was fitted to the logits of dev sets."""
-    by_level = [[one.batches for one in sets if level in one.levels] for level in LEVELS]
-    by_level = [of or [one.batches for one in sets] for of in by_level]  # a level that no dev set has
-    links = ([_collect_links(one, k) for one in of] for k, of in enumerate(by_level))
+    every = [dev.batches for dev in sets]
+    by_level = [[dev.batches for dev in sets if level in dev.levels] or every for level in LEVELS]
+    links = ([_collect_links(batches, k) for batches in devs] for k, devs in enumerate(by_level))
     head = replace(head, calibration=_fit_levels(links))
-    nulls = ([_collect_nulls(one, head.calibration, k) for one in of] for k, of in enumerate(by_level))
+    calibration = head.calibration
+    nulls = ([_collect_nulls(batches, calibration, k) for batches in devs] for k, devs in enumerate(by_level))
     return replace(head, null_calibration=_fit_levels(nulls))
 
 
 def _collect_links(batches: Iterable[LabelledLogits], level: int) -> tuple[np.ndarray, np.ndarray]:
     """Return the logits of all cells, and whether each is a link."""
-    found = [(one.logits[level][one.cells], one.get_links(level)[one.cells]) for one in batches]
-    return tuple(map(np.concatenate, zip(*found, strict=True)))  # pyright: ignore[reportReturnType]
+    parts = [(batch.logits[level][batch.cells], batch.get_links(level)[batch.cells]) for batch in batches]
+    return tuple(map(np.concatenate, zip(*parts, strict=True)))  # pyright: ignore[reportReturnType]
 
 
 def _collect_nulls(

@@ -57,7 +57,7 @@ class SearchGrid:
                 if value not in get_args(type_):
                     raise ValueError(f"{name} must be among {', '.join(get_args(type_))}, got {value!r}")
 
-    def coarse(self, base: Settings) -> Iterator[Settings]:
+    def list_coarse(self, base: Settings) -> Iterator[Settings]:
         """Yield every cost, fertility and distortion, each with a few of the parameters.
 
         Args:
@@ -73,7 +73,7 @@ class SearchGrid:
             ground = base.replace(cost=cost, fertility=fertility, distortion=distortion)
             yield from _vary_problem(ground, few)
 
-    def fine(self, base: Settings) -> Iterator[Settings]:
+    def list_fine(self, base: Settings) -> Iterator[Settings]:
         """Yield settings with every parameter.
 
         Args:

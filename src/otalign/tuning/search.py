@@ -138,18 +138,18 @@ def tune(
     _check_inputs(golds, embeddings, levels)
     search = _Search(golds, embeddings, grid, levels, journal or Journal())
     bases = [base.replace(layer=choice.layer, pairing=choice.pairing) for choice in embeddings]
-    coarse = [settings for one in bases for settings in grid.coarse(one)]
-    found = dict(search.score_settings(coarse, "coarse search", progress))
-    wanted = {level: list(grid.fine(_find_best(found, coarse, level))) for level in levels}
-    fine = list(dict.fromkeys(settings for level in levels for settings in wanted[level]))
-    found |= search.score_settings(
-        [settings for settings in fine if settings not in found], "fine search", progress
-    )
-    return {level: _make_result(level, found, _find_best(found, wanted[level], level)) for level in levels}
+    coarse = [settings for choice_base in bases for settings in grid.list_coarse(choice_base)]
+    scores = dict(search.score_settings(coarse, "coarse search", progress))
+    fine = {level: list(grid.list_fine(_find_best(scores, coarse, level))) for level in levels}
+    new = dict.fromkeys(settings for level in levels for settings in fine[level] if settings not in scores)
+    scores |= search.score_settings(list(new), "fine search", progress)
+    return {level: _make_result(level, scores, _find_best(scores, fine[level], level)) for level in levels}
 
 
-def _make_result(level: Level, found: Mapping[Settings, Scores], best: Settings) -> TuningResult:
-    rows = {settings: TrialResult.from_score(settings, scores[level]) for settings, scores in found.items()}
+def _make_result(level: Level, scores: Mapping[Settings, Scores], best: Settings) -> TuningResult:
+    rows = {
+        settings: TrialResult.from_score(settings, by_level[level]) for settings, by_level in scores.items()
+    }
     return TuningResult(level, rows[best], tuple(rows.values()))
 
 
@@ -164,18 +164,20 @@ class _Search:
     journal: Journal
 
     def score_settings(
-        self, wanted: Sequence[Settings], what: str, progress: Progress
+        self, candidates: Sequence[Settings], description: str, progress: Progress
     ) -> Iterator[tuple[Settings, Scores]]:
         """Score settings one by one; those that share embeddings and costs must be adjacent."""
         key = self.journal.compute_key(self.golds, self.grid.thresholds)
-        known = {settings: self.journal.get(key, settings, self.levels) for settings in wanted}
+        known = {settings: self.journal.get(key, settings, self.levels) for settings in candidates}
         done = 0
-        progress(what, done, len(wanted))
-        for choice, alike in groupby(
-            wanted, lambda settings: EncoderChoice(settings.layer, settings.pairing)
+        progress(description, done, len(candidates))
+        for choice, members in groupby(
+            candidates, lambda settings: EncoderChoice(settings.layer, settings.pairing)
         ):
             corpus = None
-            for _, same in groupby(alike, lambda one: (one.cost, one.fertility, one.distortion)):
+            for _, same in groupby(
+                members, lambda settings: (settings.cost, settings.fertility, settings.distortion)
+            ):
                 inputs = None
                 for settings in same:
                     scores = known[settings]
@@ -186,7 +188,7 @@ class _Search:
                         scores = _find_best_scores(curves)
                         self.journal.record(key, settings, scores)
                     done += 1
-                    progress(what, done, len(wanted))
+                    progress(description, done, len(candidates))
                     yield settings, scores
 
     def _build_corpus(self, choice: EncoderChoice, base: Settings) -> DevCorpus:
@@ -197,16 +199,16 @@ class _Search:
 
 
 def _find_best_scores(curves: Mapping[Level, Curve]) -> Scores:
-    found: Scores = {}
+    scores: Scores = {}
     for level, curve in curves.items():
         best = (curve.thresholds, curve.precision, curve.recall)
-        found[level] = ThresholdScore(*(float(values[curve.best]) for values in best))
-    return found
+        scores[level] = ThresholdScore(*(float(values[curve.best]) for values in best))
+    return scores
 
 
-def _find_best(found: Mapping[Settings, Scores], among: Sequence[Settings], level: Level) -> Settings:
+def _find_best(scores: Mapping[Settings, Scores], among: Sequence[Settings], level: Level) -> Settings:
     """Return the first settings with the highest F1."""
-    return max(among, key=lambda settings: round(found[settings][level].f1, DIGITS))
+    return max(among, key=lambda settings: round(scores[settings][level].f1, DIGITS))
 
 
 def _check_inputs(

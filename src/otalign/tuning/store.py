@@ -133,7 +133,7 @@ def _write_header(file: BinaryIO, dtype: np.dtype, shape: tuple[int, int]) -> No
 
 def _compute_digest(encoder: Encoder, pairs: Sequence[tuple[Words, Words]]) -> str:
     """Compute a digest of the encoder's name, the sizes and times of its files, and the words."""
-    stats = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in encoder.files()]
+    stats = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in encoder.list_files()]
     digest = sha256(json.dumps([encoder.name, encoder.limit, stats]).encode())
     for source, target in pairs:
         digest.update(json.dumps([list(source), list(target)]).encode())

@@ -194,7 +194,7 @@ class DevCorpus:
 
     def compute_inputs(self, settings: Settings) -> list[TransportInputs]:
         """Compute the costs and masses of all pairs."""
-        return [compute_inputs(one.batch, settings, one.lengths) for one in self.batches]
+        return [compute_inputs(marked.batch, settings, marked.lengths) for marked in self.batches]
 
     def compute_curves(
         self,
@@ -205,9 +205,9 @@ class DevCorpus:
         """Score all pairs under settings, and compute the curve of each level."""
 
         def score() -> Iterator[tuple[MarkedBatch, dict[Level, np.ndarray]]]:
-            for one, given in zip(self.batches, inputs, strict=True):
-                scores = to_numpy(score_links(given, one.batch, settings).links)
-                yield one, dict.fromkeys(self.levels, scores)
+            for marked, batch_inputs in zip(self.batches, inputs, strict=True):
+                scores = to_numpy(score_links(batch_inputs, marked.batch, settings).links)
+                yield marked, dict.fromkeys(self.levels, scores)
 
         return compute_curves(self.pairs, self.levels, score(), thresholds)
 
@@ -267,9 +267,9 @@ def mark_golds(golds: Sequence[Gold], level: Level) -> Marks:
         for side, length in enumerate(gold.shape):
             linked = {pair[side] for pair in pairs}
             nulls[side].extend((k, word) for word in range(length) if word not in linked)
-    found = _index(links, 3), _index(nulls[0], 2), _index(nulls[1], 2)
-    count = sum(np.bincount(index[0], minlength=len(golds)) for index in found)
-    return Marks(*found, np.reshape(count, (-1, 1)))
+    marks = _index(links, 3), _index(nulls[0], 2), _index(nulls[1], 2)
+    count = sum(np.bincount(index[0], minlength=len(golds)) for index in marks)
+    return Marks(*marks, np.reshape(count, (-1, 1)))
 
 
 def _index(places: list[tuple[int, ...]], width: int) -> Index:

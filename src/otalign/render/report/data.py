@@ -6,7 +6,7 @@ from typing import Any
 from otalign.alignment import Alignment, Level
 from otalign.gold import Gold
 from otalign.io.items import get_levels
-from otalign.metrics import count, per_pair, scores
+from otalign.metrics import compute_scores, count, score_pairs
 from otalign.quantities import count_noun
 from otalign.render.words import shown
 
@@ -83,8 +83,8 @@ def _score_system(
     """Return the name and the scores of a system, and the measures of each pair."""
     # Without gold only the null rate is used, which needs no other alignment.
     counts = count(alignments, alignments if golds is None else golds, level)
-    measures = per_pair(counts)
-    overall = {"name": name} | dict(scores(counts, SCORES) if golds else {})
+    measures = score_pairs(counts)
+    overall = {"name": name} | dict(compute_scores(counts, SCORES) if golds else {})
     if golds is None:
         words = sum(sum(one.shape) for one in alignments)
         nulls = sum(len(one.source_nulls) + len(one.target_nulls) for one in alignments)

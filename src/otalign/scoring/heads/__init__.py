@@ -1,7 +1,7 @@
 """Trained layers on top of an encoder.
 
 A head is a value that holds NumPy or torch arrays, so that training and inference run the same code.
-`ProjectionHead` is the paper's; `TransportHead` is ours, and learns the transport too.
+`ProjectionHead` is the head of the paper. `TransportHead` also learns the transport.
 """
 
 from dataclasses import fields
@@ -43,8 +43,8 @@ def load_head(folder: Path, size: int | None = None) -> Head | None:
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
         needed = {field.name for field in fields(type_)}
         if arrays.keys() != needed:
-            odd = ", ".join(sorted(arrays.keys() ^ needed))
-            raise ValueError(f"it was written by another version ({odd}); train the aligner again")
+            differing = ", ".join(sorted(arrays.keys() ^ needed))
+            raise ValueError(f"it was written by another version ({differing}); train the aligner again")
         head = type_(**arrays)
         for name, shape in head.compute_shapes(len(head.offset) if size is None else size).items():
             check_array(name, getattr(head, name), shape)

@@ -1,4 +1,4 @@
-"""Our head, which learns the transport too: words compete for counterparts, and links support each other."""
+"""A head that also learns the transport: words compete for counterparts, and links support each other."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,7 +33,7 @@ PADDING = -1e4  # similarity of a cell without words
 
 @dataclass(frozen=True, eq=False)
 class TransportHead(Head):
-    """A learned transport, for sure links and for possible links.
+    """A learned transport for sure links and for possible links.
 
     Word vectors become tanh(x A + b). S_ij is the cosine of two of them times a learned sharpness, plus the
     output of a small convolution over the cells around it, which also sees how similar the spelling of two

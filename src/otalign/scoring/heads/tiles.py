@@ -65,7 +65,7 @@ class TileCells:
         rows, columns = self._indices
         transpose = self._xp.matrix_transpose
         return self._xp.concat(
-            [X[0, rows[some], :] @ transpose(Y[0, columns[some], :]) for some in self._split()]
+            [X[0, rows[part], :] @ transpose(Y[0, columns[part], :]) for part in self._split()]
         )
 
     def expand(self, values: Array, side: int) -> Array:
@@ -84,7 +84,7 @@ class TileCells:
     def convolve(self, features: Sequence[Array], layers: Layers, reach: int) -> Array:
         """Apply convolutions to features (tiles, N, M). The outermost cells of the halo become invalid."""
         return self._xp.concat(
-            [map_blocks(self._xp, [x[some] for x in features], layers, reach) for some in self._split()],
+            [map_blocks(self._xp, [x[part] for x in features], layers, reach) for part in self._split()],
             axis=1,
         )
 
