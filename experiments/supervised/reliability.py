@@ -32,7 +32,8 @@ def _collect(
     nulls: list[np.ndarray] = [np.zeros((2, 0))]
     first = 0
     for _, embeddings in aligner.embed((gold.source, gold.target) for gold in golds):
-        for indices, _, scores in aligner.score_embeddings(embeddings):
+        scored = aligner.score_embeddings(embeddings, lambda indices, _, scores: (indices.tolist(), scores))
+        for indices, scores in scored:
             arrays = [to_numpy(array) for array in scores[:3]]
             for k, *pair_scores in zip(indices, *arrays, strict=True):
                 labels = _mask_links(golds[first + k], level)

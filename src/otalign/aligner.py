@@ -7,13 +7,13 @@ hub is enough.
 """
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple, Unpack
+from typing import NamedTuple, TypeVar, Unpack
 
 import numpy as np
 
@@ -39,7 +39,6 @@ from otalign.scoring import (
     load_head,
     make_batch,
     make_scorer,
-    split_into_batches,
 )
 from otalign.scoring.heads import HEAD_FILE
 from otalign.scoring.paragraphs import group_sentences, join_groups, make_group_pair, realign_long_pairs
@@ -49,6 +48,7 @@ from otalign.text.words import Pair, Text
 CENTRE_SETTINGS = ("layer", "pairing", "centring", "whitening")  # settings that a saved centre depends on
 
 
+T = TypeVar("T")
 _ScoredLinks = tuple[PairLinks, Array, bool | None]  # as in ScoredAlignment
 
 
@@ -299,18 +299,37 @@ class Aligner:
         Args:
             embeddings: Embeddings of source, target, source, target, …, as `finish_chunks` yields them.
         """
-        scorer, settings = self.scorer.to_device(embeddings.vectors), self.settings
+        settings = self.settings
 
-        def find(indices: np.ndarray) -> tuple[Sequence[int], LinkArrays]:
+        def extract(
+            indices: np.ndarray, batch: PairBatch, scores: LinkScores
+        ) -> tuple[list[int], LinkArrays]:
+            return indices.tolist(), extract_links(scores, batch, settings.threshold, settings.hysteresis)
+
+        return LinkArrays.join(self.score_embeddings(embeddings, extract), embeddings.starts)
+
+    def score_embeddings(
+        self, embeddings: Embeddings, use: Callable[[np.ndarray, PairBatch, LinkScores], T]
+    ) -> Iterator[T]:
+        """Score pairs in batches, in parallel if the encoder runs several batches in parallel.
+
+        Args:
+            embeddings: Embeddings of source, target, source, target, …
+            use: Function of the indices of the pairs of a batch, the batch and its scores.
+
+        Yields:
+            The results of the function. A pair with an empty side is in no batch.
+        """
+        scorer = self.scorer.to_device(embeddings.vectors)
+
+        def score(indices: np.ndarray) -> T:
             batch = make_batch(embeddings, indices, scorer.budget)
-            links = extract_links(scorer.score(batch), batch, settings.threshold, settings.hysteresis)
-            return indices.tolist(), links
+            return use(indices, batch, scorer.score(batch))
 
         groups = group_pairs(embeddings, scorer.budget)
         if self.encoder.at_once == 1:
-            return LinkArrays.join(map(find, groups), embeddings.starts)
-        parts = prefetch(partial(self.encoder.threads.submit, find), groups, len(embeddings.starts))
-        return LinkArrays.join(parts, embeddings.starts)
+            return map(score, groups)
+        return prefetch(partial(self.encoder.threads.submit, score), groups, len(embeddings.starts))
 
     def find_prepared_links(self, prepared: PreparedPairs, counts: np.ndarray | None = None) -> LinkArrays:
         """Return the links of pairs that another process has prepared, as `find_links` does.
@@ -354,24 +373,19 @@ class Aligner:
         """Yield the links of the pairs of a chunk, with the scores of all word pairs."""
         shapes = chunk.embeddings.shapes.tolist()
         results: list[_ScoredLinks] = [(PairLinks.empty(*shape), np.zeros(shape), None) for shape in shapes]
-        for indices, batch, scores in self.score_embeddings(chunk.embeddings):
+
+        def extract(indices: np.ndarray, batch: PairBatch, scores: LinkScores) -> Iterable[tuple]:
             links = extract_links(scores, batch, self.settings.threshold, self.settings.hysteresis)
             converged = [None] * len(indices) if scores.converged is None else scores.converged.tolist()
-            for k, pair_links, cells, solved in zip(indices, links, scores.matrices, converged, strict=True):
-                n, m = shapes[k]
-                results[k] = pair_links, cells[:n, :m], solved
+            return zip(indices.tolist(), links, scores.matrices, converged, strict=True)
+
+        for k, links, cells, converged in chain.from_iterable(
+            self.score_embeddings(chunk.embeddings, extract)
+        ):
+            n, m = shapes[k]
+            results[k] = links, cells[:n, :m], converged
         yield from results
 
     def _embed_groups(self, pair: Pair, groups: Sequence[Phrase]) -> Iterator[EmbeddedPairs]:
         """Yield the embeddings of the groups of sentences of a pair, each as a pair."""
         return self.embed(make_group_pair(pair, group) for group in groups)
-
-    def score_embeddings(self, embeddings: Embeddings) -> Iterator[tuple[list[int], PairBatch, LinkScores]]:
-        """Yield batches of pairs, with their indices and scores; pairs with an empty side are left out.
-
-        Args:
-            embeddings: Embeddings of source, target, source, target, ….
-        """
-        scorer = self.scorer.to_device(embeddings.vectors)
-        for indices, batch in split_into_batches(embeddings, scorer.budget):
-            yield indices, batch, scorer.score(batch)

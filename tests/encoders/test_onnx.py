@@ -106,8 +106,8 @@ def test_ranges_of_activations_are_constants_that_hold_what_was_observed(tiny_mo
     for name, (low, high) in ranges.items():
         assert wider[name][0] <= low <= 0 <= high <= wider[name][1]
     operators = {node.op_type for node in fix_ranges(dynamic, ranges).graph.node}
-    assert "QuantizeLinear" in operators
-    assert "DynamicQuantizeLinear" not in operators
+    assert {"QuantizeLinear", "MatMulIntegerToFloat"} <= operators
+    assert not {"DynamicQuantizeLinear", "MatMulInteger"} & operators  # products and their scales are fused
 
 
 def test_aligning_with_an_exported_encoder_takes_no_torch_along(exported):

@@ -5,7 +5,8 @@ depend on the other pairs. Here the ranges are observed once, on calibration inp
 of the graph: a pair gives the same numbers in every batch.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -16,6 +17,8 @@ Range = tuple[float, float]
 Feed = Mapping[str, np.ndarray]  # the inputs of a model by name
 
 LEVELS = 255  # steps of an unsigned byte
+CONTRIBUTED = "com.microsoft"  # domain of the operators that onnxruntime adds to those of ONNX
+PRODUCT = "MatMulIntegerToFloat"
 
 
 def quantize(model: Any, feeds: Iterable[Feed]) -> Any:
@@ -88,7 +91,7 @@ def observe_ranges(model: Any, activations: Sequence[str], feeds: Iterable[Feed]
 
 
 def fix_ranges(model: Any, ranges: Mapping[str, Range]) -> Any:
-    """Replace dynamic ranges of activations by constants.
+    """Replace dynamic ranges of activations by constants, and fuse products with their scales and biases.
 
     Args:
         model: An `onnx.ModelProto` with `DynamicQuantizeLinear` nodes; it is not changed.
@@ -103,30 +106,55 @@ def fix_ranges(model: Any, ranges: Mapping[str, Range]) -> Any:
     fixed = onnx.ModelProto()
     fixed.CopyFrom(model)
     graph = fixed.graph
-    constants = {tensor.name: numpy_helper.to_array(tensor) for tensor in graph.initializer}
     nodes: list[Any] = []
-
-    def add_constant(name: str, value: np.ndarray) -> None:
-        constants[name] = value
-        graph.initializer.append(numpy_helper.from_array(value, name))
-
     for node in model.graph.node:
-        if node.op_type == "DynamicQuantizeLinear":
-            (activation,), (quantized, scale, zero_point) = node.input, node.output
-            low, high = ranges[activation]
-            step = (high - low) / LEVELS or 1.0
-            add_constant(scale, np.array(step, dtype=np.float32))
-            add_constant(zero_point, np.array(round(-low / step), dtype=np.uint8))
-            nodes.append(helper.make_node("QuantizeLinear", [activation, scale, zero_point], [quantized]))
-        elif node.op_type == "Mul" and all(name in constants for name in node.input):
-            add_constant(node.output[0], np.multiply(*(constants[name] for name in node.input)))
-        else:
+        if node.op_type != "DynamicQuantizeLinear":
             nodes.append(node)
+            continue
+        (activation,), (quantized, scale, zero_point) = node.input, node.output
+        low, high = ranges[activation]
+        step = (high - low) / LEVELS or 1.0
+        graph.initializer.extend(
+            [
+                numpy_helper.from_array(np.array(step, dtype=np.float32), scale),
+                numpy_helper.from_array(np.array(round(-low / step), dtype=np.uint8), zero_point),
+            ]
+        )
+        nodes.append(helper.make_node("QuantizeLinear", [activation, scale, zero_point], [quantized]))
+    constants = {tensor.name for tensor in graph.initializer}
     del graph.node[:]
-    graph.node.extend(nodes)
-    used = {name for node in nodes for name in node.input}
-    # Without the factors of products that became constants.
-    initializers = [tensor for tensor in graph.initializer if tensor.name in used]
-    del graph.initializer[:]
-    graph.initializer.extend(initializers)
+    graph.node.extend(_fuse_products(nodes, constants))
+    fixed.opset_import.append(helper.make_opsetid(CONTRIBUTED, 1))
     return fixed
+
+
+def _fuse_products(nodes: Sequence[Any], constants: Collection[str]) -> list[Any]:
+    """Replace each product of integers, the conversion of its result, its scales and its bias by one node.
+
+    The numbers are the same, but each is written to memory once.
+    """
+    from onnx import helper
+
+    uses = Counter(name for node in nodes for name in node.input)
+    scales: dict[str, Sequence[str]] = {}  # scale of the activation and of the weight, by their product
+    products: dict[str, Any] = {}  # by the name of their result
+    fused: list[Any] = []
+    for node in nodes:
+        name, (result, *_) = node.input[0], node.output
+        if node.op_type == "MatMulInteger":
+            products[result] = node
+        elif node.op_type == "Cast" and name in products:
+            products[result] = products[name]
+        elif node.op_type == "Mul" and constants.issuperset(node.input):
+            scales[result] = node.input
+        elif node.op_type == "Mul" and name in products:
+            values, zero_points = products[name].input[:2], products[name].input[2:]
+            inputs = [*values, *scales[node.input[1]], *zero_points]
+            fused.append(helper.make_node(PRODUCT, inputs, [result], domain=CONTRIBUTED))
+            products[result] = fused[-1]
+        elif node.op_type == "Add" and name in products and uses[name] == 1 and node.input[1] in constants:
+            products[name].input.append(node.input[1])
+            products[name].output[0] = result
+        else:
+            fused.append(node)
+    return fused

@@ -1,7 +1,7 @@
 """Restoration of an exported encoder as a Hugging Face model, so that it can be trained further.
 
-The graph of an exported encoder holds all weights. A linear layer is a product, quantized or not, followed by
-the sum with its bias, whose name identifies the layer. Weights in int8 keep their rounding.
+The graph of an exported encoder holds all weights. A linear layer is a product and the sum with its bias,
+whose name identifies the layer; in int8, both are one node. Weights in int8 keep their rounding.
 """
 
 import json
@@ -13,10 +13,12 @@ import numpy as np
 from otalign.atomic import copy_atomic, open_atomic, write_atomic
 from otalign.encoders.onnx import MODEL, TOKENIZER
 from otalign.encoders.pretrained import MIX
+from otalign.encoders.quantization import PRODUCT
 
 CONFIG_KEY, MIX_KEY = "config", "mix"  # metadata keys that describe the model
 PREFIX = "model."  # prefix of the names of weights in a graph
 QUANTIZED = "_quantized"  # suffix of the names of weights in int8
+BIAS = "bias"  # end of the name of the bias of a linear layer
 
 
 def describe_model(config: Any, layer: int, mix: np.ndarray | None) -> dict[str, str]:
@@ -43,7 +45,7 @@ def restore(exported: Path, folder: Path) -> None:
         folder: Folder to write to.
 
     Raises:
-        ValueError: If the encoder was exported without its configuration.
+        ValueError: If the encoder was exported by an earlier version.
         ImportError: If onnx is missing.
     """
     try:
@@ -54,10 +56,10 @@ def restore(exported: Path, folder: Path) -> None:
 
     model = onnx.load(exported / MODEL, load_external_data=False)
     about = {entry.key: entry.value for entry in model.metadata_props}
-    if CONFIG_KEY not in about:
+    if CONFIG_KEY not in about or any(node.op_type == "MatMulInteger" for node in model.graph.node):
         raise ValueError(
-            f"{exported} was exported without the configuration of its encoder, which training needs; export "
-            "it again, or give the encoder that was exported"
+            f"{exported} was exported by an earlier version, which training cannot read; export it again, or "
+            "give the encoder that was exported"
         )
     write_atomic(folder / "config.json", about[CONFIG_KEY])
     with open_atomic(folder / "model.safetensors") as file:
@@ -82,10 +84,9 @@ def read_weights(graph: Any) -> dict[str, np.ndarray]:
                 array, constants[f"{original}_zero_point"], constants[f"{original}_scale"]
             )
     for node in graph.node:
-        if node.op_type == "Add" and node.input[1] in constants and node.input[1].endswith(".bias"):
-            product = _read_product(node.input[0], makers, constants)
-            if product is not None:
-                weights[node.input[1].removesuffix("bias") + "weight"] = product.T
+        layer, matrix = _read_layer(node, makers, constants)
+        if matrix is not None and layer.endswith(BIAS):
+            weights[layer.removesuffix(BIAS) + "weight"] = matrix.T
     return {
         name.removeprefix(PREFIX): np.ascontiguousarray(array)
         for name, array in weights.items()
@@ -93,21 +94,18 @@ def read_weights(graph: Any) -> dict[str, np.ndarray]:
     }
 
 
-def _read_product(name: str, makers: dict[str, Any], constants: dict[str, np.ndarray]) -> np.ndarray | None:
-    """Return the matrix (inputs, outputs) of a product, in float32 or int8; None if it is not one."""
-    node = makers.get(name)
-    if node is not None and node.op_type == "MatMul":
-        return constants.get(node.input[1])
-    if node is None or node.op_type != "Mul" or node.input[1] not in constants:
-        return None
-    cast = makers[node.input[0]]
-    product = makers[cast.input[0]]
-    if product.op_type != "MatMulInteger":
-        return None
-    _, weight, _, zero_point = product.input
-    activation = makers[product.input[0]]  # its QuantizeLinear, with a constant scale
-    scale = constants[node.input[1]] / constants[activation.input[1]]
-    return _dequantize(constants[weight], constants[zero_point], scale)
+def _read_layer(
+    node: Any, makers: dict[str, Any], constants: dict[str, np.ndarray]
+) -> tuple[str, np.ndarray | None]:
+    """Return the name of a linear layer's bias, and its matrix (inputs, outputs); None for other nodes."""
+    if node.op_type == PRODUCT:  # without a bias, there is no name
+        _, weight, _, scale, _, zero_point, *bias = node.input
+        return "".join(bias), _dequantize(constants[weight], constants[zero_point], constants[scale])
+    if node.op_type == "Add" and node.input[0] in makers and node.input[1] in constants:
+        product = makers[node.input[0]]
+        if product.op_type == "MatMul":
+            return node.input[1], constants.get(product.input[1])
+    return "", None
 
 
 def _dequantize(array: np.ndarray, zero_point: np.ndarray, scale: np.ndarray) -> np.ndarray:
