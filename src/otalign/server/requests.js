@@ -11,7 +11,8 @@ class RequestFailure extends Error {
   }
 }
 
-async function fetchJson(path, options = {}, seconds = 30) {
+// The JSON that a path answers, which must have a field, as any answer of otalign has.
+async function fetchJson(path, wanted, options = {}, seconds = 30) {
   for (;;) {
     const token = sessionStorage.getItem("otalign-token"); // only this tab remembers it, until it is closed
     const headers = { ...options.headers, ...(token && { Authorization: `Bearer ${token}` }) };
@@ -24,17 +25,16 @@ async function fetchJson(path, options = {}, seconds = 30) {
       await askForToken(token);
       continue;
     }
-    const body = await response.json().catch(() => {
-      const status = `status ${response.status}`;
-      throw new RequestFailure(`The answer is not JSON (${status}): another program may be at this address.`, true);
-    });
-    if (response.ok) return body;
-    throw new RequestFailure(body.detail ?? `The server refused with status ${response.status}.`, response.status >= 500);
+    const body = await response.json().catch(() => null);
+    if (response.ok && body?.[wanted]) return body;
+    if (!response.ok && body?.detail) throw new RequestFailure(`${body.detail}`.replace(/\.?$/, "."), response.status >= 500);
+    const fault = body === null ? "is not JSON" : "is not one of otalign";
+    throw new RequestFailure(`The answer ${fault} (status ${response.status}): another program may be at this address.`, true);
   }
 }
 
-const post = (path, body, seconds) =>
-  fetchJson(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }, seconds);
+const post = (path, wanted, body, seconds) =>
+  fetchJson(path, wanted, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }, seconds);
 
 let tokenRequest = null; // shared by all that wait for it
 
@@ -61,7 +61,7 @@ function askForToken(refused) {
 async function fetchPatiently(path, say) {
   for (let wait = 1000; ; wait = Math.min(2 * wait, 15000)) {
     try {
-      const answer = await fetchJson(path);
+      const answer = await fetchJson(path, "settings");
       say("");
       return answer;
     } catch (error) {

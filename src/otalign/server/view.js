@@ -70,7 +70,7 @@ function newView(prefix, page) {
       const slow = setTimeout(() => (say(part("state"), "Waiting for the server …"), dim(true)), SLOW);
       try {
         checkLength(page.texts(), about().limits);
-        show(await post(path(), { ...body(), matrix: true }, about().limits.seconds));
+        show(await post(path(), "links", { ...body(), matrix: true }, about().limits.seconds));
       } catch (error) {
         if (!changed) fail(error);
       }
