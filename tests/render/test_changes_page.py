@@ -126,7 +126,9 @@ def test_side_by_side_each_version_keeps_its_spaces(page, tmp_path):
     page.click("[value=columns]")
     for column, text in ((1, old), (2, new)):
         cells = f"[...document.querySelectorAll('main .row:not(.titles) > :nth-child({column})')]"
-        assert " ".join(page.evaluate(f"{cells}.map(cell => cell.textContent.trim())")) == " ".join(text.split())
+        assert " ".join(page.evaluate(f"{cells}.map(cell => cell.textContent.trim())")) == " ".join(
+            text.split()
+        )
 
 
 @pytest.mark.parametrize("width", [360, 1280])
