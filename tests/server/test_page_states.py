@@ -30,9 +30,10 @@ class Gate:
         app.middleware("http")(self.pass_through)
 
     async def pass_through(self, request: Request, call_next) -> Response:
-        if request.url.path != "/v1/align" or self.mode == "open":
+        starting = self.mode == "starting" and request.url.path == "/v1/aligner"
+        if not starting and (request.url.path != "/v1/align" or self.mode in ("open", "starting")):
             return await call_next(request)
-        if self.mode == "slow":
+        if self.mode in ("slow", "starting"):
             await asyncio.sleep(1.5)
             return await call_next(request)
         if self.mode == "proxy":
@@ -90,6 +91,16 @@ def test_the_page_says_that_it_waits(opened):
     settled(page)
     assert read(page, ".state") == ""
     assert not page.evaluate(f"{STALE} || {DIMMED}")
+
+
+def test_the_page_says_that_it_waits_for_a_server_that_starts(page, gated):
+    server, gate = gated
+    gate.mode = "starting"
+    page.open(f"{server.url}/")
+    page.wait_for("document.querySelector('#connection').textContent === 'Waiting for the server …'")
+    gate.mode = "open"
+    settled(page)
+    assert read(page, "#connection") == ""
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 const field = (id) => document.getElementById(id);
 const PATIENCE = 5000; // milliseconds beyond the server's own limit until an answer is given up
+const SLOW = 400; // milliseconds until the page says that it waits
+const WAITING = "Waiting for the server …";
 
 // What kept the server from answering, and whether it may answer if it is asked again.
 class RequestFailure extends Error {
@@ -60,13 +62,16 @@ function askForToken(refused) {
 // Ask until there is an answer, and say meanwhile why there is none.
 async function fetchPatiently(path, say) {
   for (let wait = 1000; ; wait = Math.min(2 * wait, 15000)) {
+    const slow = setTimeout(() => field("unlock").hidden && say(WAITING), SLOW); // unless it waits for a token
     try {
       const answer = await fetchJson(path, "settings");
       say("");
       return answer;
     } catch (error) {
       say(`${error.message} Trying again.`);
-      await new Promise((resolve) => setTimeout(resolve, wait));
+    } finally {
+      clearTimeout(slow);
     }
+    await new Promise((resolve) => setTimeout(resolve, wait));
   }
 }
