@@ -35,6 +35,7 @@ OPTIONS = (
     # Two pages of the address bar, which no test uses, would be loaded for every page, and take a second.
     "--disable-features=WebUIOmniboxPopup,WebUIOmniboxAimPopup",
 )
+LEFT = "Inspected target navigated or closed"
 HIGH = 10  # a pipe's ends are moved above the numbers that Chromium listens at, 3 and 4
 
 Event = tuple[str, dict[str, Any]]  # what happened in a page, and the details
@@ -214,10 +215,18 @@ class Page:
     def wait_for(self, script: str, seconds: float = 10) -> None:
         """Wait until an expression has a value that counts as true in JavaScript, as any element does."""
         until = time.monotonic() + seconds
-        while not self.evaluate(f"Boolean({script})"):
+        while not self._holds(script):
             if time.monotonic() > until:
                 raise TimeoutError(f"did not become true in {seconds} s: {script}")
             self._browser.receive_events(0.02)
+
+    def _holds(self, script: str) -> bool:
+        try:
+            return self.evaluate(f"Boolean({script})")
+        except PageError as error:
+            if LEFT in str(error):  # it is being reloaded
+                return False
+            raise
 
     def press(self, key: str, *modifiers: str) -> None:
         """Press and release a key: a letter, or a name such as Tab, Enter, ArrowLeft."""

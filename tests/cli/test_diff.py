@@ -65,6 +65,7 @@ def test_texts_may_be_arguments(run, tmp_path):
     assert json.loads(done.stdout)["old"]["text"] == "It rained all day."
     assert "<h1>old text → new text</h1>" in (tmp_path / "out.html").read_text(encoding="utf-8")
     assert run("diff", "old.txt", OLD).stdout == b"3 sentences, all the same\n"
+    assert run("diff", "下雨了。", "下雨了。").stdout == b"1 sentence, the same\n"
 
 
 def test_case_may_be_ignored(run):

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from otalign import Aligner
 from otalign.diff import Difference, Passage, Piece, difference
 from otalign.diff.difference import KINDS
+from otalign.render.inline import summarize
 from otalign.text.sentences import Document, document, split_lines
 from otalign.text.words import tokenize
 from tests.diff.toy_aligner import NEW, OLD, make_toy_aligner
@@ -123,8 +124,10 @@ def test_counts_add_up_to_the_passages_and_to_the_sentences_of_both_texts(old, n
     counts = found.counts
     assert sum(counts[kind] for kind in KINDS) == len(found.passages)
     both = counts["same"] + counts["minor"] + counts["edited"]
-    assert both + counts["split"] + 2 * counts["joined"] + counts["gone"] == len(found.old)
-    assert both + 2 * counts["split"] + counts["joined"] + counts["new"] == len(found.new)
+    joined = sum(len(passage.old) for passage in found if passage.kind == "joined")
+    split = sum(len(passage.new) for passage in found if passage.kind == "split")
+    assert both + counts["split"] + joined + counts["gone"] == len(found.old)
+    assert both + split + counts["joined"] + counts["new"] == len(found.new)
     assert found.same == (counts["same"] == len(found.passages) and not counts["moved"])
 
 
@@ -156,6 +159,15 @@ def test_a_sentence_is_split_where_another_one_has_its_words():
     new = "Tickets are sold at the desk. Early on, the ferry leaves from the north pier in calm weather."
     for one, other, kind in ((old, new, "split"), (new, old, "joined")):
         assert [passage.kind for passage in difference(one, other, ALIGNER)] == [kind]
+
+
+def test_a_sentence_is_split_into_several():
+    old = "We met. The plan failed, nobody was surprised, and we left. It rained."
+    new = "We met. The plan failed. Nobody was surprised. We left. It rained."
+    for one, other, kind in ((old, new, "split"), (new, old, "joined")):
+        found = difference(one, other, SHIPPED)
+        assert [passage.kind for passage in found] == ["same", kind, "same"]
+    assert summarize(found) == "5 → 3 sentences: 2 same, 3 joined into 1"
 
 
 def test_new_sentences_come_before_the_paragraph_that_is_gone():

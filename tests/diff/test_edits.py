@@ -97,6 +97,10 @@ def test_what_is_changed_differs(alignment):
             ),
             [("moved", "", "it is turned off"), ("added", "", "by"), ("moved", "turns it off", "")],
         ),
+        (  # a number in other words is one edit
+            *("two hundred people came", "200 people came", "1-0 2-1 3-2"),
+            [("reworded", "two hundred", "200")],
+        ),
         (  # a swap within a phrase is a rewording
             *("he also was hungry", "he was also hungry", "0-0 1-2 2-1 3-3"),
             [("reworded", "also was", "was also")],

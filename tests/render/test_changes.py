@@ -89,6 +89,11 @@ def test_the_drawing_of_the_document_shows_each_kind_of_change():
     assert "Since 1970" not in drawn(LIGHTHOUSE, context=0)
 
 
+def test_a_space_stands_between_what_moved_away_and_what_follows():
+    old, new = "In bad weather the boat stays.", "The boat stays in bad weather."
+    assert "[1:In bad weather] [=the → The=] boat" in drawn(difference(old, new, ALIGNER))
+
+
 def test_no_differences_are_reported_on_a_line():
     assert drawn(difference(OLD, OLD, ALIGNER)) == "32 sentences, all the same\n"
     assert drawn(difference("", " ", ALIGNER)) == "no sentences in either text\n"

@@ -117,6 +117,20 @@ def test_both_versions_are_read_side_by_side(opened):
     assert opened.evaluate(CURRENT)
 
 
+def test_side_by_side_each_version_keeps_its_spaces(page, tmp_path):
+    old = "The crew will help. Please keep the ticket.\n\nWe met on Monday – early.\n\nIt was (eight) days."
+    new = "The crew will help; please keep the ticket.\n\nWe met on Monday, early.\n\nIt was (nine) days."
+    (tmp_path / "changes.html").write_text(changes_page(difference(old, new, make_toy_aligner()), "Texts"))
+    page.open(tmp_path / "changes.html")
+    page.evaluate("document.querySelectorAll('small').forEach(note => note.remove())")
+    page.click("[value=columns]")
+    for column, text in ((1, old), (2, new)):
+        cells = f"[...document.querySelectorAll('main .row:not(.titles) > :nth-child({column})')]"
+        assert " ".join(page.evaluate(f"{cells}.map(cell => cell.textContent.trim())")) == " ".join(
+            text.split()
+        )
+
+
 @pytest.mark.parametrize("width", [360, 1280])
 def test_nothing_is_wider_than_the_window(opened, width):
     opened.resize(width, 800)

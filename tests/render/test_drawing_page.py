@@ -57,7 +57,7 @@ def draw(page: Page, tmp_path):
     """Return a function that opens a page with the drawing of a pair."""
 
     def show(pair: dict, width: int) -> Page:
-        links = [[i, j, 0.9, 0.9] for i, j in pair["links"]]
+        links = [[i, j, 0.9, 0.9, *verdict] for i, j, *verdict in pair["links"]]
         script = (
             f"{asset(*DRAWING_SCRIPTS)}\nconst figure = newFigure({json.dumps(pair | {'links': links})});"
         )
@@ -119,6 +119,33 @@ def test_numbers_do_not_hide_each_other_nor_the_signs_of_nulls(draw):
     page = draw(JUDGED, 1280)
     assert page.evaluate("document.querySelectorAll('.number').length") > 40
     assert page.evaluate(HIDDEN_LABELS) == []
+
+
+def test_marks_of_verdicts_do_not_hide_each_other(draw):
+    links = [[0, 1, "wrong"], [1, 0, "wrong"]]
+    words = {"source": ["on", "foot"], "target": ["by", "bus"]}
+    page = draw(words | {"links": links, "sourceNulls": [], "targetNulls": []}, 800)
+    one, two = page.evaluate(
+        "[...document.querySelectorAll('.mark')].map(mark => [mark.x, mark.y].map(at => at.baseVal[0].value))"
+    )
+    assert abs(one[0] - two[0]) + abs(one[1] - two[1]) > 10
+
+
+def test_on_paper_each_line_is_a_block_that_no_page_cuts(draw):
+    page = draw(LONG, 1280)
+    words = "[...document.querySelectorAll('.word')].map(word => word.textContent)"
+    before = page.evaluate("document.querySelector('figure').outerHTML")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    lines = page.evaluate(
+        "[...document.querySelectorAll('.line')].map(line => [line, ...line.querySelectorAll('*')]"
+        ".map(part => part.getBoundingClientRect()).map(({ top, bottom }) => [top, bottom]))"
+    )
+    assert len(lines) > 4
+    for (top, bottom), *parts in lines:
+        assert all(top - 1 <= first and last <= bottom + 1 for first, last in parts)
+    assert sorted(page.evaluate(words)) == sorted(LONG["source"] + LONG["target"])
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.evaluate("document.querySelector('figure').outerHTML") == before
 
 
 def test_a_sign_reads_from_left_to_right_in_every_script(draw):

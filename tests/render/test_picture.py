@@ -11,6 +11,7 @@ from otalign.alignment import Alignment, Link
 from otalign.render.canvas import find_fonts
 from otalign.render.layout import lay_out
 from otalign.render.picture import PER_INCH, WIDTH, figure, write_picture
+from tests.contrast import contrast
 from tests.fuzz import share_of_examples
 from tests.render.alignment_strategies import plain_alignments
 
@@ -50,6 +51,15 @@ def test_a_matrix_frames_each_link_and_marks_each_null(alignment):
     ):
         labelled = [f"{word} ∅" if k in nulls else word for k, word in enumerate(words)]
         assert [label.get_text() for label in labels] == labelled
+
+
+def test_the_borders_and_the_faintest_links_of_a_matrix_have_a_contrast_of_three():
+    from matplotlib.colors import to_hex
+
+    (ax,) = figure(Alignment(("a", "b"), ("c",), (Link(0, 0, 0.0),)), "matrix").axes
+    link, other = sorted(ax.patches, key=lambda square: square.get_facecolor())
+    assert contrast(to_hex(link.get_facecolor()), "#ffffff") >= 3
+    assert contrast(to_hex(other.get_edgecolor()), "#ffffff") >= 3
 
 
 @pytest.mark.parametrize("kind", ["arcs", "matrix"])

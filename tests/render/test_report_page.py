@@ -274,7 +274,9 @@ def test_paper_has_all_pairs_and_no_controls(opened):
     assert len(boxes) == 7
     assert all(above["bottom"] <= below["top"] + 1 for above, below in pairwise(boxes))
     opened.emulate("print", prefers_color_scheme="dark")
-    assert opened.evaluate("getComputedStyle(document.querySelector('#controls')).display") == "none"
+    controls = "[...document.querySelectorAll('#controls :is(input, select, summary), #bar button')]"
+    assert not opened.evaluate(f"{controls}.some(one => one.checkVisibility())")
+    assert opened.evaluate("document.querySelector('#systems table').checkVisibility()")  # with the scores
     assert opened.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
 
 

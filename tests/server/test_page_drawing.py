@@ -104,14 +104,16 @@ def test_a_cell_of_the_matrix_lights_its_words_up(opened):
 
 
 def test_east_asian_headers_stand_upright(opened):
-    type_into(opened, "target", "彼は死んだ today")
+    type_into(opened, "target", "彼は死んだ。 today")
     settled(opened)
     heads = (
         "[...document.querySelectorAll('.matrix thead span.upright')].map(one => [one.textContent,"
         " getComputedStyle(one).textOrientation, getComputedStyle(one).transform])"
     )
     assert opened.evaluate(heads)[0] == ["彼", "upright", "none"]
-    assert "today" not in [text for text, *_ in opened.evaluate(heads)]
+    upright = [text for text, *_ in opened.evaluate(heads)]
+    assert "。" in upright
+    assert "today" not in upright
 
 
 def test_two_settings_are_shown_side_by_side_and_in_the_address(opened, browser):

@@ -30,13 +30,16 @@ class Gate:
         app.middleware("http")(self.pass_through)
 
     async def pass_through(self, request: Request, call_next) -> Response:
-        if request.url.path != "/v1/align" or self.mode == "open":
+        starting = self.mode == "starting" and request.url.path == "/v1/aligner"
+        if not starting and (request.url.path != "/v1/align" or self.mode in ("open", "starting")):
             return await call_next(request)
-        if self.mode == "slow":
+        if self.mode in ("slow", "starting"):
             await asyncio.sleep(1.5)
             return await call_next(request)
         if self.mode == "proxy":
             return Response("<h1>Bad gateway</h1>", 502, media_type="text/html")
+        if self.mode == "other":
+            return Response('{"status": "ok"}', media_type="application/json")
         return Response('{"detail": "the queue is full"}', 503, media_type="application/problem+json")
 
 
@@ -61,7 +64,7 @@ def test_a_sentence_that_is_too_long_is_refused_and_the_old_drawing_is_dimmed(op
     page, _, _ = opened
     before = page.evaluate(WORDS)
     for text, reason in (
-        ("a " * 300, "a sentence must have at most 256 words, got 300"),
+        ("a " * 300, "a sentence must have at most 256 words, got 300."),
         ("a" * 4001, "The source has 4,001 characters; this server takes at most 4,000."),
     ):
         type_into(page, "source", text)
@@ -90,11 +93,22 @@ def test_the_page_says_that_it_waits(opened):
     assert not page.evaluate(f"{STALE} || {DIMMED}")
 
 
+def test_the_page_says_that_it_waits_for_a_server_that_starts(page, gated):
+    server, gate = gated
+    gate.mode = "starting"
+    page.open(f"{server.url}/")
+    page.wait_for("document.querySelector('#connection').textContent === 'Waiting for the server …'")
+    gate.mode = "open"
+    settled(page)
+    assert read(page, "#connection") == ""
+
+
 @pytest.mark.parametrize(
     ("mode", "reason"),
     [
         ("proxy", "The answer is not JSON (status 502): another program may be at this address."),
-        ("busy", "the queue is full"),
+        ("other", "The answer is not one of otalign (status 200): another program may be at this address."),
+        ("busy", "the queue is full."),
     ],
 )
 def test_the_page_recovers_by_itself_from_an_invalid_answer(opened, mode, reason):
@@ -178,6 +192,10 @@ def test_many_pairs_are_aligned_at_once(opened):
     )
     links = server.align({"source": "It rains.", "target": "It is raining."}).json["links"]
     assert rows[0] == ["It rains.", "It is raining.", " ".join(f"{i}-{j}" for i, j, _ in links)]
+    page.resize(360, 740)  # where the table has no head
+    named = "[...document.querySelectorAll('#many-list tr:first-child td')].map(cell => cell.dataset.name)"
+    assert page.evaluate(named) == [None, "Source", "Target", "Links", "Nulls"]
+    page.wait_for("document.documentElement.scrollWidth === 360")
     page.click("#many-list tr:last-child button")
     settled(page)
     assert page.evaluate(WORDS) == [["Good", "day"], ["Hello", "there"]]
@@ -195,8 +213,8 @@ def test_paper_has_the_links_at_their_words(opened):
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
     assert page.evaluate("getComputedStyle(document.querySelector('.controls')).display") == "none"
     assert page.evaluate("document.querySelector('figure').clientWidth") == 670
-    shown = "[...document.querySelectorAll('.matrix, #programs, #many')].map(one => one.checkVisibility())"
-    assert page.evaluate(shown) == [True, False, False]
+    shown = "[...document.querySelectorAll('.matrix, #programs, #many, #signature')]"
+    assert page.evaluate(f"{shown}.map(one => one.checkVisibility())") == [True, False, False, True]
 
 
 def test_the_documentation_describes_every_path_and_loads_nothing_else(page, server):

@@ -22,6 +22,7 @@ from otalign.render.changes_page import changes_page
 from otalign.text.sentences import Document, document, split_lines
 from otalign.text.words import tokenize
 
+SENTENCE_END = re.compile("[。！？]")  # of scripts without blanks between words
 FILE_NAME = re.compile(r"\S\.(txt|md|rst|tex|html?|jsonl?|gz|zst)$", re.IGNORECASE)
 
 
@@ -129,9 +130,10 @@ def diff(
 
 def _is_text(argument: str) -> bool:
     """Return whether an argument is a text: no word, or several that do not end as the name of a file."""
-    if not argument.split():
+    words = argument.split()
+    if not words:
         return True
-    if len(argument.split()) < 2 or FILE_NAME.search(argument):
+    if (len(words) < 2 and not SENTENCE_END.search(argument)) or FILE_NAME.search(argument):
         return False
     try:
         return not Path(argument).exists()
@@ -154,7 +156,7 @@ def _read(argument: str, max_bytes: int) -> str:
         if len(argument.encode(errors="surrogateescape")) > max_bytes:
             raise too_long
     else:
-        check_input(argument, hint="; a text that is given instead must have at least two words")
+        check_input(argument, hint="; a text that is given instead must have at least two words, or a 。")
         lines, size = [], 0
         for line in read_lines(argument, max_bytes):
             size += len(line.raw) + 1

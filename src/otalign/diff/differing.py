@@ -6,7 +6,7 @@ from otalign.aligner import Aligner
 from otalign.diff.difference import Difference, Passage, Piece
 from otalign.diff.fates import Key, pieces
 from otalign.diff.gaps import match_gaps
-from otalign.diff.matching import SentenceMatch, in_order, matches
+from otalign.diff.matching import SentenceMatch, extend_splits, in_order, matches
 from otalign.progress import Progress, no_progress
 from otalign.text.matching import normalize_spaces
 from otalign.text.sentences import Document, Span, document
@@ -43,7 +43,8 @@ def difference(
     old, new = (document(text) if isinstance(text, str) else text for text in (old, new))
     key = str.casefold if ignore_case else str
     matched = matches(old, new, aligner.encoder, key, progress)
-    matched = sorted([*matched, *match_gaps(old, new, matched, aligner, progress)])
+    matched = [*matched, *match_gaps(old, new, matched, aligner, progress)]
+    matched = sorted(extend_splits(matched, old, new))
     spans = {match: (_join_spans(old, match.old), _join_spans(new, match.new)) for match in matched}
     pieces_by_match = _align_matches(spans, old, new, aligner, key, progress)
     lengths = {match: end - start for match, (_, (start, end)) in spans.items()}

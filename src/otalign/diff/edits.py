@@ -39,7 +39,7 @@ def merge_edits(edits: Sequence[Edit]) -> list[Edit]:
     edits = [edit._replace(unit=k - len(edits)) if edit.unit < 0 else edit for k, edit in enumerate(edits)]
     edits = _merge_equal_fates([_mark_minor(edit) for edit in edits])
     edits = _dissolve_lonely_moves(_merge_swaps(_join_moves(edits)))
-    edits = _merge_equal_fates(_merge_regions(_absorb_punctuation(edits)))
+    edits = _merge_equal_fates(_merge_regions(_join_numbers(_absorb_punctuation(edits))))
     return _merge_equal_fates([_demote(edit) for edit in _settle_units(edits)])
 
 
@@ -187,6 +187,21 @@ def _absorb_punctuation(edits: Sequence[Edit]) -> list[Edit]:
                 result[k] = edit._replace(fate=before.fate) if fits else edit
         result = result[::order]
     return _merge_equal_fates(result)
+
+
+def _join_numbers(edits: Sequence[Edit]) -> list[Edit]:
+    """Join neighbours that are the same number in other words: two, hundred → 200."""
+    joined: list[Edit] = []
+    for edit in edits:
+        last = joined[-1] if joined else None
+        if last and last.fate in EDITED and edit.fate in EDITED:
+            whole = _join([last, edit])
+            parts = {find_flag(part.old, part.new) for part in (last, edit)}
+            if "number" in parts and whole.old and whole.new and not find_flag(whole.old, whole.new):
+                joined[-1] = whole
+                continue
+        joined.append(edit)
+    return joined
 
 
 def _merge_regions(edits: Sequence[Edit]) -> list[Edit]:

@@ -9,6 +9,7 @@ that cannot have moved. Words without a link were removed or added.
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from fractions import Fraction
 
 from otalign.alignment import Alignment, Link
 from otalign.diff.difference import Fate, Piece
@@ -157,10 +158,10 @@ def _find_flags(edits: Sequence[Edit]) -> list[Flag | None]:
     return [find(edit) for edit in edits]
 
 
-def _find_swapped_numbers(edits: Sequence[Edit]) -> set[str]:
+def _find_swapped_numbers(edits: Sequence[Edit]) -> set[Fraction | str]:
     """Return the numbers that were removed and added, if there are both: one has replaced the other."""
     removed, added = (
-        sum((count_numbers(e.old + e.new) for e in edits if e.fate == fate), Counter[str]())
+        sum((count_numbers(e.old + e.new) for e in edits if e.fate == fate), Counter[Fraction | str]())
         for fate in ("removed", "added")
     )
     lost, gained = (removed - added).keys(), (added - removed).keys()

@@ -1,4 +1,4 @@
-"""Matching of the sentences of two versions: 1-1, 1-2 or 2-1.
+"""Matching of the sentences of two versions: 1-1, 1-2 or 2-1, which may be extended to 1-n and n-1.
 
 Identical sentences are matched first, in order, as in any diff; then those between them that were edited in
 place, which share most of their words and need no encoder. For the others an unbalanced transport
@@ -84,6 +84,42 @@ def matches(
             SentenceMatch(tuple(left[i] for i in m.old), tuple(right[j] for j in m.new)) for m in similar
         ]
     return sorted(result)
+
+
+def extend_splits(matched: Sequence[SentenceMatch], old: Document, new: Document) -> Iterator[SentenceMatch]:
+    """Yield the matches; a split or joined one has further neighbours whose words the whole sentence has.
+
+    Args:
+        matched: The matches of sentences, 1-1, 1-2 or 2-1.
+        old: The old text.
+        new: The new text.
+    """
+    free_old = set(range(len(old))) - {i for match in matched for i in match.old}
+    free_new = set(range(len(new))) - {j for match in matched for j in match.new}
+    for one in matched:
+        match one:
+            case SentenceMatch((i,), (_, _, *_)):
+                yield one._replace(new=_extend_parts(old.sentences[i], one.new, new, free_new))
+            case SentenceMatch((_, _, *_), (j,)):
+                yield one._replace(old=_extend_parts(new.sentences[j], one.old, old, free_old))
+            case _:
+                yield one
+
+
+def _extend_parts(whole: str, parts: tuple[int, ...], document: Document, free: set[int]) -> tuple[int, ...]:
+    """Return the parts of a sentence with the neighbours that have its other words; they are free no more."""
+    rest = _count_words(whole)
+    rest.subtract(sum((_count_words(document.sentences[k]) for k in parts), Counter[str]()))
+    while True:
+        for k in {parts[0] - 1, parts[-1] + 1} & free:
+            words = _count_words(document.sentences[k])
+            if 0 < MIN_COVERAGE * _count_letters(words) <= _count_letters(rest & words):
+                rest.subtract(words)
+                parts = tuple(sorted((*parts, k)))
+                free.remove(k)
+                break
+        else:
+            return parts
 
 
 def _match_in_place(old: Document, new: Document, same: Mapping[int, int]) -> dict[int, int]:

@@ -1,16 +1,16 @@
 """Comparison of words: punctuation, numbers and negation.
 
 Words that differ in case or punctuation alone say the same. A number that changed, or a negation that was
-added or removed, changes the meaning however small the edit is. Numbers are recognised by their digits in any
-script; number words and negations are those of English.
+added or removed, changes the meaning however small the edit is. Negations are those of English.
 """
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from typing import Literal, NamedTuple
 from unicodedata import category
 
+from otalign.diff.numbers import read_digits, read_numbers
 from otalign.text.words import Span
 
 Flag = Literal["number", "negation"]
@@ -18,23 +18,11 @@ Flag = Literal["number", "negation"]
 MEANINGFUL_SIGNS = frozenset("?%‰&@/\\")  # punctuation of Unicode that has a meaning
 FORMATTING_SIGNS = frozenset("`")  # not punctuation of Unicode
 
-UP_TO_TWENTY = re.findall(
-    r"\w+",
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen twenty",
-)
-TENS = ("thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-NUMBER_WORDS = {
-    **{word: str(value) for value, word in enumerate(UP_TO_TWENTY)},
-    **{word: f"{value}0" for value, word in enumerate(TENS, 3)},
-    **{"hundred": "100", "thousand": "1000", "million": "1000000", "billion": "1000000000"},
-    **{"dozen": "12", "half": "1/2", "twice": "2", "thrice": "3"},
-}
 NEGATIONS = frozenset(("not", "n't", "no", "never", "none", "nobody", "nothing", "neither", "nowhere"))
 NEGATIONS |= {"without", "cannot"}
 MAX_WORDS_ALONE = 3  # words without a counterpart in which a negation counts
 NEGATIVE_PREFIXES = ("un", "in", "im", "il", "ir", "non", "non-", "dis")
-NO_ONE = re.compile(r"\bno[ -]one\b")  # its second word is not a number
+APOSTROPHE = "’"  # typographic, of n’t
 
 
 class SpannedWord(NamedTuple):
@@ -70,9 +58,9 @@ def find_flag(old: Sequence[SpannedWord], new: Sequence[SpannedWord]) -> Flag | 
     return "number" if first and second and _numbers_differ(first, second) else None
 
 
-def count_numbers(words: Iterable[SpannedWord]) -> Counter[str]:
+def count_numbers(words: Iterable[SpannedWord]) -> Counter[Fraction | str]:
     """Count the numbers in a text by value: 1,000 is 1000, and eight is 8."""
-    return _count_numbers([word.text.casefold() for word in words])
+    return Counter(number.value for number in read_numbers(word.text.casefold() for word in words))
 
 
 def _is_punctuation_sign(letter: str) -> bool:
@@ -84,13 +72,13 @@ def _strip_form(words: Sequence[SpannedWord]) -> str:
 
 
 def _strip_word(word: str) -> str:
-    if any(map(str.isdigit, word)):  # -3 is not 3, and 2.5 is not 25
-        return word
+    if (number := read_digits(word)) is not None:  # -3 is not 3, and 2.5 is not 25, but 1,000 is 1000
+        return str(number)
     return "".join(letter for letter in word if not _is_punctuation_sign(letter))
 
 
 def _count_negations(words: Sequence[str]) -> int:
-    return sum(word in NEGATIONS for word in words)
+    return sum(word.replace(APOSTROPHE, "'") in NEGATIONS for word in words)
 
 
 def _has_negative_prefix(old: Sequence[str], new: Sequence[str]) -> bool:
@@ -103,28 +91,11 @@ def _has_negative_prefix(old: Sequence[str], new: Sequence[str]) -> bool:
 
 
 def _numbers_differ(old: Sequence[str], new: Sequence[str]) -> bool:
-    first, second = _count_numbers(old), _count_numbers(new)
-    if first == second:
-        return False
-    # "one" may be a pronoun or an article, so it must have become another number.
-    return bool((first - second).keys() | (second - first).keys() != {"1"}) or (
-        any(map(_has_digit, old)) or any(map(_has_digit, new))
+    first, second = list(read_numbers(old)), list(read_numbers(new))
+    lost, gained = (
+        Counter(number.value for number in one) - Counter(number.value for number in other)
+        for one, other in ((first, second), (second, first))
     )
-
-
-def _count_numbers(words: Sequence[str]) -> Counter[str]:
-    pronouns = len(NO_ONE.findall(" ".join(words)))
-    numbers = Counter(value for word in words if (value := _read_number(word)) is not None)
-    numbers["1"] -= pronouns
-    return +numbers
-
-
-def _read_number(word: str) -> str | None:
-    if _has_digit(word):
-        value = re.sub(r"(?<=\d)[,\u00a0\u202f](?=\d{3}(?!\d))", "", word)
-        return "".join(str(int(letter)) if letter.isdecimal() else letter for letter in value)
-    return NUMBER_WORDS.get(word)
-
-
-def _has_digit(word: str) -> bool:
-    return any(map(str.isdigit, word))
+    # "one" may be a pronoun or an article, so it must have become another number.
+    certain = {number.value for number in first + second if not number.is_pronoun}
+    return bool((lost and gained) or (lost + gained).keys() & certain)

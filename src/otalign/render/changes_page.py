@@ -155,7 +155,7 @@ def _write_passage(difference: Difference, number: int, origin: str | None) -> s
 
 def _mark_html(item: Inline, origin: str = "") -> str:
     """Return a piece as HTML, given the origin of its passage if that has moved."""
-    piece, old, new, blank, other = item
+    piece, old, new, blank, blank_between, other = item
     text = _write_element("mark", new, origin, "moved") if origin else escape(new)
     match piece.fate:
         case "removed":
@@ -168,8 +168,8 @@ def _mark_html(item: Inline, origin: str = "") -> str:
                 _write_element("del", old, f"now: {now}" if now else "removed", piece.fate) if old else ""
             )
             added = _write_element("ins", new, f"was: {was}" if was else "added", piece.fate) if new else ""
-            # Punctuation follows the word before it without a space.
-            text = (" " if any(map(str.isalnum, old + new)) else "").join(filter(None, (removed, added)))
+            # Side by side, each keeps the space before it.
+            text = (" " if blank_between else "").join(filter(None, (removed, added)))
         case "moved" if new:
             text = _write_element(
                 "ins", new, "moved here" if new == other else f"moved, was: {other}", "moved"

@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 
-from otalign.render.canvas import INK, find_fonts
+from otalign.render.canvas import FAINT, INK, find_fonts
+from otalign.render.svg import COLOURS
 from otalign.render.words import stands_upright
 
-GRID, PALE = "#e4e4e4", "#6b6b6b"
+PALE = "#6b6b6b"
 CELL = 0.21  # inches
-SHADE = (0.0, 0.45, 0.70)  # colour of weight 1
+SHADE = tuple(int(COLOURS["links"][1][k : k + 2], 16) / 255 for k in (1, 3, 5))  # of weight 1
 
 
 def squares(ax: Any, weights: np.ndarray, linked: np.ndarray) -> None:
@@ -19,7 +20,7 @@ def squares(ax: Any, weights: np.ndarray, linked: np.ndarray) -> None:
 
     for (i, j), weight in np.ndenumerate(weights):
         colour = tuple(1 - weight * (1 - part) for part in SHADE)
-        edge, width = (INK, 0.9) if linked[i, j] else (GRID, 0.4)
+        edge, width = (INK, 0.9) if linked[i, j] else (FAINT, 0.3)
         square = Rectangle((j - 0.5, i - 0.5), 1, 1, facecolor=colour, edgecolor=edge, linewidth=width)
         square.set_zorder(2 if linked[i, j] else 1)  # frames are above the grid
         ax.add_patch(square)

@@ -19,30 +19,35 @@ TRAIT_COUNTS = {
 
 
 class Inline(NamedTuple):
-    """A piece with its texts, whether a space precedes it, and the text of its counterpart."""
+    """A piece with its texts, the spaces before them, and the text of its counterpart."""
 
     piece: Piece
     old: str
     new: str
-    blank: bool
+    blank: bool  # whether a space precedes it
+    blank_between: bool  # whether one precedes its new text, if it has both
     other: str  # text of its unit on the other side, if the piece has one side only
 
 
 def inline(difference: Difference, passage: Passage, only: Side | None = None) -> Iterator[Inline]:
     """Yield the pieces of a passage from left to right: those of both sides, or those of one."""
     chosen = [piece for piece in passage.pieces if only is None or piece.side(only)]
-    start = {side: min((p.side(side) or (0,))[0] for p in chosen) for side in SIDES} if chosen else {}
     for k, piece in enumerate(chosen):
-        side = only or ("new" if piece.new else "old")
-        at = (piece.side(side) or (0,))[0]
-        before = getattr(difference, side).text[max(at - 1, 0) : at]
+        first = only or ("new" if piece.fate == "kept" or not piece.old else "old")
         yield Inline(
             piece,
             line(difference.text(piece, "old")),
             line(difference.text(piece, "new")),
-            k > 0 and at > start[side] and not before.strip(),
+            k > 0 and _follows_blank(difference, piece, first),
+            _follows_blank(difference, piece, "new"),
             _find_counterpart(difference, passage, piece),
         )
+
+
+def _follows_blank(difference: Difference, piece: Piece, side: Side) -> bool:
+    """Return whether a piece is not written together with what precedes it on a side."""
+    start = (piece.side(side) or (0,))[0]
+    return not getattr(difference, side).text[max(start - 1, 0) : start].strip()
 
 
 def line(text: str) -> str:

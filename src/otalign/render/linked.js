@@ -28,9 +28,10 @@ function newFigure(pair) {
   gutter.ariaHidden = "true";
   const links = drawn("svg", { class: "links", "aria-hidden": "true" });
   const sides = SIDES.map((side) => sideOf(side, words[side], pair));
-  const figure = made("figure", "alignment", links, gutter, ...sides, detail);
+  const parts = [links, gutter, ...sides, detail];
+  const figure = made("figure", "alignment", ...parts);
   figure.ariaLabel = nameOf(pair);
-  return Object.assign(figure, { pair, words });
+  return Object.assign(figure, { pair, words, parts });
 }
 
 function nameOf({ source, target, links, sourceNulls, targetNulls }) {
@@ -86,6 +87,7 @@ function update(figure, pair) {
 // With `keepPlaces`, words stay where they are if the width is the same, and only links are drawn again.
 
 function link(figures, keepPlaces = false) {
+  for (const figure of figures) if (!figure.contains(figure.parts[0])) joinLines(figure);
   const measured = figures.map((figure) => [figure, figure.clientWidth]);
   const moved = measured.filter(([figure, width]) => !(keepPlaces && figure.placed?.width === width));
   const boxes = moved.map(([figure]) => ({
@@ -96,6 +98,7 @@ function link(figures, keepPlaces = false) {
   for (const figure of figures) {
     figure.querySelector(".links").replaceChildren(...strokesOf(figure.pair, figure.placed));
     if (figure.classList.contains("lit")) light(figure);
+    if (document.body.classList.contains("printing")) splitLines(figure);
   }
 }
 
@@ -109,7 +112,7 @@ function place(figure, width, boxes) {
   const linked = pair.basis ?? pair.links;
   const least = NEAR + (hasLinkedNull(pair) ? SIGN : 0);
   const labels = [];
-  figure.placed = { width, source: [], target: [] };
+  figure.placed = { width, source: [], target: [], lines: [] };
   let top = 0;
   breakLines(widths.source, widths.target, linked, GAP, width - gutter).forEach((line, number) => {
     const xs = placeLine(line, widths, pair, linked, width - gutter);
@@ -123,9 +126,12 @@ function place(figure, width, boxes) {
         figure.placed[side].push({ left, right: left + widths[side][word], top: tops[side], bottom, line: number });
         words[side][word].style.translate = `${left}px ${tops[side]}px`; // unlike left and top, it needs no layout
       });
-      if (line[side].length) labels.push(labelOf(side, width, tops[side], heights[k]));
+      if (line[side].length) labels.push(Object.assign(labelOf(side, width, tops[side], heights[k]), { line: number }));
     }
-    top += heights[0] + rowGap + heights[1] + BETWEEN;
+    const bottom = top + heights[0] + rowGap + heights[1] + BETWEEN;
+    // The signs and numbers of a target row without a source row are above the line.
+    figure.placed.lines.push({ top: line.source.length ? top : top - BETWEEN, bottom });
+    top = bottom;
   });
   figure.style.height = `${Math.max(top - BETWEEN, 0)}px`;
   figure.querySelector(".gutter").replaceChildren(...labels);
@@ -170,7 +176,36 @@ const observeFigures = () =>
     link(resized.filter((figure) => figure.placed?.width !== figure.clientWidth));
   });
 
-// On paper links are where they were drawn, so they are drawn at the width of a page.
+// On paper links are where they were drawn, so they are drawn at the width of a page; and each line is a block, or a
+// page might end within a word.
+
+function splitLines(figure) {
+  const words = SIDES.flatMap((side) => figure.words[side]);
+  const strokes = [...figure.querySelectorAll(".stroke > :not(.far)")];
+  const labels = [...figure.querySelectorAll(".gutter span")];
+  const lines = figure.placed.lines.map(({ top, bottom }, number) => {
+    const isHere = ({ line }) => line === number;
+    const shift = drawn("g", { transform: `translate(0 ${-top})` }, ...strokes.filter(isHere));
+    const here = words.filter(({ side, place }) => isHere(figure.placed[side][place]));
+    for (const word of here) {
+      const { left, top: y } = figure.placed[word.side][word.place];
+      word.style.translate = `${left}px ${y - top}px`;
+    }
+    const hereLabels = labels.filter(isHere);
+    for (const label of hereLabels) label.style.top = `${parseFloat(label.style.top) - top}px`;
+    const line = made("div", "line", drawn("svg", { class: "links" }, shift), ...hereLabels, ...here);
+    line.style.height = `${bottom - top}px`;
+    return line;
+  });
+  figure.style.height = "";
+  figure.replaceChildren(...lines, figure.querySelector(".detail"));
+}
+
+function joinLines(figure) {
+  figure.replaceChildren(...figure.parts);
+  for (const [k, side] of SIDES.entries()) figure.querySelectorAll(".side")[k].replaceChildren(...figure.words[side]);
+  figure.placed = null;
+}
 
 function linkForPrint(printing) {
   document.body.classList.toggle("printing", printing);

@@ -9,6 +9,8 @@ const LEAST_BEND = 20;
 const SIGN = 16; // pixels; the height of a sign at a null, beyond which its links begin
 const LETTER = 8; // pixels; the width of a letter of a number
 const APART = 5; // between a number and another one, or a curve, at the same word
+const MARK = 14; // pixels; the least distance between two marks
+const MARK_PLACES = [0.5, 0.36, 0.64, 0.22, 0.78]; // of a mark along its curve, until no other is near
 
 function drawn(tag, attributes, ...children) {
   const element = document.createElementNS("http://www.w3.org/2000/svg", tag);
@@ -24,6 +26,7 @@ function strokesOf({ links, sourceNulls, targetNulls }, places) {
   const near = links.filter(([i, j]) => lineOf.source[i] === lineOf.target[j]);
   const withCurve = { source: new Set(near.map(([i]) => i)), target: new Set(near.map(([, j]) => j)) };
   const labels = new Map(); // where the numbers at a run end, by its first word
+  const marked = []; // where marks are
   let count = 0;
   return groupLinks(links).map((group) => {
     const runs = { source: splitRuns(group.source, lineOf.source), target: splitRuns(group.target, lineOf.target) };
@@ -37,7 +40,7 @@ function strokesOf({ links, sourceNulls, targetNulls }, places) {
     const brackets = ends.filter(({ run }) => run.length > 1).map((end) => bracketAt(end, group));
     const isBeside = ({ side, run }) => run.some((word) => withCurve[side].has(word));
     const numbers = far ? ends.map((end) => numberAt(end, isBeside(end), count, group, labels)) : [];
-    const marks = group.verdict in MARKS && !far ? [markOn(curves[0], group.verdict)] : [];
+    const marks = group.verdict in MARKS && !far ? [markOn(curves[0], group.verdict, marked)] : [];
     const stroke = drawn("g", { class: "stroke", ...named(group) }, ...curves, ...brackets, ...numbers, ...marks);
     return Object.assign(stroke, { group });
   });
@@ -68,15 +71,21 @@ function curveBetween(from, to, group) {
   const d = `M${from.x} ${from.y}C${from.x} ${from.y + bend} ${to.x} ${to.y - bend} ${to.x} ${to.y}`;
   const kind = from.line === to.line ? "" : " far";
   const path = drawn("path", { class: `link${kind} ${group.verdict ?? ""}`, d, ...lookOf(group), ...named(group) });
-  return Object.assign(path, { middle: [(from.x + to.x) / 2, (from.y + to.y) / 2] });
+  const pointAt = (t) => {
+    const [before, after] = [(1 - t) ** 2 * (1 + 2 * t), t ** 2 * (3 - 2 * t)];
+    const bulge = 3 * bend * t * (1 - t) * (1 - 2 * t);
+    return { x: before * from.x + after * to.x, y: before * from.y + after * to.y + bulge };
+  };
+  return Object.assign(path, { line: from.line, pointAt });
 }
 
-function bracketAt({ left, right, edge, y }, group) {
+function bracketAt({ left, right, edge, y, line }, group) {
   const d = `M${left + 3} ${edge}V${y}H${right - 3}V${edge}`;
-  return drawn("path", { class: `bracket ${group.verdict ?? ""}`, d, ...lookOf(group) });
+  const bracket = drawn("path", { class: `bracket ${group.verdict ?? ""}`, d, ...lookOf(group) });
+  return Object.assign(bracket, { line });
 }
 
-function numberAt({ side, run, x, y, outwards }, isBeside, count, group, labels) {
+function numberAt({ side, run, x, y, outwards, line }, isBeside, count, group, labels) {
   const key = `${side} ${run[0]}`;
   const text = `${count}${MARKS[group.verdict] ?? ""}`;
   const half = (LETTER * text.length) / 2;
@@ -84,9 +93,14 @@ function numberAt({ side, run, x, y, outwards }, isBeside, count, group, labels)
   const middle = Math.max(x, end + APART + half);
   labels.set(key, middle + half);
   const place = { x: middle, y: outwards > 0 ? y + 13 : y - 4 };
-  return drawn("text", { class: `number ${group.verdict ?? ""}`, ...place }, text);
+  return Object.assign(drawn("text", { class: `number ${group.verdict ?? ""}`, ...place }, text), { line });
 }
 
-function markOn({ middle: [x, y] }, verdict) {
-  return drawn("text", { class: `mark ${verdict}`, x, y: y + 4 }, MARKS[verdict]);
+// In the middle of its curve, unless another mark is there.
+function markOn({ pointAt, line }, verdict, marked) {
+  const isFree = ({ x, y }) => marked.every((other) => Math.hypot(other.x - x, other.y - y) >= MARK);
+  const point = MARK_PLACES.map(pointAt).find(isFree) ?? pointAt(0.5);
+  marked.push(point);
+  const text = drawn("text", { class: `mark ${verdict}`, x: point.x, y: point.y + 4 }, MARKS[verdict]);
+  return Object.assign(text, { line });
 }

@@ -42,7 +42,8 @@ function setUpMany(view, limits, showPair) {
       for (const request of splitRequests(pairs, limits())) {
         say(status, `${found.length} of ${counted(pairs.length, "pair")} aligned …`);
         const { settings } = view().body();
-        found.push(...(await post(view().path(), { pairs: request, settings }, limits().seconds)).alignments);
+        const answer = await post(view().path(), "alignments", { pairs: request, settings }, limits().seconds);
+        found.push(...answer.alignments);
       }
       say(status, pairs.length ? `${counted(pairs.length, "pair")} aligned.` : "Paste pairs first.");
       list.replaceChildren(...found.map((one, k) => rowOf(one, k, pairs[k])));
@@ -61,8 +62,13 @@ function setUpMany(view, limits, showPair) {
     const button = Object.assign(made("button", "", `Show ${k + 1}`), { type: "button" });
     button.addEventListener("click", () => showPair(pair));
     const nulls = [...one.source_nulls.map((i) => one.source[i]), ...one.target_nulls.map((j) => one.target[j])];
-    const texts = [pair.source, pair.target, pharaohOf(one), nulls.join(" ")];
-    return made("tr", "", made("td", "", button), ...texts.map((text) => made("td", "", made("bdi", "", text))));
+    const texts = { Source: pair.source, Target: pair.target, Links: pharaohOf(one), Nulls: nulls.join(" ") };
+    const cells = Object.entries(texts).map(([name, text]) => {
+      const cell = made("td", "", made("bdi", "", text));
+      cell.dataset.name = name; // shown on narrow screens, where the table has no head
+      return cell;
+    });
+    return made("tr", "", made("td", "", button), ...cells);
   }
 
   field("many-align").addEventListener("click", alignAll);

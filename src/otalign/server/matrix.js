@@ -3,7 +3,7 @@
 const MOST_CELLS = 6000; // more would keep the browser busy for long
 const MOST_ROWS = 100; // of all tables together; more are folded, so that what is below stays within reach
 const [CELL, HEAD] = [34, 104]; // pixels of a column, and of the column of source words
-const EAST_ASIAN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+const EAST_ASIAN = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303f\uff00-\uffef]/u;
 
 function showMatrix(region, answer) {
   const { source, target } = answer;

@@ -2,6 +2,8 @@
 
 const field = (id) => document.getElementById(id);
 const PATIENCE = 5000; // milliseconds beyond the server's own limit until an answer is given up
+const SLOW = 400; // milliseconds until the page says that it waits
+const WAITING = "Waiting for the server …";
 
 // What kept the server from answering, and whether it may answer if it is asked again.
 class RequestFailure extends Error {
@@ -11,7 +13,8 @@ class RequestFailure extends Error {
   }
 }
 
-async function fetchJson(path, options = {}, seconds = 30) {
+// The JSON that a path answers, which must have a field, as any answer of otalign has.
+async function fetchJson(path, wanted, options = {}, seconds = 30) {
   for (;;) {
     const token = sessionStorage.getItem("otalign-token"); // only this tab remembers it, until it is closed
     const headers = { ...options.headers, ...(token && { Authorization: `Bearer ${token}` }) };
@@ -24,17 +27,16 @@ async function fetchJson(path, options = {}, seconds = 30) {
       await askForToken(token);
       continue;
     }
-    const body = await response.json().catch(() => {
-      const status = `status ${response.status}`;
-      throw new RequestFailure(`The answer is not JSON (${status}): another program may be at this address.`, true);
-    });
-    if (response.ok) return body;
-    throw new RequestFailure(body.detail ?? `The server refused with status ${response.status}.`, response.status >= 500);
+    const body = await response.json().catch(() => null);
+    if (response.ok && body?.[wanted]) return body;
+    if (!response.ok && body?.detail) throw new RequestFailure(`${body.detail}`.replace(/\.?$/, "."), response.status >= 500);
+    const fault = body === null ? "is not JSON" : "is not one of otalign";
+    throw new RequestFailure(`The answer ${fault} (status ${response.status}): another program may be at this address.`, true);
   }
 }
 
-const post = (path, body, seconds) =>
-  fetchJson(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }, seconds);
+const post = (path, wanted, body, seconds) =>
+  fetchJson(path, wanted, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }, seconds);
 
 let tokenRequest = null; // shared by all that wait for it
 
@@ -60,13 +62,16 @@ function askForToken(refused) {
 // Ask until there is an answer, and say meanwhile why there is none.
 async function fetchPatiently(path, say) {
   for (let wait = 1000; ; wait = Math.min(2 * wait, 15000)) {
+    const slow = setTimeout(() => field("unlock").hidden && say(WAITING), SLOW); // unless it waits for a token
     try {
-      const answer = await fetchJson(path);
+      const answer = await fetchJson(path, "settings");
       say("");
       return answer;
     } catch (error) {
       say(`${error.message} Trying again.`);
-      await new Promise((resolve) => setTimeout(resolve, wait));
+    } finally {
+      clearTimeout(slow);
     }
+    await new Promise((resolve) => setTimeout(resolve, wait));
   }
 }

@@ -1,7 +1,6 @@
 // A view: one choice of model and settings, with the drawing and the matrix that the server answers.
 
 const TYPING = 150; // milliseconds without a key until what was typed is sent
-const SLOW = 400; // milliseconds until the page says that it waits
 
 // `page` has the sentences, as `texts()`, and `abouts`, what the server says of each model; it is told of changes.
 function newView(prefix, page) {
@@ -67,10 +66,10 @@ function newView(prefix, page) {
     underway = true;
     while (changed) {
       changed = false;
-      const slow = setTimeout(() => (say(part("state"), "Waiting for the server …"), dim(true)), SLOW);
+      const slow = setTimeout(() => (say(part("state"), WAITING), dim(true)), SLOW);
       try {
         checkLength(page.texts(), about().limits);
-        show(await post(path(), { ...body(), matrix: true }, about().limits.seconds));
+        show(await post(path(), "links", { ...body(), matrix: true }, about().limits.seconds));
       } catch (error) {
         if (!changed) fail(error);
       }
