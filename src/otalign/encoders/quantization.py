@@ -6,7 +6,8 @@ of the graph: a pair gives the same numbers in every batch.
 """
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -128,7 +129,7 @@ def fix_ranges(model: Any, ranges: Mapping[str, Range]) -> Any:
     return fixed
 
 
-def _fuse_products(nodes: Sequence[Any], constants: Collection[str]) -> list[Any]:
+def _fuse_products(nodes: Sequence[Any], constants: AbstractSet[str]) -> list[Any]:
     """Replace each product of integers, the conversion of its result, its scales and its bias by one node.
 
     The numbers are the same, but each is written to memory once.
