@@ -25,7 +25,7 @@ STEPS = 50  # maximum number of Newton steps; ten are usually enough
 CLOSE = 1e-7  # tolerance of a step
 RANK = 1e-9  # tolerance of a rank
 IDENTITY = np.array([1.0, 0.0, 0.0])
-# With more, pairs of the behaviour suite get wrong links, such as between an article and a plural.
+# With more, pairs of the behaviour suite may get wrong links, such as between an article and a plural.
 HYSTERESIS_VALUES = (0.0, 0.05, 0.1, 0.15, 0.2)
 
 
