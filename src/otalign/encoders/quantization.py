@@ -146,7 +146,7 @@ def _fuse_products(nodes: Sequence[Any], constants: AbstractSet[str]) -> list[An
             products[result] = node
         elif node.op_type == "Cast" and name in products:
             products[result] = products[name]
-        elif node.op_type == "Mul" and constants.issuperset(node.input):
+        elif node.op_type == "Mul" and constants >= set(node.input):
             scales[result] = node.input
         elif node.op_type == "Mul" and name in products:
             values, zero_points = products[name].input[:2], products[name].input[2:]
