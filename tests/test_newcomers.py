@@ -103,6 +103,12 @@ def test_fast_align_learns_from_texts_as_from_words():
     assert first == second
 
 
+@pytest.mark.parametrize("more", [["a house"], "ab", [("a", "b", "c")], [("a house", None)]])
+def test_what_is_no_pair_to_learn_from_is_named(more):
+    with pytest.raises(TypeError, match=r"a (pair|sentence) must be .*, got "):
+        FastAligner(more=more)
+
+
 def test_a_number_of_epochs_is_kept():
     assert Recipe(epochs=2).count_epochs(steps=1) == 2
     assert Recipe().replace(epochs=2).count_epochs(steps=1) == 2

@@ -156,14 +156,14 @@ def test_annotators_are_joined_by_majority(tmp_path):
         (
             GOLD,
             "columns",
-            r"pair 1 .* as columns: the format has no possible links; choose a level .*'possible'",
+            r"pair 1 .* as columns: the format has no possible links; choose those of one level",
         ),
         (GOLD, "a3", "pair 1 .* as a3: the format has no possible links"),
         (TEXT, "pharaoh", "text without links; align it first"),
         (
             WordlessLinks(frozenset()),
             "multimwa",
-            "these links have no words; pass words= to read",
+            "these links have no words; give them with words=",
         ),
         (WordlessLinks(frozenset()), "jsonl", "these links have no words"),
         (

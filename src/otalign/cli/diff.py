@@ -16,7 +16,7 @@ from otalign.cli.panels import INPUT, OUTPUT
 from otalign.cli.terminal import open_pager, show_bars
 from otalign.diff import difference
 from otalign.io import ReaderLimits
-from otalign.io.lines import MAX_LINE_BYTES, STDIN, read_lines
+from otalign.io.lines import MAX_LINE_BYTES, STDIN, name_input, read_lines
 from otalign.render.changes import FILTERS, changes
 from otalign.render.changes_page import changes_page
 from otalign.text.sentences import Document, document, split_lines
@@ -142,7 +142,7 @@ def _is_text(argument: str) -> bool:
 def _display_name(argument: str, name_of_text: str) -> str:
     if _is_text(argument):
         return name_of_text
-    return "standard input" if argument == STDIN else Path(argument).name
+    return Path(name_input(argument)).name
 
 
 def _read(argument: str, max_bytes: int) -> str:

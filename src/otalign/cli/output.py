@@ -145,7 +145,7 @@ def open_output(output: Path | None, inputs: Sequence[str]) -> Iterator[BinaryIO
 
     Args:
         output: A file, compressed as its suffix says, which is replaced when the block ends without an
-            error; or None for standard output.
+            error; None or `-` for standard output.
         inputs: The files that are read, none of which may be the output.
 
     Yields:
@@ -155,6 +155,7 @@ def open_output(output: Path | None, inputs: Sequence[str]) -> Iterator[BinaryIO
         ValueError: The output is an input, or cannot be written.
         OSError: It could not be written completely.
     """
+    output = None if str(output) == STDIN else output
     check_output(output, inputs)
     if output is None:
         yield sys.stdout.buffer

@@ -12,7 +12,7 @@ from otalign.gold import Gold, WordlessLinks
 from otalign.io.formats import Format, get_format
 from otalign.io.items import Item, LineTally, get_words, make_gold
 from otalign.io.limits import DEFAULT_LIMITS, ReaderLimits
-from otalign.io.lines import BadLine, Line, Path, compress, read_lines
+from otalign.io.lines import BadLine, Line, Path, compress, name_input, read_lines
 from otalign.io.parquet import PARQUET, Rows
 from otalign.io.parquet import write as write_parquet
 
@@ -78,7 +78,7 @@ class Reading:
         """Yield pairs after the last line, without links; an error unless the format omits such pairs."""
         for beside in words:
             if not self.format.sparse:
-                end = Line(str(self.paths[0]), number, b"")
+                end = Line(name_input(self.paths[0]), number, b"")
                 raise BadLine(end, "the end of the file", "a line for each pair of words")
             yield Gold(*get_words(beside), frozenset())
 

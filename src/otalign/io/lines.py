@@ -30,6 +30,7 @@ BLOCK = 1 << 20  # bytes to skip at a time
 RECORD_BYTES = 1 << 26
 HEAD_BYTES = 1 << 16  # bytes from which the format of a file is guessed
 LINE_OVERHEAD = 200  # bytes that a line takes in memory besides its own
+MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # first bytes of compressed files
 NO_WORD = re.compile("[ \t\r\n\ufeff]|^$")
 NO_LINE = re.compile("[\r\n\ufeff]")
 
@@ -62,6 +63,7 @@ class Line(NamedTuple):
         try:
             return self.raw.decode()
         except UnicodeDecodeError as error:
+            _refuse_packed(self.path, self.raw if self.number == 1 else b"")
             byte = self.raw[error.start]
             raise BadLine(self, f"byte 0x{byte:02x} at position {error.start + 1}", "UTF-8") from None
 
@@ -105,6 +107,11 @@ class BadLine(ValueError):
         return f"{self.line.path}, line {self.line.number}: {message}"
 
 
+def name_input(path: Path) -> str:
+    """Return what errors call an input: its path, or standard input."""
+    return "standard input" if str(path) == STDIN else str(path)
+
+
 def read_lines(path: Path, max_bytes: int = MAX_LINE_BYTES) -> Iterator[Line]:
     """Read a file line by line, in constant memory.
 
@@ -118,7 +125,7 @@ def read_lines(path: Path, max_bytes: int = MAX_LINE_BYTES) -> Iterator[Line]:
     Raises:
         BadLine: The file is compressed, and damaged or incomplete.
     """
-    name, number = "standard input" if str(path) == STDIN else str(path), 0
+    name, number = name_input(path), 0
     with open_input(path) as file:
         try:
             while raw := file.readline(max_bytes + 1):
@@ -139,6 +146,8 @@ def read_lines(path: Path, max_bytes: int = MAX_LINE_BYTES) -> Iterator[Line]:
         except _list_damage_errors(path) as error:
             end = Line(name, number + 1, b"")
             raise BadLine(end, f"a damaged compressed file ({error})", "an intact file") from None
+        except OSError as error:
+            raise _name_file(error, path) from None
 
 
 @contextmanager
@@ -185,9 +194,13 @@ def peek(path: Path, *, line: bool = False) -> bytes:
     if name != STDIN and os.path.isfile(path):
         try:
             with open_input(path) as file:
-                return file.read(HEAD_BYTES)
+                head = file.read(HEAD_BYTES)
+            _refuse_packed(name, head)
+            return head
         except (EOFError, *_list_damage_errors(path)):
             return b""
+        except OSError as error:
+            raise _name_file(error, path) from None
     with ExitStack() as stack:
         source: Any = sys.stdin.buffer if name == STDIN else stack.enter_context(open(path, "rb"))
         head = b""
@@ -195,6 +208,7 @@ def peek(path: Path, *, line: bool = False) -> bytes:
             if not (part := source.read1(HEAD_BYTES - len(head))):
                 break
             head += part
+        _refuse_packed(name_input(path), head)
         _peeked[name] = BufferedReader(_Replay(head, source))
         stack.pop_all()
     return head
@@ -243,6 +257,21 @@ def compress(file: BinaryIO, name: str) -> Iterator[BinaryIO]:
             yield compressed
     else:
         yield file
+
+
+def _name_file(error: OSError, path: Path) -> OSError:
+    """Return an error with the name of its file, which Python leaves out once the file is open."""
+    return error if error.filename else OSError(error.errno, error.strerror, name_input(path))
+
+
+def _refuse_packed(name: str, head: bytes) -> None:
+    """Raise ValueError if bytes that are read as text begin like a compressed file."""
+    for magic, program in MAGIC.items():
+        if head.startswith(magic):
+            raise ValueError(
+                f"{name} is compressed with {program}; unpack it ({program} -dc), or give a file whose name "
+                "ends in .gz or .zst"
+            )
 
 
 def _check_packing(name: str) -> None:
