@@ -127,6 +127,8 @@ def test_links_with_weights_are_read(tmp_path):
             "there is no folder mine/, and no model on the Hugging Face hub",
         ),
         (("align", "a", "b", "--model", "gold.tsv"), "gold.tsv is a file; give the folder of a model"),
+        (("train", "mtrf", "-o", "x", "--encoder", "small"), "no file or corpus mtrf; did you mean mtref?"),
+        (("align", "gold.tsv", *FAST, "--train", "mtrf"), "got 'mtrf'; did you mean mtref?"),
         (("models", "smal"), "there is no model named 'smal'; did you mean small?"),
         (("align", "a", "b", "--probelm", "uot"), "there is no option --probelm; did you mean --problem?"),
         (("algin", "a", "b"), "there is no command algin; did you mean align?"),
@@ -142,7 +144,7 @@ def test_links_with_weights_are_read(tmp_path):
             ("align", "a b", "c d", "-o", "x.jsonl", "--format", "talp"),
             "talp does not suit x.jsonl, whose name",
         ),
-        (("align", "a", "b", "-o", "x.csv"), "x.csv would be csv, which has no links"),
+        (("align", "a", "b", "-o", "x.csv"), "x.csv would be csv, which is not written here"),
         (
             ("align", "a", "b", "--model", "small", "--tau", "0.3"),
             "--tau must be left out: the model small has",
@@ -268,7 +270,13 @@ def test_an_interval_is_called_one(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "offered"), [("align --mod", "--model"), ("ev", "evaluate"), ("align mt", "mtref")]
+    ("words", "offered"),
+    [
+        ("align --mod", "--model"),
+        ("ev", "evaluate"),
+        *((f"{command} mt", "mtref") for command in ("align", "show", "train", "tune", "corpus stats")),
+        *((f"{command} sm", "small") for command in ("models", "align --model", "train --encoder")),
+    ],
 )
 def test_the_shell_completes_commands_options_and_corpora(command, command_server, words, offered):
     asked = command()

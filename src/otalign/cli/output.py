@@ -53,7 +53,7 @@ def choose_format(format: str | None, output: Path | None, matrix: bool) -> str:
     chosen = choose_by_suffix(output, format and format.removesuffix(".gz"), "--format") or "pharaoh"
     if chosen not in WITH_LINKS:
         raise ValueError(
-            f"{output} would be {chosen}, which has no links; choose another name or --format: "
+            f"{output} would be {chosen}, which is not written here; choose another name or --format: "
             f"{', '.join(WITH_LINKS)}"
         )
     if chosen == PARQUET:
