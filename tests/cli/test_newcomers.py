@@ -129,6 +129,12 @@ def test_links_with_weights_are_read(tmp_path):
         (("align", "a", "b", "--model", "gold.tsv"), "gold.tsv is a file; give the folder of a model"),
         (("train", "mtrf", "-o", "x", "--encoder", "small"), "no file or corpus mtrf; did you mean mtref?"),
         (("align", "gold.tsv", *FAST, "--train", "mtrf"), "got 'mtrf'; did you mean mtref?"),
+        (("align", "It rains."), "there is no file named 'It rains.'; to align two sentences, give both"),
+        (
+            ("evaluate", "gold.tsv", "links.txt"),
+            "links.txt has links without words (pharaoh), and is given",
+        ),
+        (("align", "utf16.tsv"), "UTF-8, and this is UTF-16; convert the file (iconv -f utf-16 -t utf-8)"),
         (("models", "smal"), "there is no model named 'smal'; did you mean small?"),
         (("align", "a", "b", "--probelm", "uot"), "there is no option --probelm; did you mean --problem?"),
         (("algin", "a", "b"), "there is no command algin; did you mean align?"),
@@ -171,6 +177,7 @@ def test_links_with_weights_are_read(tmp_path):
 def test_mistakes_are_met_with_what_to_do(run, tmp_path, arguments, message):
     (tmp_path / "links.txt").write_text("0-0\n")
     (tmp_path / "final.txt").write_text("a text\n")
+    (tmp_path / "utf16.tsv").write_text("a b\tc d\n", encoding="utf-16")
     (tmp_path / "noise").write_bytes(b"a\rb\xa5,\n")
     (tmp_path / "gold.tsv.xz").write_bytes(b"\xfd7zXZ\0")
     (tmp_path / "gold.tsv").write_text("a b\tc d\t0-0\n")

@@ -109,8 +109,8 @@ def _read_links(
     for item in read(name, format, words=words, limits=limits):
         if isinstance(item, WordlessLinks):
             raise ValueError(
-                f"{name_input(name)} has links without words ({format}); give evaluate the words with "
-                "--words, or add them with otalign convert --words"
+                f"{name_input(name)} has links without words ({format}), and is given as gold; give evaluate "
+                "the gold last, or its words with --words, or add them with otalign convert --words"
             )
         if isinstance(item, Unaligned):
             raise ValueError(

@@ -143,6 +143,8 @@ def read_pairs(
     if len(inputs) == 1 and inputs[0] in CORPORA:
         golds = load(inputs[0], split, data)
         return Pairs(golds, pretokenized, tuple(inputs), len(golds))
+    if len(inputs) == 1 and " " in inputs[0] and not _names_a_file(inputs[0]):
+        raise ValueError(f"there is no file named {inputs[0]!r}; to align two sentences, give both")
     files = tuple(inputs) or (STDIN,)
     checked = [check_input(file, or_corpus=len(files) == 1) for file in files]
     rereadable = all(checked)

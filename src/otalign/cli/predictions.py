@@ -46,7 +46,8 @@ def read_alignments(
                 yield item
             case WordlessLinks():
                 raise ValueError(
-                    f"{name_input(name)} has links without words ({format}); give --gold, which has them"
+                    f"{name_input(name)} has links without words ({format}); give --gold, which has them, or "
+                    "write the links with words: otalign align … -o links.jsonl"
                 )
             case _:
                 raise ValueError(

@@ -11,7 +11,7 @@ import os
 import re
 import sys
 import zlib
-from codecs import BOM_UTF8
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
@@ -64,8 +64,11 @@ class Line(NamedTuple):
             return self.raw.decode()
         except UnicodeDecodeError as error:
             _refuse_packed(self.path, self.raw if self.number == 1 else b"")
+            expected = "UTF-8"
+            if self.number == 1 and self.raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+                expected = "UTF-8, and this is UTF-16; convert the file (iconv -f utf-16 -t utf-8)"
             byte = self.raw[error.start]
-            raise BadLine(self, f"byte 0x{byte:02x} at position {error.start + 1}", "UTF-8") from None
+            raise BadLine(self, f"byte 0x{byte:02x} at position {error.start + 1}", expected) from None
 
 
 class FileSection(list[Line]):
