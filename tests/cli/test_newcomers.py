@@ -135,6 +135,8 @@ def test_links_with_weights_are_read(tmp_path):
             "links.txt has links without words (pharaoh), and is given",
         ),
         (("align", "utf16.tsv"), "UTF-8, and this is UTF-16; convert the file (iconv -f utf-16 -t utf-8)"),
+        (("diff", "a b", "c d", "--only", "move"), "got 'move'; did you mean moved?"),
+        (("align", "links.txt", "gold.tsv", "--from", "tsv"), "tsv takes 1 file, got 2"),
         (("models", "smal"), "there is no model named 'smal'; did you mean small?"),
         (("align", "a", "b", "--probelm", "uot"), "there is no option --probelm; did you mean --problem?"),
         (("algin", "a", "b"), "there is no command algin; did you mean align?"),

@@ -26,7 +26,10 @@ STDOUT = Path("/dev/stdout")  # what `-` stands for among the files to write
 def convert(
     limits: ReaderLimits,
     files: Annotated[
-        list[Path], typer.Argument(metavar="IN... OUT...", help="Files to read, then files to write.")
+        list[Path],
+        typer.Argument(
+            metavar="IN... OUT...", help="Files to read, then files to write; - is standard input or output."
+        ),
     ],
     source_format: Annotated[
         FormatName | None,

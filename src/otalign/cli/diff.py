@@ -19,6 +19,7 @@ from otalign.io import ReaderLimits
 from otalign.io.lines import MAX_LINE_BYTES, STDIN, name_input, read_lines
 from otalign.render.changes import FILTERS, changes
 from otalign.render.changes_page import changes_page
+from otalign.suggestions import suggest
 from otalign.text.sentences import Document, document, split_lines
 from otalign.text.words import tokenize
 
@@ -102,7 +103,8 @@ def diff(
         raise ValueError(f"--method must be ot for a diff, got {aligner.method!r}; remove it")
     for name in only or ():
         if name not in FILTERS:
-            raise ValueError(f"--only must be one of {', '.join(FILTERS)}, got {name!r}")
+            meant = suggest(name, FILTERS)
+            raise ValueError(f"--only must be one of {', '.join(FILTERS)}, got {name!r}{meant}")
     if old == new == STDIN:
         raise ValueError("only one of the two texts can come from standard input")
     split = split_lines if by_lines else document

@@ -15,6 +15,7 @@ from otalign.io.limits import DEFAULT_LIMITS, ReaderLimits
 from otalign.io.lines import BadLine, Line, Path, compress, name_input, read_lines
 from otalign.io.parquet import PARQUET, Rows
 from otalign.io.parquet import write as write_parquet
+from otalign.quantities import count_noun
 
 
 @dataclass
@@ -198,8 +199,8 @@ def is_wordless(format: str) -> bool:
 def _paths(paths: Path | Sequence[Path], format: str, least: int, most: int) -> tuple[Path, ...]:
     several = tuple(paths) if isinstance(paths, tuple | list) else (paths,)
     if not least <= len(several) <= most:
-        wanted = str(least) if least == most else f"{least} to {most}"
-        raise ValueError(f"{format} takes {wanted} file(s), got {len(several)}")
+        wanted = count_noun(most, "file") if least == most else f"{least} to {most} files"
+        raise ValueError(f"{format} takes {wanted}, got {len(several)}")
     return several  # pyright: ignore[reportReturnType]: a sequence of paths or one
 
 
