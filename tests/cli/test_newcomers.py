@@ -134,7 +134,7 @@ def test_links_with_weights_are_read(tmp_path):
             ("evaluate", "gold.tsv", "links.txt"),
             "links.txt has links without words (pharaoh), and is given",
         ),
-        (("align", "utf16.tsv"), "UTF-8, and this is UTF-16; convert the file (iconv -f utf-16 -t utf-8)"),
+        (("align", "utf16.tsv"), "expected UTF-8, not UTF-16; convert it (iconv -f utf-16 -t utf-8)"),
         (("diff", "a b", "c d", "--only", "move"), "got 'move'; did you mean moved?"),
         (("align", "links.txt", "gold.tsv", "--from", "tsv"), "tsv takes 1 file, got 2"),
         (("models", "smal"), "there is no model named 'smal'; did you mean small?"),
@@ -201,7 +201,7 @@ def test_a_pipe_that_is_not_text_is_met_with_what_to_do(run, tmp_path, arguments
     for content, message in (
         (
             gzip.compress(b"a b\tc d\n"),
-            "standard input is compressed with gzip; unpack it (gzip -dc), or give a",
+            "standard input, line 1: found byte 0x8b at position 2, expected UTF-8, not gzip; unpack it",
         ),
         (b"PAR1", "Parquet cannot be read from a pipe, got standard input; give a file"),
     ):
@@ -214,7 +214,7 @@ def test_a_compressed_file_needs_its_suffix(run, tmp_path):
     (tmp_path / "gold").write_bytes(gzip.compress(b"a b\tc d\t0-0\n"))
     for options in ((), ("--from", "columns")):
         said = run("convert", "gold", "x.jsonl", *options, rc=2).stderr
-        assert b"gold is compressed with gzip; unpack it (gzip -dc), or give a file whose name ends" in said
+        assert b"expected UTF-8, not gzip; unpack it (gzip -dc), or give a file whose name ends" in said
     assert not (tmp_path / "x.jsonl").exists()
 
 

@@ -30,7 +30,12 @@ BLOCK = 1 << 20  # bytes to skip at a time
 RECORD_BYTES = 1 << 26
 HEAD_BYTES = 1 << 16  # bytes from which the format of a file is guessed
 LINE_OVERHEAD = 200  # bytes that a line takes in memory besides its own
-MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}  # first bytes of compressed files
+UNPACK = ", not {0}; unpack it ({0} -dc), or give a file whose name ends in .gz or .zst"
+NO_TEXT = {  # first bytes of what may be taken for text, and what to do
+    b"\x1f\x8b": UNPACK.format("gzip"),
+    b"\x28\xb5\x2f\xfd": UNPACK.format("zstd"),
+    **dict.fromkeys((BOM_UTF16_LE, BOM_UTF16_BE), ", not UTF-16; convert it (iconv -f utf-16 -t utf-8)"),
+}
 NO_WORD = re.compile("[ \t\r\n\ufeff]|^$")
 NO_LINE = re.compile("[\r\n\ufeff]")
 
@@ -63,12 +68,9 @@ class Line(NamedTuple):
         try:
             return self.raw.decode()
         except UnicodeDecodeError as error:
-            _refuse_packed(self.path, self.raw if self.number == 1 else b"")
-            expected = "UTF-8"
-            if self.number == 1 and self.raw.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-                expected = "UTF-8, and this is UTF-16; convert the file (iconv -f utf-16 -t utf-8)"
-            byte = self.raw[error.start]
-            raise BadLine(self, f"byte 0x{byte:02x} at position {error.start + 1}", expected) from None
+            found = f"byte 0x{self.raw[error.start]:02x} at position {error.start + 1}"
+            remedies = (NO_TEXT[head] for head in NO_TEXT if self.number == 1 and self.raw.startswith(head))
+            raise BadLine(self, found, f"UTF-8{next(remedies, '')}") from None
 
 
 class FileSection(list[Line]):
@@ -197,9 +199,7 @@ def peek(path: Path, *, line: bool = False) -> bytes:
     if name != STDIN and os.path.isfile(path):
         try:
             with open_input(path) as file:
-                head = file.read(HEAD_BYTES)
-            _refuse_packed(name, head)
-            return head
+                return _check_text(path, file.read(HEAD_BYTES))
         except (EOFError, *_list_damage_errors(path)):
             return b""
         except OSError as error:
@@ -211,10 +211,9 @@ def peek(path: Path, *, line: bool = False) -> bytes:
             if not (part := source.read1(HEAD_BYTES - len(head))):
                 break
             head += part
-        _refuse_packed(name_input(path), head)
         _peeked[name] = BufferedReader(_Replay(head, source))
         stack.pop_all()
-    return head
+    return _check_text(path, head)
 
 
 class _Replay(RawIOBase):
@@ -267,14 +266,11 @@ def _name_file(error: OSError, path: Path) -> OSError:
     return error if error.filename else OSError(error.errno, error.strerror, name_input(path))
 
 
-def _refuse_packed(name: str, head: bytes) -> None:
-    """Raise ValueError if bytes that are read as text begin like a compressed file."""
-    for magic, program in MAGIC.items():
-        if head.startswith(magic):
-            raise ValueError(
-                f"{name} is compressed with {program}; unpack it ({program} -dc), or give a file whose name "
-                "ends in .gz or .zst"
-            )
+def _check_text(path: Path, head: bytes) -> bytes:
+    """Return the first bytes of a file, or raise BadLine if they are those of another encoding."""
+    if head.startswith(tuple(NO_TEXT)):
+        _ = Line(name_input(path), 1, head).text
+    return head
 
 
 def _check_packing(name: str) -> None:
