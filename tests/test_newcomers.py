@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from otalign import Aligner, Alignment, Gold
+from otalign import Aligner, Alignment, Gold, evaluate
 from otalign.baselines import FastAligner
+from otalign.diff import Difference, difference
 from otalign.projection import project_spans
 from otalign.settings.transport import LOAD_OPTIONS
 from otalign.training.recipe import Recipe
@@ -87,8 +88,6 @@ def test_a_field_that_a_dictionary_lacks_is_named(kind, given):
 
 
 def test_a_difference_is_a_public_class(aligner):
-    from otalign.diff import Difference, difference
-
     found = difference("It rained.", "It snowed.", aligner)
     assert isinstance(found, Difference)
     assert Difference.from_dict(found.to_dict()).counts == found.counts
@@ -101,6 +100,38 @@ def test_fast_align_learns_from_texts_as_from_words():
     assert aligners[0].more == aligners[1].more
     first, second = (one.align("the house", "das Haus").pharaoh() for one in aligners)
     assert first == second
+
+
+@pytest.mark.parametrize("more", [["a house"], "ab", [("a", "b", "c")], [("a house", None)]])
+def test_what_is_no_pair_to_learn_from_is_named(more):
+    with pytest.raises(TypeError, match=r"a (pair|sentence) must be .*, got "):
+        FastAligner(more=more)
+
+
+def test_what_cannot_be_scored_saved_or_compared_is_named(aligner, tmp_path):
+    alignment = aligner.align(*PAIR)
+    (tmp_path / "file").touch()
+    for work, error, message in (
+        (
+            lambda: evaluate(alignment, [alignment]),
+            TypeError,
+            "predicted must be a list with an alignment for",
+        ),
+        (lambda: evaluate(["0-0"], [alignment]), TypeError, "pair 0, .* got str and Alignment"),
+        (lambda: aligner.save(tmp_path / "file"), ValueError, "it is a file; give a folder"),
+        (
+            lambda: list(aligner.align_many([PAIR], workers=-1)),
+            ValueError,
+            "workers must be 0 or more, got -1",
+        ),
+        (
+            lambda: difference(None, "It rains.", aligner),
+            TypeError,
+            "a text must be a str or a Document, got None",
+        ),
+    ):
+        with pytest.raises(error, match=message):
+            work()
 
 
 def test_a_number_of_epochs_is_kept():

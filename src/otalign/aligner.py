@@ -163,8 +163,13 @@ class Aligner:
 
         Args:
             folder: The folder; it is created if it does not exist.
+
+        Raises:
+            ValueError: If it is a file.
         """
         folder = Path(folder)
+        if folder.is_file():
+            raise ValueError(f"cannot save an aligner as {folder}: it is a file; give a folder")
         folder.mkdir(parents=True, exist_ok=True)
         self.encoder.save(folder)
         save_centre(self.centre, folder)
@@ -227,6 +232,8 @@ class Aligner:
         Yields:
             Chunks of pairs with their links, in order.
         """
+        if workers < 0:
+            raise ValueError(f"workers must be 0 or more, got {workers}")
         for number, linked in enumerate(self._link_ahead(pairs, workers)):
             if number == 0 and (warning := self.language_check.check_pairs(linked.pairs)):
                 warnings.warn(warning, LanguageWarning, stacklevel=1)

@@ -113,7 +113,7 @@ def test_files_that_count_from_0_and_from_1_are_not_confused(evaluate):
 
 def test_gold_without_words_is_refused_with_what_is_missing(evaluate):
     error = evaluate("links.txt", "gold.talp", "--gold-format", "talp", words=False, rc=2)
-    assert "gold.talp has links without words (talp); give evaluate the words with --words" in error
+    assert "gold.talp has links without words (talp), and is given as gold; give evaluate" in error
     error = evaluate("links.txt", "gold.talp", "--gold-format", "jsonl", rc=2)
     assert "--words applies only to gold without words; jsonl has its own" in error
     error = evaluate("links.txt", "mtref", rc=2)

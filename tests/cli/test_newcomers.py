@@ -7,6 +7,7 @@ import os
 import pytest
 
 from otalign import Alignment, Gold, Link
+from otalign.failures import explain_os_error
 from otalign.io import CORPORA, read, write
 from tests.io.examples import ISTS
 
@@ -126,6 +127,16 @@ def test_links_with_weights_are_read(tmp_path):
             "there is no folder mine/, and no model on the Hugging Face hub",
         ),
         (("align", "a", "b", "--model", "gold.tsv"), "gold.tsv is a file; give the folder of a model"),
+        (("train", "mtrf", "-o", "x", "--encoder", "small"), "no file or corpus mtrf; did you mean mtref?"),
+        (("align", "gold.tsv", *FAST, "--train", "mtrf"), "got 'mtrf'; did you mean mtref?"),
+        (("align", "It rains."), "there is no file named 'It rains.'; to align two sentences, give both"),
+        (
+            ("evaluate", "gold.tsv", "links.txt"),
+            "links.txt has links without words (pharaoh), and is given",
+        ),
+        (("align", "utf16.tsv"), "expected UTF-8, not UTF-16; convert it (iconv -f utf-16 -t utf-8)"),
+        (("diff", "a b", "c d", "--only", "move"), "got 'move'; did you mean moved?"),
+        (("align", "links.txt", "gold.tsv", "--from", "tsv"), "tsv takes 1 file, got 2"),
         (("models", "smal"), "there is no model named 'smal'; did you mean small?"),
         (("align", "a", "b", "--probelm", "uot"), "there is no option --probelm; did you mean --problem?"),
         (("algin", "a", "b"), "there is no command algin; did you mean align?"),
@@ -141,7 +152,7 @@ def test_links_with_weights_are_read(tmp_path):
             ("align", "a b", "c d", "-o", "x.jsonl", "--format", "talp"),
             "talp does not suit x.jsonl, whose name",
         ),
-        (("align", "a", "b", "-o", "x.csv"), "x.csv would be csv, which has no links"),
+        (("align", "a", "b", "-o", "x.csv"), "x.csv would be csv, which is not written here"),
         (
             ("align", "a", "b", "--model", "small", "--tau", "0.3"),
             "--tau must be left out: the model small has",
@@ -156,6 +167,7 @@ def test_links_with_weights_are_read(tmp_path):
         (("align", "a", "b", "-o", "a.bz2", *FAST), "ends in .bz2, a compression that is not supported"),
         (("align", "a", "b", "-o", "a.html"), "a.html would be a drawing; write a file such as links.jsonl"),
         (("align", "no-target.jsonl", *FAST), "found no field 'target', expected a JSON object on one line"),
+        (("export", "small", "-o", "gold.tsv/new"), "gold.tsv is a file; choose a new folder"),
         (("convert", "gold.tsv", "new.tsv"), "--to must be given for new.tsv, which could be columns or tsv"),
         (
             ("project", "beyond.jsonl"),
@@ -167,6 +179,7 @@ def test_links_with_weights_are_read(tmp_path):
 def test_mistakes_are_met_with_what_to_do(run, tmp_path, arguments, message):
     (tmp_path / "links.txt").write_text("0-0\n")
     (tmp_path / "final.txt").write_text("a text\n")
+    (tmp_path / "utf16.tsv").write_text("a b\tc d\n", encoding="utf-16")
     (tmp_path / "noise").write_bytes(b"a\rb\xa5,\n")
     (tmp_path / "gold.tsv.xz").write_bytes(b"\xfd7zXZ\0")
     (tmp_path / "gold.tsv").write_text("a b\tc d\t0-0\n")
@@ -178,6 +191,55 @@ def test_mistakes_are_met_with_what_to_do(run, tmp_path, arguments, message):
     assert "Errno" not in said
     assert said.count("\n") == 1
     assert done.stdout == b""
+
+
+@pytest.mark.parametrize(
+    "arguments", ["align -", "show -", "project -", "evaluate - gold.tsv", "convert - x.jsonl"]
+)
+def test_a_pipe_that_is_not_text_is_met_with_what_to_do(run, tmp_path, arguments):
+    (tmp_path / "gold.tsv").write_text("a b\tc d\t0-0\n")
+    for content, message in (
+        (
+            gzip.compress(b"a b\tc d\n"),
+            "standard input, line 1: found byte 0x8b at position 2, expected UTF-8, not gzip; unpack it",
+        ),
+        (b"PAR1", "Parquet cannot be read from a pipe, got standard input; give a file"),
+    ):
+        said = run(*arguments.split(), stdin=content, rc=2).stderr.decode()
+        assert said.startswith(f"otalign: {message}")
+        assert said.count("\n") == 1
+
+
+def test_a_compressed_file_needs_its_suffix(run, tmp_path):
+    (tmp_path / "gold").write_bytes(gzip.compress(b"a b\tc d\t0-0\n"))
+    for options in ((), ("--from", "columns")):
+        said = run("convert", "gold", "x.jsonl", *options, rc=2).stderr
+        assert b"expected UTF-8, not gzip; unpack it (gzip -dc), or give a file whose name ends" in said
+    assert not (tmp_path / "x.jsonl").exists()
+
+
+def test_a_dash_is_standard_output_too(run, labelled, tmp_path):
+    (tmp_path / "gold.tsv").write_text("a b\tc d\t0-0\n")
+    assert run("align", "gold.tsv", *FAST, "-o", "-").stdout == b"0-0 1-1\n"
+    assert run("convert", "gold.tsv", "-", "--to", "talp").stdout == b"1-1\n"
+    assert run("project", labelled, *FAST, "-o", "-").stdout.startswith(b'{"id": 7')
+    assert run("show", "gold.tsv", "--html", "-").stdout.startswith(b"<!doctype html>")
+    assert not (tmp_path / "-").exists()
+
+
+def test_errors_of_a_file_are_named_in_words_whatever_reads_it(tmp_path):
+    pytest.importorskip("pyarrow")
+    with pytest.raises(FileNotFoundError) as caught:
+        list(read(tmp_path / "none.parquet", "parquet"))
+    assert explain_os_error(caught.value) == f"there is no file {tmp_path / 'none.parquet'}"
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="a file that cannot be read even by root")
+@pytest.mark.parametrize("arguments", ["align {}", "evaluate {} gold.tsv", "convert {} x.jsonl --from tsv"])
+def test_a_file_whose_bytes_cannot_be_read_is_named(run, tmp_path, arguments):
+    (tmp_path / "gold.tsv").write_text("a b\tc d\t0-0\n")
+    said = run(*arguments.format("/proc/self/mem").split(), rc=2).stderr
+    assert said == b"otalign: /proc/self/mem: input/output error\n"
 
 
 def test_an_empty_text_is_a_text_and_no_folder(run):
@@ -217,7 +279,13 @@ def test_an_interval_is_called_one(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "offered"), [("align --mod", "--model"), ("ev", "evaluate"), ("align mt", "mtref")]
+    ("words", "offered"),
+    [
+        ("align --mod", "--model"),
+        ("ev", "evaluate"),
+        *((f"{command} mt", "mtref") for command in ("align", "show", "train", "tune", "corpus stats")),
+        *((f"{command} sm", "small") for command in ("models", "align --model", "train --encoder")),
+    ],
 )
 def test_the_shell_completes_commands_options_and_corpora(command, command_server, words, offered):
     asked = command()

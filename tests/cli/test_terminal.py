@@ -10,10 +10,13 @@ from collections.abc import Callable
 import pytest
 
 from otalign.cli import terminal
+from otalign.cli.epochs import EpochLog
+from otalign.cli.gold import read_golds
 from otalign.cli.terminal import show_activity, with_progress
 from otalign.diff import difference
 from otalign.gold import Gold
 from otalign.io import CORPORA, write
+from otalign.io.limits import DEFAULT_LIMITS
 from tests.diff.toy_aligner import make_toy_aligner
 
 
@@ -56,6 +59,26 @@ def test_work_that_counts_nothing_shows_a_bar_too(show):
     shown = show(work)
     assert "exporting" in shown
     assert "/?" not in shown
+
+
+def test_reading_the_gold_shows_a_bar(show, tmp_path):
+    (tmp_path / "gold.tsv").write_text("a b\tc d\t0-0\n" * 20_000)
+
+    def work() -> None:
+        assert len(read_golds(str(tmp_path / "gold.tsv"), None, "test", None, DEFAULT_LIMITS)) == 20_000
+
+    assert "reading the gold" in show(work)
+
+
+def test_training_shows_a_bar_before_its_first_epoch(show, tmp_path):
+    from otalign.training import RunOptions
+
+    def work() -> None:
+        with EpochLog(tmp_path).open("run", "", RunOptions()) as options:
+            time.sleep(0.3)
+            options.progress("epoch 1", 1, 2)
+
+    assert "preparing" in show(work)
 
 
 def test_short_work_shows_no_bar(show):

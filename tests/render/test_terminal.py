@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from rich.color import Color
 
 from otalign.alignment import Alignment, Link, Phrase
-from otalign.render import terminal
+from otalign.render import changes, terminal
 from otalign.render.terminal import LINK_STYLE, MOVED_STYLES, NULL_STYLE, draw, draw_legend, draw_rule
 from otalign.render.words import shown
 from tests.render.alignment_strategies import lines, plain_alignments, unusual_alignments
@@ -158,12 +158,15 @@ def test_what_cannot_be_drawn_has_a_sign_and_the_rest_is_left_alone(word, seen):
 
 def luminance(style: str) -> float:
     """Return the relative luminance of a colour, as WCAG defines it."""
-    shares = (part / 255 for part in Color.parse(style).get_truecolor())
+    shares = (part / 255 for part in Color.parse(style.removeprefix("bold ")).get_truecolor())
     linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-@pytest.mark.parametrize("style", [LINK_STYLE, NULL_STYLE, *MOVED_STYLES])
+CHANGED_STYLES = (changes.OLD, changes.NEW, changes.REWORDED, changes.MOVED, changes.FLAG, changes.QUIET)
+
+
+@pytest.mark.parametrize("style", [LINK_STYLE, NULL_STYLE, *MOVED_STYLES, *CHANGED_STYLES])
 def test_colours_can_be_read_on_black_and_on_white(style):
     assert (luminance(style) + 0.05) / 0.05 >= 4.5
     assert 1.05 / (luminance(style) + 0.05) >= 3

@@ -26,7 +26,7 @@ from otalign.encoders.whitening import Centre, centre_chunks
 from otalign.link_arrays import DIGITS
 from otalign.method import Method, format_signature
 from otalign.progress import Progress, no_progress
-from otalign.text.words import Pair, Text, to_sentence
+from otalign.text.words import Pair, Text, to_pair
 from otalign.validation import check_choice
 
 MATCHINGS = {"argmax": ArgMax, "itermax": IterMax, "match": MaximumMatching}
@@ -166,7 +166,7 @@ class FastAligner(Method):
 
     def __post_init__(self) -> None:
         check_choice("symmetrisation", self.symmetrisation, get_args(Symmetrisation))
-        words = tuple((to_sentence(source).words, to_sentence(target).words) for source, target in self.more)
+        words = tuple((source.words, target.words) for source, target in map(to_pair, self.more))
         object.__setattr__(self, "more", words)
 
     @property

@@ -35,6 +35,7 @@ from otalign.cli.terminal import open_pager, show_bars, with_progress
 from otalign.engines import Folder, OutputFormat
 from otalign.engines.work import SIZE, align_items
 from otalign.io import ReaderLimits
+from otalign.io.lines import STDIN
 from otalign.io.writing import ALIGNMENT_FORMATS, SHARD_SUFFIXES
 from otalign.render.phrases import describe_phrases
 
@@ -206,7 +207,7 @@ def align(
         form = choose_shard_format(format, matrix, weights=weights, nulls=nulls, phrases=phrases)
         align_in_shards(read, aligner, Folder(Path(output or ""), form), shards)
         return
-    file = None if output is None else Path(output)
+    file = None if output in (None, STDIN) else Path(output)
     chosen = choose_format(format, file, matrix)
     form = None if chosen == "terminal" else OutputFormat(chosen, weights, nulls, phrases)
     check_method(aligner)

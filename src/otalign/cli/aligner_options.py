@@ -12,9 +12,8 @@ from otalign.aligner import Aligner
 from otalign.alignment import Level
 from otalign.baselines import Symmetrisation
 from otalign.baselines.aligners import MATCHINGS
-from otalign.cli.options import BatchSize, Device, Layer, Threads, expand_parameter
+from otalign.cli.options import BatchSize, Device, Layer, Threads, complete_model, expand_parameter
 from otalign.cli.panels import FAST_ALIGN, HARDWARE, MODEL, SIMALIGN, TRANSPORT
-from otalign.models import list_models
 from otalign.ot import Entropic, Exact
 from otalign.problems import PARAMETERS, PROBLEMS, ProblemName
 from otalign.settings import (
@@ -39,11 +38,6 @@ MODEL_HELP = (
     "Model to align with: a folder, an aligner that otalign models lists, or the name of an encoder on the "
     "Hugging Face hub."
 )
-
-
-def complete_model(incomplete: str) -> list[str]:
-    """Return the installed models whose names begin as typed, for the completion of the shell."""
-    return [model.name for model in list_models() if not model.error and model.name.startswith(incomplete)]
 
 
 def _describe_problems() -> str:

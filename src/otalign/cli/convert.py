@@ -16,14 +16,20 @@ from otalign.cli.terminal import report_bad_lines, with_progress
 from otalign.gold import Gold
 from otalign.io import FORMATS, Item, ReaderLimits, read, write
 from otalign.io.guessing import AMBIGUOUS, SUFFIXES, get_suffix
+from otalign.io.lines import STDIN, name_input
 from otalign.quantities import count_noun
+
+STDOUT = Path("/dev/stdout")  # what `-` stands for among the files to write
 
 
 @with_limits
 def convert(
     limits: ReaderLimits,
     files: Annotated[
-        list[Path], typer.Argument(metavar="IN... OUT...", help="Files to read, then files to write.")
+        list[Path],
+        typer.Argument(
+            metavar="IN... OUT...", help="Files to read, then files to write; - is standard input or output."
+        ),
     ],
     source_format: Annotated[
         FormatName | None,
@@ -75,7 +81,7 @@ def convert(
         raise ValueError(f"give a file to read and one to write, got {files[0]}")
     target_format = _choose_target(files[-1], target_format)
     written = len(FORMATS[target_format].write) if target_format in FORMATS else 1
-    sources, targets = files[:-written], files[-written:]
+    sources, targets = files[:-written], [STDOUT if str(file) == STDIN else file for file in files[-written:]]
     if not sources:
         raise ValueError(f"give a file to read and {written} to write, got {', '.join(map(str, files))}")
     for target in targets:
@@ -84,7 +90,8 @@ def convert(
     beside = read_words(words, words_format, limits)
     reading = read(sources, source_format, words=beside, skip_bad=skip_bad, limits=limits)
     count = write(with_progress(_select_level(reading, level), "converting"), targets, target_format)
-    print(f"{count_noun(count, 'pair')} written to {', '.join(map(str, targets))}", file=sys.stderr)
+    if STDOUT not in targets:
+        print(f"{count_noun(count, 'pair')} written to {', '.join(map(str, targets))}", file=sys.stderr)
     report_bad_lines(reading)
 
 
@@ -107,7 +114,9 @@ def _guess_source(files: list[Path]) -> str:
         return "parallel"
     (format,) = formats if len(formats) == 1 else ("",)
     if not format:
-        raise ValueError(f"--from must be given: the format of {files[0]} cannot be told from its content")
+        raise ValueError(
+            f"--from must be given: the format of {name_input(files[0])} cannot be told from its content"
+        )
     return format
 
 

@@ -16,9 +16,10 @@ from otalign.cli.panels import INPUT, OUTPUT
 from otalign.cli.terminal import open_pager, show_bars
 from otalign.diff import difference
 from otalign.io import ReaderLimits
-from otalign.io.lines import MAX_LINE_BYTES, STDIN, read_lines
+from otalign.io.lines import MAX_LINE_BYTES, STDIN, name_input, read_lines
 from otalign.render.changes import FILTERS, changes
 from otalign.render.changes_page import changes_page
+from otalign.suggestions import suggest
 from otalign.text.sentences import Document, document, split_lines
 from otalign.text.words import tokenize
 
@@ -103,7 +104,8 @@ def diff(
         raise ValueError(f"--method must be ot for a diff, got {aligner.method!r}; remove it")
     for name in only or ():
         if name not in FILTERS:
-            raise ValueError(f"--only must be one of {', '.join(FILTERS)}, got {name!r}")
+            meant = suggest(name, FILTERS)
+            raise ValueError(f"--only must be one of {', '.join(FILTERS)}, got {name!r}{meant}")
     if old == new == STDIN:
         raise ValueError("only one of the two texts can come from standard input")
     split = split_lines if by_lines else document
@@ -144,7 +146,7 @@ def _is_text(argument: str) -> bool:
 def _display_name(argument: str, name_of_text: str) -> str:
     if _is_text(argument):
         return name_of_text
-    return "standard input" if argument == STDIN else Path(argument).name
+    return Path(name_input(argument)).name
 
 
 def _read(argument: str, max_bytes: int) -> str:

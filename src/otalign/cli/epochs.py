@@ -14,6 +14,8 @@ from otalign.cli.terminal import show_bars
 if TYPE_CHECKING:
     from otalign.training import Epoch, RunOptions
 
+PREPARING = "preparing"  # what a bar shows until the first epoch
+
 
 def is_main_process() -> bool:
     """Return whether this is the first of the processes that train together, as accelerate numbers them."""
@@ -55,8 +57,14 @@ class EpochLog:
                 board.add_scalar("dev F1", epoch.f1, epoch.number)
 
         with show_bars() as progress:
+            progress(PREPARING, 0, None)
+
+            def report(what: str, done: int, of: int | None) -> None:
+                progress(PREPARING, 1, 1)
+                progress(what, done, of)
+
             checkpoint = Checkpoint(self.folder / f"{name}.pt")
-            yield options.replace(checkpoint=checkpoint, progress=progress, on_epoch=write_epoch)
+            yield options.replace(checkpoint=checkpoint, progress=report, on_epoch=write_epoch)
         if board:
             board.close()
 

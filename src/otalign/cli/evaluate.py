@@ -29,7 +29,7 @@ from otalign.cli.panels import INPUT, OUTPUT, SCORING
 from otalign.cli.predictions import read_predictions
 from otalign.cli.terminal import open_pager, show_activity, wrap
 from otalign.io import CORPORA, ReaderLimits
-from otalign.io.lines import STDIN
+from otalign.io.lines import name_input
 from otalign.metrics import (
     MEASURES,
     Counts,
@@ -188,7 +188,7 @@ def _compare_systems(counted: dict[str, Counts], resampling: Resampling) -> list
 
 def _show(report: dict[str, Any], by: str | None, screen: Console) -> None:
     for name, found in report["systems"].items():
-        title = "standard input" if name == STDIN else name
+        title = name_input(name)
         table = Table(title=title, title_justify="left", box=None, header_style="bold", pad_edge=False)
         table.add_column("")
         for key in TABLE_MEASURES:

@@ -6,11 +6,13 @@ from pathlib import Path
 
 from otalign.alignment import Alignment
 from otalign.cli.input import check_input, find_format
+from otalign.cli.terminal import with_progress
 from otalign.gold import Gold, WordlessLinks
 from otalign.io import CORPORA, ReaderLimits, Unaligned, load, read
 from otalign.io.files import is_wordless
 from otalign.io.items import Item, get_levels
 from otalign.io.limits import DEFAULT_LIMITS
+from otalign.io.lines import name_input
 from otalign.quantities import count_noun
 
 
@@ -34,7 +36,8 @@ def read_gold_files(paths: Iterable[Path], format: str | None, limit: int | None
         format: Their format, or None to guess it for each.
         limit: Maximum number of pairs.
     """
-    return list(islice((gold for path in paths for gold in _read_sure(path, format)), limit))
+    golds = (gold for path in paths for gold in _read_sure(path, format))
+    return list(with_progress(islice(golds, limit), "reading the gold"))
 
 
 def read_golds(
@@ -72,14 +75,14 @@ def read_golds(
         check_input(name, or_corpus=True)
         format = find_format(name, format, "multimwa")
         stored = _read_links(name, format, limits, words)
-    golds: list[Gold | Alignment] = list(stored)
+    golds: list[Gold | Alignment] = list(with_progress(stored, "reading the gold"))
     if not golds:
-        raise ValueError(f"{name} holds no pair to score")
+        raise ValueError(f"{name_input(name)} holds no pair to score")
     if possible:
         further = list(_read_links(possible, find_format(possible, format, "multimwa"), limits, words))
         if len(further) != len(golds):
             raise ValueError(
-                f"{name} holds {count_noun(len(golds), 'pair')}, but {possible} {len(further):,}"
+                f"{name_input(name)} holds {count_noun(len(golds), 'pair')}, but {possible} {len(further):,}"
             )
         golds = [_add_possible(gold, more) for gold, more in zip(golds, further, strict=True)]
     return golds
@@ -106,9 +109,11 @@ def _read_links(
     for item in read(name, format, words=words, limits=limits):
         if isinstance(item, WordlessLinks):
             raise ValueError(
-                f"{name} has links without words ({format}); give evaluate the words with --words, or add "
-                "them with otalign convert --words"
+                f"{name_input(name)} has links without words ({format}), and is given as gold; give evaluate "
+                "the gold last, or its words with --words, or add them with otalign convert --words"
             )
         if isinstance(item, Unaligned):
-            raise ValueError(f"{name} must hold words and links to be gold, but {format} has not both")
+            raise ValueError(
+                f"{name_input(name)} must hold words and links to be gold, but {format} has not both"
+            )
         yield item

@@ -16,7 +16,7 @@ from otalign.io.files import is_wordless
 from otalign.io.guessing import SUFFIXES, get_suffix
 from otalign.io.items import make_sentences
 from otalign.io.limits import DEFAULT_LIMITS
-from otalign.io.lines import PACKED, STDIN, read_lines
+from otalign.io.lines import PACKED, STDIN, name_input, read_lines
 from otalign.io.parquet import PARQUET, Rows
 from otalign.quantities import count_noun
 from otalign.suggestions import suggest
@@ -86,8 +86,8 @@ def find_format(name: str, given: str | None, default: str) -> str:
     guessed = guess_format(name)
     if guessed == "talp" and get_suffix(name) != ".talp":
         print(
-            f"otalign: {name} is read as talp, since its links seem to count from 1; if they count from 0, "
-            "name the format pharaoh",
+            f"otalign: {name_input(name)} is read as talp, since its links seem to count from 1; if they "
+            "count from 0, name the format pharaoh",
             file=sys.stderr,
         )
     return guessed or default
@@ -143,6 +143,8 @@ def read_pairs(
     if len(inputs) == 1 and inputs[0] in CORPORA:
         golds = load(inputs[0], split, data)
         return Pairs(golds, pretokenized, tuple(inputs), len(golds))
+    if len(inputs) == 1 and " " in inputs[0] and not _names_a_file(inputs[0]):
+        raise ValueError(f"there is no file named {inputs[0]!r}; to align two sentences, give both")
     files = tuple(inputs) or (STDIN,)
     checked = [check_input(file, or_corpus=len(files) == 1) for file in files]
     rereadable = all(checked)
@@ -156,7 +158,7 @@ def read_pairs(
     format = format or ("parallel" if len(files) == 2 else None)
     if format is None and not rereadable:  # a pipe, which is not waited for before the output is open
         return Pairs(GuessedItems(files[0], limits, pretokenized), pretokenized, files, None, False)
-    reading = _read_by_guess(files, format, limits, pretokenized, rereadable)
+    reading = _read_by_guess(files, format, limits, pretokenized)
     count = sum(1 for _ in with_progress(reading, "checking")) if read_before else None
     return Pairs(reading, pretokenized, files, count, rereadable)
 
@@ -170,17 +172,17 @@ class GuessedItems:
     pretokenized: bool
 
     def __iter__(self) -> Iterator[Item]:
-        return iter(_read_by_guess((self.file,), None, self.limits, self.pretokenized, False))
+        return iter(_read_by_guess((self.file,), None, self.limits, self.pretokenized))
 
 
 def _read_by_guess(
-    files: tuple[str, ...], format: str | None, limits: ReaderLimits, pretokenized: bool, rereadable: bool
+    files: tuple[str, ...], format: str | None, limits: ReaderLimits, pretokenized: bool
 ) -> Reading | Rows:
     form = format or guess_format(files[0], stream=True) or "tsv"
-    if form == PARQUET and not rereadable:
-        raise ValueError(f"Parquet cannot be read from a pipe, got {files[0]}; give a file")
     if is_wordless(form):
-        raise ValueError(f"{files[0]} has links without sentences ({form}); give a file of sentences")
+        raise ValueError(
+            f"{name_input(files[0])} has links without sentences ({form}); give a file of sentences"
+        )
     return read(files, form, limits=limits, pretokenized=pretokenized)
 
 

@@ -10,13 +10,14 @@ import numpy as np
 from otalign.baselines import FastAligner, Matching, MaximumMatching, SimAlign, SimAligner
 from otalign.baselines.aligners import MATCHINGS
 from otalign.cli.aligner_options import AlignerOptions
-from otalign.cli.input import Pairs, read_pairs
+from otalign.cli.input import Pairs, list_siblings, read_pairs
 from otalign.io import CORPORA
 from otalign.io.lines import STDIN
 from otalign.method import Method
 from otalign.problems import PARAMETERS
 from otalign.progress import Progress
 from otalign.settings.transport import PHRASES
+from otalign.suggestions import suggest
 
 ENCODING = ("model", "layer", "pairing", "centring", "device", "batch_size", "threads")
 TRANSPORT = ("problem", *PARAMETERS, "links", "threshold", "cost", "fertility", "epsilon", "exact")
@@ -93,6 +94,7 @@ def read_training_pairs(
             for each in (split,) if split else CORPORA[name].files:
                 yield read_pairs([name], None, pretokenized, each, data)
         elif given == STDIN or not Path(given).exists():
-            raise ValueError(f"{option} must be a file or one of {', '.join(CORPORA)}, got {given!r}")
+            meant = suggest(given, [*CORPORA, *list_siblings(given)])
+            raise ValueError(f"{option} must be a file or one of {', '.join(CORPORA)}, got {given!r}{meant}")
         else:
             yield read_pairs([given], None, pretokenized, "", data)

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from otalign import models as installed
 from otalign.alignment import LEVELS
-from otalign.cli.options import AsJson, NoPager
+from otalign.cli.options import AsJson, NoPager, complete_model
 from otalign.cli.terminal import open_pager, show_activity, wrap
 from otalign.failures import describe
 from otalign.models import InstalledModel, Measurements, ModelCard
@@ -34,7 +34,12 @@ class ModelReport(NamedTuple):
 def models(
     name: Annotated[
         str | None,
-        typer.Argument(metavar="NAME", help="Model whose card to print.", show_default=False),
+        typer.Argument(
+            metavar="NAME",
+            help="Model whose card to print.",
+            show_default=False,
+            autocompletion=complete_model,
+        ),
     ] = None,
     check: Annotated[
         bool,

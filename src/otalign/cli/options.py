@@ -13,6 +13,7 @@ from otalign.alignment import Level
 from otalign.cli.panels import HARDWARE, INPUT, MODEL, OUTPUT
 from otalign.io import CORPORA, FORMATS, ReaderLimits
 from otalign.io.parquet import PARQUET
+from otalign.models import list_models
 
 if TYPE_CHECKING:
     CorpusName = FormatName = str
@@ -31,6 +32,11 @@ def describe_formats(names: Iterable[str]) -> str:
 def complete_corpus(incomplete: str) -> list[str]:
     """Return the corpora whose names begin as typed, for the completion of the shell."""
     return [name for name in CORPORA if name.startswith(incomplete)]
+
+
+def complete_model(incomplete: str) -> list[str]:
+    """Return the installed models whose names begin as typed, for the completion of the shell."""
+    return [model.name for model in list_models() if not model.error and model.name.startswith(incomplete)]
 
 
 LinksFormat = Annotated[

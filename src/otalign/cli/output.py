@@ -53,7 +53,7 @@ def choose_format(format: str | None, output: Path | None, matrix: bool) -> str:
     chosen = choose_by_suffix(output, format and format.removesuffix(".gz"), "--format") or "pharaoh"
     if chosen not in WITH_LINKS:
         raise ValueError(
-            f"{output} would be {chosen}, which has no links; choose another name or --format: "
+            f"{output} would be {chosen}, which is not written here; choose another name or --format: "
             f"{', '.join(WITH_LINKS)}"
         )
     if chosen == PARQUET:
@@ -145,7 +145,7 @@ def open_output(output: Path | None, inputs: Sequence[str]) -> Iterator[BinaryIO
 
     Args:
         output: A file, compressed as its suffix says, which is replaced when the block ends without an
-            error; or None for standard output.
+            error; None or `-` for standard output.
         inputs: The files that are read, none of which may be the output.
 
     Yields:
@@ -155,6 +155,7 @@ def open_output(output: Path | None, inputs: Sequence[str]) -> Iterator[BinaryIO
         ValueError: The output is an input, or cannot be written.
         OSError: It could not be written completely.
     """
+    output = None if str(output) == STDIN else output
     check_output(output, inputs)
     if output is None:
         yield sys.stdout.buffer

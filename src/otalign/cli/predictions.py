@@ -9,6 +9,7 @@ from otalign.cli.terminal import report_bad_lines
 from otalign.gold import Gold, WordlessLinks
 from otalign.io import CORPORA, Item, ReaderLimits, Unaligned, load, read
 from otalign.io.files import is_wordless
+from otalign.io.lines import name_input
 
 
 def read_predictions(
@@ -21,7 +22,7 @@ def read_predictions(
     predicted = []
     for item in reading:
         if isinstance(item, WordlessLinks | Unaligned):
-            raise ValueError(f"{name} must hold links, but {format} has none")
+            raise ValueError(f"{name_input(name)} must hold links, but {format} has none")
         predicted.append(item.alignment("possible") if isinstance(item, Gold) else item)
     report_bad_lines(reading)
     return predicted
@@ -44,6 +45,11 @@ def read_alignments(
             case Alignment():
                 yield item
             case WordlessLinks():
-                raise ValueError(f"{name} has links without words ({format}); give --gold, which has them")
+                raise ValueError(
+                    f"{name_input(name)} has links without words ({format}); give --gold, which has them, or "
+                    "write the links with words: otalign align … -o links.jsonl"
+                )
             case _:
-                raise ValueError(f"{name} holds sentences without links; align them first: otalign align")
+                raise ValueError(
+                    f"{name_input(name)} holds sentences without links; align them first: otalign align"
+                )

@@ -12,8 +12,8 @@ from typing import Annotated, Any
 
 import typer
 
-from otalign.cli.aligner_options import AlignerOptions, Model, complete_model
-from otalign.cli.options import Device, Layer, Threads, expand_parameter
+from otalign.cli.aligner_options import AlignerOptions, Model
+from otalign.cli.options import Device, Layer, Threads, complete_model, expand_parameter
 from otalign.cli.panels import HARDWARE, MODEL, SERVER, SERVER_LIMITS
 from otalign.cli.terminal import show_activity
 from otalign.processes import count_processors

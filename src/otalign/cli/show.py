@@ -24,10 +24,10 @@ from otalign.cli.options import (
 from otalign.cli.output import check_output, draw_alignments, open_output
 from otalign.cli.panels import INPUT, OUTPUT
 from otalign.cli.predictions import read_alignments, read_predictions
-from otalign.cli.terminal import open_pager, show_activity, with_progress
+from otalign.cli.terminal import open_pager, with_progress
 from otalign.gold import Gold
 from otalign.io import CORPORA, ReaderLimits
-from otalign.io.lines import STDIN
+from otalign.io.lines import name_input
 from otalign.metrics import count, score_pairs
 from otalign.render.phrases import describe_phrases
 from otalign.render.picture import Kind, check_picture, write_picture
@@ -120,8 +120,7 @@ def show(
     name, *others = systems.values()
     if others and not html:
         raise ValueError(f"several systems are compared in a page; add --html FILE, or give {name} alone")
-    with show_activity("reading the gold"):
-        golds = read_golds(gold, gold_format, split, data, limits) if gold else None
+    golds = read_golds(gold, gold_format, split, data, limits) if gold else None
 
     def read_system(name: str) -> Iterable[Alignment]:
         form = format or former_format
@@ -164,7 +163,7 @@ def _name_systems(files: Sequence[str]) -> dict[str, str]:
 
 
 def _describe_file(file: str) -> str:
-    return "standard input" if file == STDIN else Path(file).name
+    return Path(name_input(file)).name
 
 
 def _check_options(

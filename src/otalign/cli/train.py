@@ -12,7 +12,7 @@ from otalign.atomic import write_atomic
 from otalign.cli import training
 from otalign.cli.epochs import EpochLog, is_main_process
 from otalign.cli.output import open_work_folder
-from otalign.cli.terminal import resumable, show_bars
+from otalign.cli.terminal import resumable, show_activity, show_bars
 from otalign.cli.train_options import TrainOptions
 from otalign.models import resolve_model
 from otalign.settings import load_settings
@@ -48,9 +48,10 @@ class _Command:
     """One call of `otalign train`; everything that can be wrong with its options is found when it is made."""
 
     def __init__(self, given: TrainOptions) -> None:
-        import torch  # noqa: F401 (if it is missing, say so before the corpora are read)
+        with show_activity("loading torch"):
+            import torch  # noqa: F401 (if it is missing, say so before the corpora are read)
 
-        from otalign.training import RunOptions
+            from otalign.training import RunOptions
 
         self.given = given
         self.sources = training.read_sources(
@@ -67,9 +68,10 @@ class _Command:
         training.check_needs_teacher(
             given.teacher, {name.replace("_", "-"): getattr(given, name) for name in needing}
         )
-        self.teachers = training.load_teachers(
-            given.teacher or [], self.problem, given.level, given.device, bf16
-        )
+        with show_activity("loading the teachers"):
+            self.teachers = training.load_teachers(
+                given.teacher or [], self.problem, given.level, given.device, bf16
+            )
         self.unlabelled = training.read_unlabelled_pairs(given.unlabelled or [], given.unlabelled_limit)
         self.part = training.parse_part("--predict", given.predict) if given.predict else None
         if self.part and not given.predictions:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from otalign.alignment import Level
-from otalign.cli.options import DataFolder, LinksFormat
+from otalign.cli.options import DataFolder, LinksFormat, complete_corpus, complete_model
 from otalign.cli.training import Precision, TrainableProblem
 from otalign.io import CORPORA
 from otalign.training.augmentation import KINDS
@@ -38,6 +38,7 @@ class TrainOptions:
             metavar="CORPUS...",
             rich_help_panel="Input",
             help=f"Corpora ({', '.join(CORPORA)}), or files to learn from.",
+            autocompletion=complete_corpus,
         ),
     ]
     dev: Annotated[
@@ -67,6 +68,7 @@ class TrainOptions:
             metavar="MODEL",
             envvar="OTALIGN_MODEL",
             help="Folder or Hugging Face name of an encoder; or an aligner to train further, such as small.",
+            autocompletion=complete_model,
         ),
     ]
     depth: Annotated[

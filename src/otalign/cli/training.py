@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any, Literal
 from otalign.aligner import Aligner
 from otalign.alignment import Level
 from otalign.cli import gold
-from otalign.cli.input import read_pairs
+from otalign.cli.input import check_input, read_pairs
+from otalign.cli.options import complete_model
 from otalign.encoders import EXPORTED
 from otalign.io import CORPORA
 from otalign.models import resolve_model
 from otalign.ot import Problem
 from otalign.problems import PARAMETERS, build_problem
 from otalign.settings import SETTINGS, Learned
+from otalign.suggestions import suggest
 
 if TYPE_CHECKING:
     from otalign.training import Augmentation, CorpusSplits, PairTexts
@@ -46,6 +48,8 @@ def read_sources(
     from otalign.training import CorpusSplits
 
     files = [Path(name) for name in names if name not in CORPORA]
+    for file in files:
+        check_input(str(file), or_corpus=True)
     if files and not devs:
         raise ValueError(f"--dev is missing: {files[0]} is a file, and training needs a dev set too")
     if devs and not files:
@@ -104,7 +108,8 @@ def load_teachers(
         folder = Path(resolve_model(given))
         if not (folder / SETTINGS).is_file():
             raise ValueError(
-                f"--teacher must be the folder of a trained aligner, or an installed model, got {given}"
+                "--teacher must be the folder of a trained aligner, or an installed model, "
+                f"got {given}{suggest(str(given), complete_model(''))}"
             )
         exported = (folder / EXPORTED).is_file()
         precision = "bfloat16" if bf16 and not exported else "float32"

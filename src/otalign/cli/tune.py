@@ -20,6 +20,8 @@ from otalign.cli.options import (
     GoldLevel,
     LinksFormat,
     Threads,
+    complete_corpus,
+    complete_model,
 )
 from otalign.cli.output import open_work_folder
 from otalign.cli.panels import INPUT, MODEL, OUTPUT, SEARCH
@@ -44,6 +46,7 @@ def tune(
         typer.Argument(
             metavar="CORPUS|FILE",
             help=f"Corpus whose dev set to tune on ({', '.join(CORPORA)}), or a file of gold.",
+            autocompletion=complete_corpus,
         ),
     ],
     output: Annotated[
@@ -54,7 +57,13 @@ def tune(
     ],
     model: Annotated[
         str,
-        typer.Option(envvar="OTALIGN_MODEL", metavar="MODEL", help=MODEL_HELP, rich_help_panel=MODEL),
+        typer.Option(
+            envvar="OTALIGN_MODEL",
+            metavar="MODEL",
+            help=MODEL_HELP,
+            rich_help_panel=MODEL,
+            autocompletion=complete_model,
+        ),
     ],
     level: GoldLevel = "sure",
     problem: ProblemOption = None,

@@ -13,6 +13,7 @@ FORMER = {  # values that options once had, and what to give today
 }
 NO_OPTION = re.compile(r"no such option:? '?(?P<value>-[^ ']*)'?", re.IGNORECASE)
 NO_COMMAND = re.compile(r"no such command '(?P<value>[^']*)'", re.IGNORECASE)
+UNREADABLE = re.compile(r"path '(?P<path>.*)' is not readable")
 NO_CHOICE = re.compile(r"'(?P<value>[^:]*)' is not one of (?P<choices>.*)")
 # What a value must be, by the type of Pydantic's error.
 EXPECTED = {
@@ -46,6 +47,8 @@ def describe_usage_error(error: Any) -> str:
     hint = f"see {context.command_path} --help" if context else ""
     if param and (expected := _describe_expected_value(error.__cause__)):
         return f"{max(param.opts, key=len)} must be {expected}"
+    if unreadable := UNREADABLE.search(message):
+        return f"{unreadable['path']}: permission denied"
     if param and (choice := NO_CHOICE.search(message)):
         option = max(param.opts, key=len) if param.param_type_name == "option" else param.metavar
         hint = FORMER.get((option, choice["value"]), hint)

@@ -34,12 +34,18 @@ def difference(
     Returns:
         The difference: passages of corresponding sentences, with the changes in each.
 
+    Raises:
+        TypeError: If a text is neither a str nor a Document.
+
     Example:
         >>> from otalign import Aligner
         >>> changes = difference("It rained. We left.", "It rained. We left.", Aligner.load())
         >>> changes.same
         True
     """
+    for text in (old, new):
+        if not isinstance(text, str | Document):
+            raise TypeError(f"a text must be a str or a Document, got {text!r:.100}")
     old, new = (document(text) if isinstance(text, str) else text for text in (old, new))
     key = str.casefold if ignore_case else str
     matched = matches(old, new, aligner.encoder, key, progress)

@@ -46,8 +46,9 @@ def check_new(folder: Path) -> None:
     Raises:
         ValueError: If it is not.
     """
-    if folder.is_file():
-        raise ValueError(f"{folder} is a file; choose a new folder")
+    file = next((part for part in (folder, *folder.parents) if part.is_file()), None)
+    if file:
+        raise ValueError(f"{file} is a file; choose a new folder")
     if folder.exists() and any(folder.iterdir()):
         raise ValueError(f"{folder} already exists and is not empty; choose a new folder")
 

@@ -51,7 +51,8 @@ def restore(exported: Path, folder: Path) -> None:
     try:
         import onnx
     except ImportError as error:
-        raise ImportError(f"training {exported} further needs onnx: pip install 'otalign[export]'") from error
+        name = exported.name
+        raise ImportError(f"training {name} further needs onnx: pip install 'otalign[export]'") from error
     from safetensors.numpy import save
 
     model = onnx.load(exported / MODEL, load_external_data=False)

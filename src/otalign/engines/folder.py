@@ -320,6 +320,6 @@ class PreviousFiles(NamedTuple):
 def _describe_value(value: object) -> str:
     """Return a value of the description of a run as text; files by their properties."""
     if isinstance(value, list) and all(isinstance(one, dict) for one in value):
-        return " and ".join(" ".join(f"{key} {one[key]}" for key in one) for one in value)
+        return " and ".join(", ".join(f"{key} {one[key]}" for key in one) for one in value)
     text = repr(value)
     return text if len(text) <= 200 else text[:200] + "…"

@@ -12,9 +12,10 @@ from otalign.gold import Gold, WordlessLinks
 from otalign.io.formats import Format, get_format
 from otalign.io.items import Item, LineTally, get_words, make_gold
 from otalign.io.limits import DEFAULT_LIMITS, ReaderLimits
-from otalign.io.lines import BadLine, Line, Path, compress, read_lines
+from otalign.io.lines import BadLine, Line, Path, compress, name_input, read_lines
 from otalign.io.parquet import PARQUET, Rows
 from otalign.io.parquet import write as write_parquet
+from otalign.quantities import count_noun
 
 
 @dataclass
@@ -78,7 +79,7 @@ class Reading:
         """Yield pairs after the last line, without links; an error unless the format omits such pairs."""
         for beside in words:
             if not self.format.sparse:
-                end = Line(str(self.paths[0]), number, b"")
+                end = Line(name_input(self.paths[0]), number, b"")
                 raise BadLine(end, "the end of the file", "a line for each pair of words")
             yield Gold(*get_words(beside), frozenset())
 
@@ -198,8 +199,8 @@ def is_wordless(format: str) -> bool:
 def _check_paths(paths: Path | Sequence[Path], format: str, least: int, most: int) -> tuple[Path, ...]:
     several = tuple(paths) if isinstance(paths, tuple | list) else (paths,)
     if not least <= len(several) <= most:
-        expected = str(least) if least == most else f"{least} to {most}"
-        raise ValueError(f"{format} takes {expected} file(s), got {len(several)}")
+        expected = count_noun(most, "file") if least == most else f"{least} to {most} files"
+        raise ValueError(f"{format} takes {expected}, got {len(several)}")
     return several  # pyright: ignore[reportReturnType]: a sequence of paths or one
 
 

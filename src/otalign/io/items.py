@@ -105,7 +105,7 @@ def get_words(item: Item) -> tuple[Words, Words]:
         case TextPair(source, target):
             return split_words(source), split_words(target)
         case WordlessLinks():
-            raise ValueError("these links have no words; pass words= to read")
+            raise ValueError("these links have no words; give them with words=")
     return item.source, item.target
 
 
@@ -170,8 +170,8 @@ def get_links(item: Item) -> Pairs:
     sure, possible = get_levels(item)
     if possible:
         raise ValueError(
-            "the format has no possible links; choose a level first, with alignment('sure') or "
-            "alignment('possible')"
+            "the format has no possible links; choose those of one level first, sure or possible (level); in "
+            "Python with Gold.alignment"
         )
     return sure
 

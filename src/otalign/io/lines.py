@@ -11,7 +11,7 @@ import os
 import re
 import sys
 import zlib
-from codecs import BOM_UTF8
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
@@ -30,6 +30,12 @@ BLOCK = 1 << 20  # bytes to skip at a time
 RECORD_BYTES = 1 << 26
 HEAD_BYTES = 1 << 16  # bytes from which the format of a file is guessed
 LINE_OVERHEAD = 200  # bytes that a line takes in memory besides its own
+UNPACK = ", not {0}; unpack it ({0} -dc), or give a file whose name ends in .gz or .zst"
+NO_TEXT = {  # first bytes of what may be taken for text, and what to do
+    b"\x1f\x8b": UNPACK.format("gzip"),
+    b"\x28\xb5\x2f\xfd": UNPACK.format("zstd"),
+    **dict.fromkeys((BOM_UTF16_LE, BOM_UTF16_BE), ", not UTF-16; convert it (iconv -f utf-16 -t utf-8)"),
+}
 NO_WORD = re.compile("[ \t\r\n\ufeff]|^$")
 NO_LINE = re.compile("[\r\n\ufeff]")
 
@@ -62,8 +68,9 @@ class Line(NamedTuple):
         try:
             return self.raw.decode()
         except UnicodeDecodeError as error:
-            byte = self.raw[error.start]
-            raise BadLine(self, f"byte 0x{byte:02x} at position {error.start + 1}", "UTF-8") from None
+            found = f"byte 0x{self.raw[error.start]:02x} at position {error.start + 1}"
+            remedies = (NO_TEXT[head] for head in NO_TEXT if self.number == 1 and self.raw.startswith(head))
+            raise BadLine(self, found, f"UTF-8{next(remedies, '')}") from None
 
 
 class FileSection(list[Line]):
@@ -105,6 +112,11 @@ class BadLine(ValueError):
         return f"{self.line.path}, line {self.line.number}: {message}"
 
 
+def name_input(path: Path) -> str:
+    """Return what errors call an input: its path, or standard input."""
+    return "standard input" if str(path) == STDIN else str(path)
+
+
 def read_lines(path: Path, max_bytes: int = MAX_LINE_BYTES) -> Iterator[Line]:
     """Read a file line by line, in constant memory.
 
@@ -118,7 +130,7 @@ def read_lines(path: Path, max_bytes: int = MAX_LINE_BYTES) -> Iterator[Line]:
     Raises:
         BadLine: The file is compressed, and damaged or incomplete.
     """
-    name, number = "standard input" if str(path) == STDIN else str(path), 0
+    name, number = name_input(path), 0
     with open_input(path) as file:
         try:
             while raw := file.readline(max_bytes + 1):
@@ -139,6 +151,8 @@ def read_lines(path: Path, max_bytes: int = MAX_LINE_BYTES) -> Iterator[Line]:
         except _list_damage_errors(path) as error:
             end = Line(name, number + 1, b"")
             raise BadLine(end, f"a damaged compressed file ({error})", "an intact file") from None
+        except OSError as error:
+            raise _name_file(error, path) from None
 
 
 @contextmanager
@@ -185,9 +199,11 @@ def peek(path: Path, *, line: bool = False) -> bytes:
     if name != STDIN and os.path.isfile(path):
         try:
             with open_input(path) as file:
-                return file.read(HEAD_BYTES)
+                return _check_text(path, file.read(HEAD_BYTES))
         except (EOFError, *_list_damage_errors(path)):
             return b""
+        except OSError as error:
+            raise _name_file(error, path) from None
     with ExitStack() as stack:
         source: Any = sys.stdin.buffer if name == STDIN else stack.enter_context(open(path, "rb"))
         head = b""
@@ -197,7 +213,7 @@ def peek(path: Path, *, line: bool = False) -> bytes:
             head += part
         _peeked[name] = BufferedReader(_Replay(head, source))
         stack.pop_all()
-    return head
+    return _check_text(path, head)
 
 
 class _Replay(RawIOBase):
@@ -243,6 +259,18 @@ def compress(file: BinaryIO, name: str) -> Iterator[BinaryIO]:
             yield compressed
     else:
         yield file
+
+
+def _name_file(error: OSError, path: Path) -> OSError:
+    """Return an error with the name of its file, which Python leaves out once the file is open."""
+    return error if error.filename else OSError(error.errno, error.strerror, name_input(path))
+
+
+def _check_text(path: Path, head: bytes) -> bytes:
+    """Return the first bytes of a file, or raise BadLine if they are those of another encoding."""
+    if head.startswith(tuple(NO_TEXT)):
+        _ = Line(name_input(path), 1, head).text
+    return head
 
 
 def _check_packing(name: str) -> None:

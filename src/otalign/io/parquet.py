@@ -4,17 +4,19 @@ Links and spans are lists of structs, and further columns become fields. Files a
 at a time. It needs pyarrow, the extra `parquet`.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import import_module
 from itertools import chain, islice
+from pathlib import Path as FilePath
 from typing import Any, BinaryIO
 
 from otalign.alignment import Alignment
 from otalign.gold import WordlessLinks
 from otalign.io.items import PHRASES, Item, LineTally, Unaligned
 from otalign.io.limits import DEFAULT_LIMITS, ReaderLimits
-from otalign.io.lines import Path
+from otalign.io.lines import STDIN, Path, name_input
 from otalign.io.tables import ITEM_ERRORS, build_item, describe_item_error
 
 PARQUET = "parquet"
@@ -72,7 +74,10 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
 
     Raises:
         ValueError: If it is not Parquet, or has no columns source and target.
+        OSError: If it cannot be opened.
     """
+    if str(path) == STDIN or (FilePath(path).exists() and not FilePath(path).is_file()):
+        raise ValueError(f"Parquet cannot be read from a pipe, got {name_input(path)}; give a file")
     arrow = import_pyarrow("lib", path)
     try:
         with import_pyarrow("parquet", path).ParquetFile(path) as file:
@@ -83,7 +88,7 @@ def read_rows(path: Path) -> Iterator[dict[str, Any]]:
                 yield from map(_to_lists, batch.to_pylist())
     except (arrow.ArrowException, KeyError, UnicodeDecodeError, OSError) as error:
         if isinstance(error, OSError) and error.errno:  # about the file, not its content
-            raise
+            raise OSError(error.errno, os.strerror(error.errno), str(path)) from error
         raise ValueError(f"{path} is not valid Parquet: {error}") from error
 
 
@@ -129,7 +134,7 @@ def write(items: Iterable[Item], file: BinaryIO, *, phrases: bool = False) -> No
 
 def _to_row(item: Item, phrases: bool) -> dict[str, Any]:
     if isinstance(item, WordlessLinks):
-        raise ValueError("parquet holds sentences, but these links have no words; pass words= to read")
+        raise ValueError("parquet holds sentences, but these links have no words; give them with words=")
     if isinstance(item, Unaligned):
         return _to_structs(item._asdict() | dict(item.fields or {}))
     return _to_structs(item.to_dict(phrases=phrases) if isinstance(item, Alignment) else item.to_dict())

@@ -212,7 +212,7 @@ def _parse_pair(data: dict[str, Any]) -> Unaligned:
 def format_jsonl(item: Item, number: int, *, phrases: bool = False) -> str:
     """Format an item as a JSON object, an alignment perhaps with its phrases."""
     if isinstance(item, WordlessLinks):
-        raise ValueError("jsonl holds sentences, but these links have no words; pass words= to read")
+        raise ValueError("jsonl holds sentences, but these links have no words; give them with words=")
     match item:
         case Alignment():
             data = item.to_dict(phrases=phrases)

@@ -61,6 +61,7 @@ def count(predicted: Iterable[Alignment], gold: Iterable[Alignment | Gold], leve
 
     Raises:
         ValueError: If the sentences differ in number, length or words.
+        TypeError: If something is no alignment.
 
     Example:
         >>> from otalign import Alignment, Link
@@ -70,6 +71,9 @@ def count(predicted: Iterable[Alignment], gold: Iterable[Alignment | Gold], leve
         {'f1': 1.0}
     """
     check_level(level)
+    for name, given in (("predicted", predicted), ("gold", gold)):
+        if isinstance(given, Alignment | Gold):
+            raise TypeError(f"{name} must be a list with an alignment for each pair, got a single alignment")
     rows, pairs, missing = [], zip_longest(predicted, gold), None
     for k, (guess, truth) in enumerate(pairs):
         if guess is missing or truth is missing:
@@ -78,6 +82,11 @@ def count(predicted: Iterable[Alignment], gold: Iterable[Alignment | Gold], leve
             raise ValueError(
                 "predicted and gold must hold the same pairs, got {} and {}; "
                 "a pair without links must still have an entry".format(*sizes)
+            )
+        if not (isinstance(guess, Alignment) and isinstance(truth, Alignment | Gold)):
+            kinds = f"{type(guess).__name__} and {type(truth).__name__}"
+            raise TypeError(
+                f"pair {k}, counted from 0: an Alignment is scored against an Alignment or Gold, got {kinds}"
             )
         try:
             _check_same_sentences(guess, truth)

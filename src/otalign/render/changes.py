@@ -30,8 +30,11 @@ from otalign.render.inline import (
     side_by_side,
     summarize,
 )
+from otalign.render.terminal import LINK_STYLE
 
-OLD, NEW, REWORDED, MOVED, FLAG, QUIET = "red", "green", "yellow", "cyan", "bold magenta", "dim"
+# As in `render.terminal`: legible on black and on white.
+OLD, NEW, REWORDED, MOVED = "color(167)", "color(64)", "color(136)", "color(31)"
+FLAG, QUIET = "bold color(169)", LINK_STYLE
 MARKS = {"same": "", "minor": "=", "edited": "~", "split": "~", "joined": "~", "new": "+", "gone": "-"}
 STYLES = {"same": QUIET, "new": NEW, "gone": OLD}
 LEGEND = "[-removed-] {+added+} [~old → new~] [=minor=] [1:moved] {1:here} (!flag)"
