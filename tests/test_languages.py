@@ -66,6 +66,7 @@ ENGLISH = {
     "jargon": "The electroencephalogram showed generalised epileptiform discharges.",
     "typos": "thsi sentnce contians a lot of speling mistaks and shuold be fixd",
     "few words": "Carpe diem, amice.",
+    "a short sentence of rare words": "salvaging shipwrecks was outlawed",
     "capitals": "THE CAT SAT ON THE MAT AND LOOKED AT THE DOG",
     "fancy letters": "𝐇𝐞𝐥𝐥𝐨 to all of you",
     "full-width letters": "Ｔｈｅ ｙｏｕｎｇ ｔｒｅｅｓ ａｒｅ ｔｈｅｒｅ.",

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from otalign import Aligner, models
+from otalign.io import read
 from otalign.models import CARD, LICENCE, MEASURED, Measurements, ModelCard, compute_digests
 
 ROOT = Path(__file__).parent.parent
@@ -59,6 +60,23 @@ def test_the_package_stays_small():
 def test_a_phrase_has_one_counterpart_and_words_without_any_have_none(aligner):
     found = align_words(aligner, "She gave up smoking last year.", "Last year she quit smoking for good.")
     assert {"gave–quit", "up–quit", "last–Last", "year–year", "∅–for", "∅–good"} <= found
+
+
+def test_the_pairs_of_the_demo_are_linked_as_annotated_but_for_two_that_differ_in_wording(aligner):
+    golds = list(read(ROOT / "examples" / "gold.tsv", "multimwa"))
+    found = [aligner.align(gold.source, gold.target).pairs for gold in golds]
+    for gold, pairs in zip(golds[:6], found[:6], strict=True):
+        assert gold.pairs("sure") <= pairs <= gold.pairs("possible")
+    for gold, pairs in zip(golds[6:], found[6:], strict=True):
+        assert len(pairs & gold.pairs("sure")) >= 0.8 * len(gold.pairs("sure"))
+        assert len(pairs - gold.pairs("possible")) <= 1
+
+
+def test_the_first_pair_of_the_page_is_right(aligner):
+    found = align_words(
+        aligner, "Last winter her grandfather passed away.", "Her grandfather died suddenly last winter."
+    )
+    assert {"passed–died", "away–died", "Last–last", "winter–winter", "∅–suddenly"} <= found
 
 
 def test_what_only_one_side_says_is_null(aligner):

@@ -31,7 +31,7 @@ def aligner() -> Aligner:
 
 def test_an_aligner_is_shown_on_one_line(aligner):
     assert repr(aligner) == (
-        "Aligner(encoder='small', layer=5, problem='learned', threshold=0.64, links='sure')"
+        "Aligner(encoder='small', layer=5, problem='learned', threshold=0.5869, links='sure')"
     ).replace("'small'", repr(aligner.encoder.name))
 
 

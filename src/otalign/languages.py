@@ -7,8 +7,9 @@ The check is a heuristic. It notices
   of the words fall apart into subwords, have accents, or are function words of other languages;
 - text of whose words the tokenizer knows less than half (for every aligner).
 
-It does not know which language a text is in. It does not judge fewer than four words of Latin script, and it
-misses languages whose words the tokenizer rarely splits, such as Tswana. English with names, numbers, code,
+It does not know which language a text is in. It does not judge fewer than four words of Latin script, nor
+fewer than seven without an accent or a function word of another language, and it misses languages whose words
+the tokenizer rarely splits, such as Tswana. English with names, numbers, code,
 emoji, accents or a quoted foreign phrase does not trigger it; a lower-cased list of foreign names may.
 """
 
@@ -29,6 +30,7 @@ CHECKED_PAIRS = 100  # first pairs of a run that are checked
 UNKNOWN_SHARE = 0.1  # share of these pairs from which on there is a warning
 CHARACTERS = 1000  # characters of a sentence that are read
 SHORTEST = 4  # fewest words of a sentence that is judged by its words
+SHORT = 7  # fewest words of one that is judged without an accent or a function word of another language
 
 ENGLISH_NAMES = {"english", "en"}
 ENGLISH_WORDS = """
@@ -113,6 +115,8 @@ class LanguageCheck:
         words = [word for word in words if word.isalpha() and len(word) > 1]  # no code or addresses
         english = sum(map(ENGLISH.__contains__, map(str.lower, words)))
         if len(words) < SHORTEST or english * 10 >= len(words):
+            return False
+        if len(words) < SHORT and not any(word.lower() in OTHER or not word.isascii() for word in words):
             return False
         words = [word for word in words if word[0].islower()]  # the others may be names
         encoding = self.encoder.subworder.tokenizer.encode(

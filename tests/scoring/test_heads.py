@@ -241,8 +241,8 @@ def test_a_word_with_a_high_price_is_null():
     head = make_transport_head(
         price=price,
         beta=np.ones(2, np.float32),
-        calibration=np.array([[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]], np.float32),
-        null_calibration=np.array([[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]], np.float32),
+        calibration=np.outer([1, 0, 0, 0], np.ones(2, np.float32)),
+        null_calibration=np.outer([1, 0, 0, 0], np.ones(2, np.float32)),
     )
     batch = make_batch([(4, 4)])
     batch.X[0, :, 0], batch.Y[0, :, 0] = [-1, -1, 5, -1], -1
@@ -386,6 +386,15 @@ def test_a_head_whose_arrays_are_wrong_is_refused(spoil, message, tmp_path):
     spoil(tmp_path / heads.HEAD_FILE)
     with pytest.raises(ValueError, match=rf"head\.safetensors is not a valid otalign head file: .*{message}"):
         heads.load_head(tmp_path)
+
+
+def test_a_head_of_an_older_version_has_calibrations_without_a_tilt(tmp_path):
+    old = np.array([[0.8, 0.6], [0.2, 0.5], [-0.3, -0.2]], np.float32)
+    changed(calibration=old)(tmp_path / heads.HEAD_FILE)
+    head = heads.load_head(tmp_path)
+    assert isinstance(head, TransportHead)
+    np.testing.assert_array_equal(head.calibration, [*old, [0, 0]])
+    assert head.null_calibration.shape == (4, 2)
 
 
 def test_a_head_for_embeddings_of_another_size_is_refused(tmp_path):

@@ -21,7 +21,7 @@ def test_what_is_sure_is_possible_and_all_is_a_probability(seed, sure, possible)
     random = np.random.default_rng(seed)
     odds = random.normal(scale=20, size=(2, 3, 4, 5))
     cells = random.random((3, 4, 5)) < 0.8
-    calibration = np.array([[1.0, 0.7], [0.2, 0.0], [sure, possible]])
+    calibration = np.array([[1.0, 0.7], [0.2, 0.0], [sure, possible], [0.0, 0.3]])
     found = [compute_link_probabilities(odds, cells, calibration, level) for level in ("sure", "possible")]
     assert (found[0] <= found[1]).all()
     for links in found:

@@ -42,7 +42,8 @@ def log_loss(p, facts) -> float:
 
 
 @pytest.mark.parametrize(
-    "known", [(1.0, 0.0, 0.0), (0.3, 0.0, -2.0), (0.5, 1.5, 0.5), (1.0, -0.7, 1.0), (0.05, 0.2, -4.0)]
+    "known",
+    [(1.0, 0.0, 0.0, 0.0), (0.3, 0.0, -2.0, 0.0), (0.5, 0.0, 0.5, -0.3), (1.0, 0.0, 1.0, 0.2)],
 )
 def test_a_known_calibration_is_found_again(known):
     random = np.random.default_rng(0)
@@ -53,6 +54,15 @@ def test_a_known_calibration_is_found_again(known):
         calibrated_odds(np.linspace(-8, 8), np.array(known)),
         atol=0.15,
     )
+
+
+def test_negative_logits_without_links_have_a_slope_that_is_finite():
+    logits = np.random.default_rng(0).normal(scale=4, size=10_000)
+    links = (logits > np.random.default_rng(1).exponential(scale=2, size=len(logits))).astype(float)
+    scale, bend, _, tilt = _fit_calibration([(logits, links)])
+    assert bend == 0
+    assert 0 < scale + tilt < 5
+    assert 1 < scale - tilt < 5
 
 
 def test_calibration_keeps_the_order_of_probabilities():

@@ -79,7 +79,7 @@ def compute_link_probabilities(logits: Array, cells: Array, calibration: Array, 
     Args:
         logits: Logits of both levels (levels, B, N, M).
         cells: Mask of the pairs of words (B, N, M).
-        calibration: Calibration of both levels (3, levels).
+        calibration: Calibration of both levels (4, levels).
         level: Level of the links. A sure link is never more probable than the same possible link.
     """
     xp = array_namespace(logits)
@@ -89,9 +89,17 @@ def compute_link_probabilities(logits: Array, cells: Array, calibration: Array, 
 
 
 def calibrate(logits: Array, calibration: Array) -> Array:
-    """Apply a calibration (scale, bend, shift): scale · x + bend · asinh x + shift."""
-    xp = array_namespace(logits)
-    return calibration[0] * logits + calibration[1] * xp.asinh(logits) + calibration[2]
+    """Return scale · x + bend · asinh x + shift + tilt · log(2 + 2 cosh x) for logits x.
+
+    Without a bend, as fitted today, the slope goes from scale - tilt to scale + tilt.
+
+    Args:
+        logits: Logits of any shape.
+        calibration: Scale, bend, shift and tilt.
+    """
+    xp, (scale, bend, shift, tilt) = array_namespace(logits), calibration
+    size = xp.abs(logits)
+    return scale * logits + bend * xp.asinh(logits) + shift + tilt * (size + 2 * xp.log1p(xp.exp(-size)))
 
 
 def compute_null_logits(links: Array, axis: int) -> Array:

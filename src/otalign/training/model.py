@@ -11,13 +11,13 @@ from otalign.encoders.embeddings import to_numpy
 from otalign.encoders.pretrained import OPTIONAL_WEIGHTS
 from otalign.encoders.transformers import Transformers, run_model
 from otalign.scoring import Head, PairBatch
+from otalign.scoring.heads.learned_transport import CALIBRATIONS
 from otalign.settings import AnySettings
 from otalign.training.batches import TrainingBatch
 from otalign.training.objectives import Objective
 from otalign.training.recipe import HeadPart, Recipe
 from otalign.training.tensors import BatchTensors
 
-CALIBRATION = {"calibration", "null_calibration"}  # arrays of a head that are not learned from the train set
 # Arrays that are kept at 0 to leave a part out. A head without spelling has fewer features instead.
 ABLATED_ARRAYS: dict[HeadPart, str] = {
     "competition": "beta",
@@ -72,7 +72,7 @@ class Model(Learner):
         self.arrays = nn.ParameterDict()
         for name, array in head.arrays().items():
             start = torch.tensor(array * (name not in ablated))
-            self.arrays[name] = nn.Parameter(start, name not in CALIBRATION | ablated)
+            self.arrays[name] = nn.Parameter(start, name not in {*CALIBRATIONS, *ablated})
         layers = recipe.layers
         mix = np.full(layers, 1 / layers) if encoder.mix is None else encoder.mix
         self.log_mix = nn.Parameter(torch.tensor(np.log(mix), dtype=torch.float32)) if layers > 1 else None

@@ -1,7 +1,7 @@
 """Calibration of a trained aligner on dev sets, and the choice of its thresholds.
 
-Calibration is a logistic regression on the logit x and asinh x of each level: a scale, a bend, which treats
-confident and uncertain logits differently, and a shift. It is fitted first for links, then, with their
+Calibration is a logistic regression on the logit x of each level, in the form of beta calibration: the slope
+of positive logits and that of negative ones differ. It is fitted first for links, then, with their
 calibrated probabilities, for nulls. All dev sets have the same weight, whatever their size.
 """
 
@@ -24,7 +24,8 @@ from otalign.tuning.sweep import DIGITS, THRESHOLDS, Curve, MarkedBatch, compute
 STEPS = 50  # maximum number of Newton steps; ten are usually enough
 CLOSE = 1e-7  # tolerance of a step
 RANK = 1e-9  # tolerance of a rank
-IDENTITY = np.array([1.0, 0.0, 0.0])
+RIDGE = 0.001  # weight of a slope that differs from 1, as a share of the weight of all positive labels
+IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 # With more, pairs of the behaviour suite may get wrong links, such as between an article and a plural.
 HYSTERESIS_VALUES = (0.0, 0.05, 0.1, 0.15, 0.2)
 
@@ -212,42 +213,45 @@ def _fit_levels(data: Iterable[Sequence[tuple[np.ndarray, np.ndarray]]]) -> np.n
 
 
 def _fit_calibration(sets: Sequence[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Fit scale, bend and shift to the logits and labels of several sets by maximum likelihood.
+    """Fit scale, shift and tilt to the logits and labels of several sets by penalized maximum likelihood.
 
-    There is no bend where it would make the calibration decrease. Labels that are all equal, or separated
-    without an error, have no finite solution: then the calibration is the identity.
+    There is no tilt where it would make the calibration decrease. If labels are all equal, or separated
+    without an error, the calibration is the identity.
     """
     logits, labels = map(np.concatenate, zip(*sets, strict=True))
     weights = np.concatenate([np.full(len(x), len(logits) / max(1, len(x)) / len(sets)) for x, _ in sets])
     no, yes = logits[labels == 0], logits[labels == 1]
     if not len(no) or not len(yes) or no.max() <= yes.min() or yes.max() <= no.min():
         return IDENTITY
-    both = np.stack([logits, np.arcsinh(logits)])
-    scale, bend, shift = _fit_logistic_regression(both, labels, weights)
-    if scale < 0 or scale + bend <= 0:
-        bend, (scale, shift) = 0.0, _fit_logistic_regression(both[:1], labels, weights)
-    return np.array([scale, bend, shift]) if scale >= 0 < scale + bend else IDENTITY
+    both = np.stack([np.logaddexp(0, logits), -np.logaddexp(0, -logits)])  # their sum is the logits
+    rise, fall, shift = _fit_logistic_regression(both, labels, weights)
+    if min(rise, fall) < 0:
+        rise, shift = _fit_logistic_regression(logits[None], labels, weights)
+        fall = rise
+    return np.array([(rise + fall) / 2, 0.0, shift, (rise - fall) / 2]) if rise + fall > 0 else IDENTITY
 
 
 def _fit_logistic_regression(features: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Fit the coefficients of features (k, items), and a shift, to weighted labels by Newton's method."""
-    middle, spread = features.mean(axis=1, dtype=float), features.std(axis=1, dtype=float)
-    x = np.concatenate([(features - middle[:, None]) / spread[:, None], np.ones((1, len(labels)))])
-    at = np.zeros(len(x))
+    """Fit the coefficients of features (k, items), and a shift, to weighted labels by Newton's method.
+
+    Coefficients that differ from 1 are penalized.
+    """
+    x = np.concatenate([features, np.ones((1, len(labels)))], dtype=float)
+    prior = np.append(np.ones(len(features)), 0.0)
+    penalty, at = RIDGE * (weights @ labels) * prior, np.zeros(len(x))
 
     def compute_loss(at: np.ndarray) -> float:
-        return float(weights @ np.logaddexp(0, np.where(labels > 0, -at @ x, at @ x)))
+        loss = weights @ np.logaddexp(0, np.where(labels > 0, -at @ x, at @ x))
+        return float(loss + penalty @ (at - prior) ** 2 / 2)
 
     for _ in range(STEPS):
         p = 1 / (1 + np.exp(-np.clip(at @ x, -60, 60)))
-        # Where two features are proportional, the solution of least norm is taken.
-        step = np.linalg.lstsq((x * (weights * p * (1 - p))) @ x.T, x @ (weights * (labels - p)), rcond=RANK)[
-            0
-        ]
+        hessian = (x * (weights * p * (1 - p))) @ x.T + np.diag(penalty)
+        gradient = x @ (weights * (labels - p)) - penalty * (at - prior)
+        step = np.linalg.lstsq(hessian, gradient, rcond=RANK)[0]
         while abs(step).max() > CLOSE and compute_loss(at + step) > compute_loss(at):
             step = step / 2  # far from the minimum a whole step may be too long
         if abs(step).max() <= CLOSE:
             break
         at = at + step
-    coefficients = at[:-1] / spread
-    return np.array([*coefficients, at[-1] - coefficients @ middle])
+    return at

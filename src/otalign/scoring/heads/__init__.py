@@ -45,7 +45,7 @@ def load_head(folder: Path, size: int | None = None) -> Head | None:
         if arrays.keys() != needed:
             differing = ", ".join(sorted(arrays.keys() ^ needed))
             raise ValueError(f"it was written by another version ({differing}); train the aligner again")
-        head = type_(**arrays)
+        head = type_.from_arrays(arrays)
         for name, shape in head.compute_shapes(len(head.offset) if size is None else size).items():
             check_array(name, getattr(head, name), shape)
     except (SafetensorError, ValueError, KeyError, TypeError, AttributeError, OSError) as error:

@@ -30,6 +30,11 @@ class Head:
         """Return the shape that each array must have, given the size of the embeddings."""
         raise NotImplementedError
 
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
+        """Return the head with the arrays of a file, which may be of an older version."""
+        return cls(**arrays)
+
     def arrays(self) -> dict[str, Array]:
         """Return the arrays by name."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # pyright: ignore

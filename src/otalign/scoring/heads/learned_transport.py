@@ -27,6 +27,7 @@ CHANNELS = 16  # output channels of the convolutions
 FEATURES = len(LEVELS) + 3  # features of a cell in the first convolution
 SPELLING_FEATURES = 3
 PROBABILITY_FEATURES = len(LEVELS) + 2  # features of a cell in the last convolution
+CALIBRATIONS = ("calibration", "null_calibration")  # arrays that are not learned from the train set
 SAME = 0.999  # similarity of spelling above which words are the same; less than 1, because of rounding
 PADDING = -1e4  # similarity of a cell without words
 
@@ -69,8 +70,8 @@ class TransportHead(Head):
     around: Array  # (9 · 4, channels): convolution over probabilities
     around_offset: Array  # (channels,)
     support: Array  # (channels, levels): output layer, added to the logits
-    calibration: Array  # (3, levels): a logit x becomes scale · x + bend · asinh x + shift
-    null_calibration: Array  # (3, levels)
+    calibration: Array  # (4, levels): scale, bend, shift and tilt of `otalign.scoring.learned.calibrate`
+    null_calibration: Array  # (4, levels)
 
     @classmethod
     def initialize(cls, size: int, random: "np.random.Generator", *, spelling: bool = True) -> Self:
@@ -80,7 +81,7 @@ class TransportHead(Head):
         def flat(value: float, *shape: int) -> np.ndarray:
             return np.full(shape, value, dtype=np.float32)
 
-        same = np.repeat(np.array([[1.0], [0.0], [0.0]], dtype=np.float32), levels, axis=1)
+        same = np.repeat(np.array([[1.0], [0.0], [0.0], [0.0]], dtype=np.float32), levels, axis=1)
         return cls(
             map=draw_weights(random, size, size),
             offset=flat(0, size),
@@ -102,6 +103,16 @@ class TransportHead(Head):
             null_calibration=same.copy(),
         )
 
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> Self:
+        """Return the head with these arrays; calibrations without a tilt, of older heads, get a tilt of 0."""
+        tilted = {
+            name: np.concatenate([arrays[name], np.zeros_like(arrays[name][:1])])
+            for name in CALIBRATIONS
+            if len(arrays[name]) == 3
+        }
+        return cls(**arrays | tilted)
+
     @property
     def reads_spelling(self) -> bool:
         """True if the convolution reads the spelling of words."""
@@ -120,7 +131,7 @@ class TransportHead(Head):
             "around": (9 * PROBABILITY_FEATURES, channels),
             **dict.fromkeys(("near_offset", "wider_offset", "around_offset"), (channels,)),
             **dict.fromkeys(("seen", "support"), (channels, levels)),
-            **dict.fromkeys(("calibration", "null_calibration"), (3, levels)),
+            **dict.fromkeys(CALIBRATIONS, (4, levels)),
         }
 
     @cached_property

@@ -176,11 +176,14 @@ class _GraphBuilder:
         if level == "possible":
             first = LEVELS.index(level)
             logits, calibration = self._slice(logits, first, first + 1, 1), calibration[:, first : first + 1]
-        scale, bend, shift = map(_expand_levels, calibration)
-        size = graph.apply("Abs", logits)
-        root = graph.apply("Sqrt", size * size + 1.0)
-        asinh = graph.apply("Sign", logits) * graph.apply("Log", size + root)
-        calibrated = logits * scale + asinh * bend + shift
+        scale, bend, shift, tilt = map(_expand_levels, calibration)
+        calibrated, size = logits * scale + shift, graph.apply("Abs", logits)
+        if np.any(bend):
+            root = graph.apply("Sqrt", size * size + 1.0)
+            calibrated += graph.apply("Sign", logits) * graph.apply("Log", size + root) * bend
+        if np.any(tilt):
+            rest = graph.apply("Log", graph.apply("Exp", graph.apply("Neg", size)) + 1.0)
+            calibrated += (size + rest * 2.0) * tilt
         least = graph.apply("ReduceMin", calibrated, np.array([1]), keepdims=1)
         # The operator Sigmoid is imprecise for small probabilities, on which those of nulls depend.
         odds = graph.apply("Exp", graph.apply("Neg", least)) + 1.0
