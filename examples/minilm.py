@@ -33,3 +33,4 @@ if __name__ == "__main__":
     folder = Path(sys.argv[1])
     if not (folder / FILES[-1]).is_file():
         fetch(folder)
+    print(f"{folder} is ready: otalign align pairs.tsv --model {folder}")

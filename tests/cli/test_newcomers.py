@@ -162,6 +162,10 @@ def test_links_with_weights_are_read(tmp_path):
             ("align", "a", "b", "--model", "small", "--layer", "4", "--tau", "0.8"),
             "--layer must be 5, with which small was trained, got 4; leave it out, or give",
         ),
+        (
+            ("tune", "gold.tsv", "--model", "small", "--layers", "4", "-o", "new"),
+            "--layers must be 5, with which small was trained, got 4",
+        ),
         (("align", "noise"), "noise, line 1: found byte 0xa5 at position 4, expected UTF-8"),
         (("align", "gold.tsv.xz"), "ends in .xz, a compression that is not supported; use .gz, .zst or none"),
         (("align", "a", "b", "-o", "a.bz2", *FAST), "ends in .bz2, a compression that is not supported"),

@@ -130,10 +130,10 @@ def test_gold_alone_is_drawn_at_its_level(run):
 def test_beside_gold_scores_and_mistakes_are_shown(run):
     for arguments in (("links.txt",), ("out.jsonl.gz",), ("out.jsonl.gz", "--from", "jsonl")):
         said = run(*arguments, "--gold", "gold.tsv").stdout.splitlines()
-        assert said[1].rstrip("─") == "── 1 F1 66.7: 3 right, 1 wrong, 2 missed "
+        assert said[1].rstrip("─") == "── 1 · F1 66.7: 3 right, 1 wrong, 2 missed "
         assert said[5:7] == ["wrong: “cars” – “cars”", "missed: “cars” ∅, “cars” ∅"]
     assert (
-        "── 1 F1 100.0: 4 right, 0 wrong, 0 missed ──"
+        "── 1 · F1 100.0: 4 right, 0 wrong, 0 missed ──"
         in run("links.txt", "--gold", "gold.tsv", "--level", "possible").stdout
     )
     run("links.txt", "--gold", "out.jsonl.gz", "--gold-format", "jsonl")

@@ -32,7 +32,7 @@ def test_the_sweep_of_simalign_is_aligning_at_each_threshold(distortion):
         assert len(set(np.round(curve.f1, 6))) > 3
         for k, threshold in enumerate(curve.thresholds):
             system = SimAlign(distortion=distortion, threshold=float(threshold))
-            alone = compute_scores(count(make_alignments(golds, map(system.links, matrices)), golds, level))
+            alone = compute_scores(count(make_alignments(golds, map(system.align, matrices)), golds, level))
             assert (curve.precision[k], curve.recall[k]) == pytest.approx(
                 (alone["precision"], alone["recall"])
             )

@@ -180,7 +180,7 @@ def test_the_legend_explains_every_mark_once_and_fits(width):
 
 
 def test_a_rule_has_the_number_and_the_note_below_it_where_it_does_not_fit():
-    assert draw_rule(12, "F1 97.5", 24).plain == "── 12 F1 97.5 ──────────"
+    assert draw_rule(12, "F1 97.5", 24).plain == "── 12 · F1 97.5 ────────"
     assert draw_rule(12, "F1 97.5", 10).plain == "── 12 ────\nF1 97.5"
     assert draw_rule(7, "", 8).plain == "── 7 ───"
 

@@ -75,6 +75,8 @@ class PanelCommand(TyperCommand):
                 for param in self.params
                 if param.param_type_name == "option"
             }
+            # An option for several values of a parameter, such as --layers, is named in the plural.
+            names = {name.removesuffix("s"): option for name, option in names.items()} | names
             if (message := name_options(str(error), names)) == str(error):
                 raise
             raise ValueError(message) from error

@@ -79,11 +79,12 @@ def load(
         return Transformers(
             str(model), layer, device=device, threads=threads, batch_size=batch_size, precision=precision
         )
+    name = Path(model).name
     if precision != "float32":
-        raise ValueError(f"precision must be 'float32' for the exported encoder {model}, got {precision!r}")
+        raise ValueError(f"precision must be 'float32' for the exported encoder {name}, got {precision!r}")
     if device not in (None, "cpu"):
-        raise ValueError(f"device must be 'cpu' for the exported encoder {model}, got {device!r}")
+        raise ValueError(f"device must be 'cpu' for the exported encoder {name}, got {device!r}")
     encoder = Onnx(model, threads=threads, batch_size=batch_size)
     if layer not in (None, encoder.layer):
-        raise ValueError(f"layer must be {encoder.layer}, at which {model} was exported, got {layer}")
+        raise ValueError(f"layer must be {encoder.layer}, at which {name} was exported, got {layer}")
     return encoder

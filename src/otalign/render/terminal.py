@@ -93,9 +93,9 @@ def draw_rule(number: int, note: str, width: int) -> Text:
     """Return a line that sets a pair apart, with its number and a note, which is below if it is long."""
     rule = Text(no_wrap=True, style=LINK_STYLE)
     rule.append(f"── {number} ", "bold")
-    fits = note and rule.cell_len + cell_len(note) + 1 <= width
+    fits = note and rule.cell_len + cell_len(note) + 3 <= width
     if fits:
-        rule.append(f"{note} ")
+        rule.append(f"· {note} ")
     rule.append("─" * max(width - rule.cell_len, 0))
     if note and not fits:
         rule.append(f"\n{note}")
