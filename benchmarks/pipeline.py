@@ -89,7 +89,7 @@ def measure_stages(aligner: Aligner, file: Path, count: int) -> None:
     print(f"{'processor time of a pair':36}{'µs':>8}")
     measure("reading and parsing JSON lines", lambda: list(read(file, "jsonl")))
     measure("words", lambda: [make_sentences(item) for item in items])
-    measure("subwords alone", lambda: stage.reader.subworder.encode(texts))
+    measure("subwords alone", lambda: stage.reader.subword_tokenizer.encode(texts))
     measure("subwords and input arrays", lambda: stage.reader.prepare(pairs, stage.pairing))
     words = [word for pair in pairs for sentence in pair for word in sentence.words]
     measure("spelling, of trained aligners", lambda: count_ngrams(words))

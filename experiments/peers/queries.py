@@ -61,8 +61,8 @@ QUERY_FIELDS = ("ids", "mask", "types", "starts", "ends", "counts", "links", "po
 
 def make_queries(pairs: Sequence[tuple[Sentence, Sentence]], encoder: Encoder) -> Iterator[Query]:
     """Yield the queries of all words, source words first, pair by pair; none if a side is empty."""
-    mark = encoder.subworder.tokenizer.encode(MARK, add_special_tokens=False).ids
-    subwords = encoder.subworder([sentence for pair in pairs for sentence in pair])
+    mark = encoder.subword_tokenizer.tokenizer.encode(MARK, add_special_tokens=False).ids
+    subwords = encoder.subword_tokenizer([sentence for pair in pairs for sentence in pair])
     for pair in range(len(pairs)):
         both = subwords[2 * pair : 2 * pair + 2]
         bounds = [_find_bounds(side) for side in both]
@@ -71,7 +71,7 @@ def make_queries(pairs: Sequence[tuple[Sentence, Sentence]], encoder: Encoder) -
         for side in (0, 1):
             query, context = both[side], both[1 - side]
             for word, (start, end) in enumerate(zip(*bounds[side], strict=True)):
-                question = _mark(query.ids, start, end, mark or [encoder.subworder.unknown])
+                question = _mark(query.ids, start, end, mark or [encoder.subword_tokenizer.unknown])
                 for window in _make_inputs(question, context.ids, bounds[1 - side], encoder):
                     yield Query(pair, side, word, *window)
 
@@ -153,7 +153,7 @@ def _make_inputs(
     question: _MarkedSentence, ids: list[int], bounds: tuple[list[int], list[int]], encoder: Encoder
 ) -> Iterator[tuple[list[int], list[int], int, np.ndarray, np.ndarray]]:
     """Yield ids, types, the first complete word and the bounds of words for each window of the context."""
-    frame, starts, ends = encoder.subworder.pair, np.array(bounds[0]), np.array(bounds[1])
+    frame, starts, ends = encoder.subword_tokenizer.pair, np.array(bounds[0]), np.array(bounds[1])
     room = encoder.limit - frame.size
     question_ids = question.cut(min(len(question.ids), max(room // 2, room - len(ids))))
     width = room - len(question_ids)

@@ -119,7 +119,7 @@ class LanguageCheck:
         if len(words) < SHORT and not any(word.lower() in OTHER or not word.isascii() for word in words):
             return False
         words = [word for word in words if word[0].islower()]  # the others may be names
-        encoding = self.encoder.subworder.tokenizer.encode(
+        encoding = self.encoder.subword_tokenizer.tokenizer.encode(
             words, is_pretokenized=True, add_special_tokens=False
         )
         counts = Counter(encoding.word_ids)
@@ -131,11 +131,11 @@ class LanguageCheck:
         """Return whether most words of a sentence are unknown to the tokenizer, or spelled by letters."""
         if sentence.text.isascii() or len(sentence.text) > CHARACTERS:
             return False
-        subworder = self.encoder.subworder
-        (subwords,) = subworder([sentence])
+        subword_tokenizer = self.encoder.subword_tokenizer
+        (subwords,) = subword_tokenizer([sentence])
         counts = np.bincount(subwords.word, minlength=len(sentence.spans))
         unknown = np.zeros(len(counts), bool)
-        unknown[subwords.word[np.asarray(subwords.ids)[subwords.at] == subworder.unknown]] = True
+        unknown[subwords.word[np.asarray(subwords.ids)[subwords.at] == subword_tokenizer.unknown]] = True
         written = np.array([any(map(str.isalpha, word)) for word in sentence.words], bool)
         lengths = np.array([len(word) for word in sentence.words], int)
         missed = (unknown | (counts >= np.maximum(lengths, 3))) & written

@@ -33,14 +33,14 @@ class ToyEncoder:
 
     at_once, words_at_once = 1, None
 
-    def subworder(self, sentences: Sequence) -> list[Subwords]:
+    def subword_tokenizer(self, sentences: Sequence) -> list[Subwords]:
         """Return each word as one subword, which is known."""
         return [
             Subwords([0] * n, np.arange(n), np.arange(n), np.ones(n))
             for n in (len(sentence.spans) for sentence in sentences)
         ]
 
-    subworder.unknown = 1  # pyright: ignore[reportFunctionMemberAccess]
+    subword_tokenizer.unknown = 1  # pyright: ignore[reportFunctionMemberAccess]
 
     def embed(self, pairs: Sequence, pairing: str) -> Embeddings:
         sentences = [sentence for pair in pairs for sentence in pair]

@@ -6,13 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from otalign.encoders.subwords import Frame, Subworder
+from otalign.encoders.subwords import Frame, SubwordTokenizer
 from otalign.text.letters import make_plain
 from otalign.text.words import Sentence, join_words, split, tokenize
 from tests.encoders import tiny
 
 each_family = pytest.mark.parametrize("family", tiny.FAMILIES)
-SUBWORDERS = {name: Subworder(make()) for name, make in tiny.FAMILIES.items()}
+SUBWORDERS = {name: SubwordTokenizer(make()) for name, make in tiny.FAMILIES.items()}
 PLAIN = {name: make() for name, make in tiny.FAMILIES.items()}
 for tokenizer in PLAIN.values():
     tokenizer.no_truncation()
@@ -127,9 +127,9 @@ def test_subwords_are_those_that_share_a_letter_with_a_word_whatever_is_drawn(fa
 @each_family
 def test_sentences_do_not_depend_on_their_batch(family):
     sentences = list(SENTENCES.values())
-    subworder = SUBWORDERS[family]
-    for together, sentence in zip(subworder(sentences), sentences, strict=True):
-        (alone,) = subworder([sentence])
+    subword_tokenizer = SUBWORDERS[family]
+    for together, sentence in zip(subword_tokenizer(sentences), sentences, strict=True):
+        (alone,) = subword_tokenizer([sentence])
         assert together.ids == alone.ids
         np.testing.assert_array_equal(together.at, alone.at)
         np.testing.assert_array_equal(together.word, alone.word)
@@ -210,8 +210,8 @@ def test_tokenisers_that_cut_and_pad_do_neither():
     ids=["BERT", "RoBERTa", "T5", "only before", "none"],
 )
 def test_frames_are_read_off_the_tokeniser(make, single, pair):
-    subworder = Subworder(make())
-    assert (subworder.single, subworder.pair) == (single, pair)
+    subword_tokenizer = SubwordTokenizer(make())
+    assert (subword_tokenizer.single, subword_tokenizer.pair) == (single, pair)
     assert pair.size == sum(map(len, pair.ids))
 
 
@@ -219,7 +219,7 @@ def test_a_tokeniser_that_makes_nothing_of_a_letter_is_refused():
     from tokenizers import models
 
     with pytest.raises(ValueError, match="nothing for the letter a"):
-        Subworder(Tokenizer(models.BPE()))
+        SubwordTokenizer(Tokenizer(models.BPE()))
 
 
 @each_family

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from otalign.encoders.subwords import Subworder
+from otalign.encoders.subwords import SubwordTokenizer
 from otalign.encoders.windows import make_inputs, make_windows
 from otalign.text.words import Sentence, join_words, split
 from tests.encoders import tiny
@@ -71,7 +71,7 @@ FRAMED = {
     "T5": tiny.unigram,
     "none": tiny.make_unframed_tokenizer,
 }
-SUBWORDERS = {name: Subworder(make()) for name, make in FRAMED.items()}
+SUBWORDERS = {name: SubwordTokenizer(make()) for name, make in FRAMED.items()}
 each_frame = pytest.mark.parametrize("name", FRAMED)
 drawn_words = st.lists(st.sampled_from([*tiny.WORDS, "carhouse", "xyz", "", "😀", "\u200b"]), max_size=60)
 
@@ -80,23 +80,23 @@ drawn_words = st.lists(st.sampled_from([*tiny.WORDS, "carhouse", "xyz", "", "�
 @given(drawn_words.filter(lambda words: "" not in words and "\u200b" not in words), drawn_words)
 def test_what_fits_is_what_the_tokeniser_itself_makes_of_it(name, source, target):
     target = [word for word in target if word not in ("", "\u200b")]
-    subworder, own = SUBWORDERS[name], FRAMED[name]()
+    subword_tokenizer, own = SUBWORDERS[name], FRAMED[name]()
     pair = [join_words(source), join_words(target)]
     expected = own.encode(pair[0].text, pair[1].text)
-    (found,) = make_inputs(subworder(pair), 0, subworder.pair, 10_000)
+    (found,) = make_inputs(subword_tokenizer(pair), 0, subword_tokenizer.pair, 10_000)
     assert (found.ids, found.types) == (expected.ids, expected.type_ids)
     alone = own.encode(pair[0].text)
-    (found,) = make_inputs(subworder(pair[:1]), 0, subworder.single, 10_000)
+    (found,) = make_inputs(subword_tokenizer(pair[:1]), 0, subword_tokenizer.single, 10_000)
     assert (found.ids, found.types) == (alone.ids, alone.type_ids)
 
 
 @each_frame
 @given(drawn_words, drawn_words, st.integers(8, 40))
 def test_the_weights_of_a_word_add_up_to_one_and_are_those_of_its_subwords(name, source, target, limit):
-    subworder = SUBWORDERS[name]
+    subword_tokenizer = SUBWORDERS[name]
     pair = [join_words(source), join_words(target)]
-    subwords = subworder(pair)
-    made = list(make_inputs(subwords, 6, subworder.pair, limit))
+    subwords = subword_tokenizer(pair)
+    made = list(make_inputs(subwords, 6, subword_tokenizer.pair, limit))
     totals = [np.zeros(len(source)), np.zeros(len(target))]
     for one in made:
         assert len(one.ids) == len(one.types) <= limit
@@ -116,8 +116,10 @@ def entries(subwords):
 
 
 def test_the_share_of_a_window_grows_with_the_distance_from_its_cuts():
-    subworder = SUBWORDERS["none"]
-    made = list(make_inputs(subworder([split("a a a")]), 0, subworder.single, 4))  # a, Ġ, a, Ġ, a
+    subword_tokenizer = SUBWORDERS["none"]
+    made = list(
+        make_inputs(subword_tokenizer([split("a a a")]), 0, subword_tokenizer.single, 4)
+    )  # a, Ġ, a, Ġ, a
     assert [len(one.ids) for one in made] == [4, 4]
     weights = np.zeros((2, 3))
     for k, one in enumerate(made):
@@ -129,7 +131,7 @@ def test_the_share_of_a_window_grows_with_the_distance_from_its_cuts():
 
 def test_subwords_of_no_word_are_read_and_not_returned():
     sentence = Sentence("the big car", ((0, 3), (8, 11)))
-    subworder = SUBWORDERS["BERT"]
-    (one,) = make_inputs(subworder([sentence]), 0, subworder.single, 64)
+    subword_tokenizer = SUBWORDERS["BERT"]
+    (one,) = make_inputs(subword_tokenizer([sentence]), 0, subword_tokenizer.single, 64)
     assert len(one.ids) == 5
     assert one.pieces[0].places.tolist() == [1, 3]

@@ -44,7 +44,7 @@ def test_every_word_is_a_question_where_there_are_words_on_both_sides(encoder):
 
 
 def test_the_word_is_marked_and_the_answers_are_where_they_say(encoder):
-    show = encoder.subworder.tokenizer.id_to_token
+    show = encoder.subword_tokenizer.tokenizer.id_to_token
     query = list(make_queries(sentences(), encoder))[1]
     tokens = [show(k) for k in query.ids]
     expected = "[CLS] he [UNK] bought [UNK] a used car [SEP] he purchased a second hand car yesterday [SEP]"
@@ -59,7 +59,7 @@ def test_queries_of_long_pairs_are_windows_that_leave_no_word_out(encoder):
     words = len(long.split())
     queries = list(make_queries(sentences([(long, long)]), encoder))
     assert max(len(query.ids) for query in queries) <= encoder.limit
-    mark = encoder.subworder.unknown
+    mark = encoder.subword_tokenizer.unknown
     for word in range(words):
         word_queries = [query for query in queries if (query.side, query.word) == (0, word)]
         seen = {query.first + k for query in word_queries for k in range(len(query.starts))}

@@ -17,7 +17,7 @@ import numpy as np
 from otalign.arrays import is_finite, is_numpy_array
 from otalign.encoders.embeddings import Array, Embeddings, Sums, sum_word_parts
 from otalign.encoders.prepared import EncoderBatch, Pairing, PairPreparer, PreparedPairs
-from otalign.encoders.subwords import Subworder
+from otalign.encoders.subwords import SubwordTokenizer
 from otalign.encoders.windows import Input
 from otalign.text.words import Sentence
 
@@ -37,7 +37,7 @@ class Encoder(ABC):
         layer: Layer whose states are the embeddings.
         limit: Maximum number of subwords per input, special ones included.
         pad: Id of padding.
-        subworder: Its tokenizer.
+        subword_tokenizer: Its tokenizer.
         batch_size: Subwords per batch, padding included.
         at_once: Number of batches that run in parallel.
         size: Dimension of embeddings, if the model declares it.
@@ -53,7 +53,13 @@ class Encoder(ABC):
     inputs: Sequence[str]
 
     def __init__(
-        self, name: str, layer: int, limit: int, pad: int, subworder: Subworder, batch_size: int
+        self,
+        name: str,
+        layer: int,
+        limit: int,
+        pad: int,
+        subword_tokenizer: SubwordTokenizer,
+        batch_size: int,
     ) -> None:
         if batch_size < 1:
             raise ValueError(f"batch_size must be at least 1, got {batch_size}; it counts subwords")
@@ -61,7 +67,7 @@ class Encoder(ABC):
         self.layer = layer
         self.limit = limit
         self.pad = pad
-        self.subworder = subworder
+        self.subword_tokenizer = subword_tokenizer
         self.batch_size = batch_size
 
     @abstractmethod
@@ -150,7 +156,9 @@ class Encoder(ABC):
     @property
     def reader(self) -> PairPreparer:
         """The part of the encoder that prepares the model's inputs, without the model."""
-        return PairPreparer(self.subworder, self.limit, self.pad, self.batch_size, self.padding, self.name)
+        return PairPreparer(
+            self.subword_tokenizer, self.limit, self.pad, self.batch_size, self.padding, self.name
+        )
 
     def as_inputs(self, sentences: Sequence[Sentence], pairing: Pairing) -> Iterator[Input]:
         """Convert sentences into inputs of the model."""

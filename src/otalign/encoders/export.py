@@ -107,7 +107,7 @@ def _write(
     remove_traces(graph)
     onnx.helper.set_model_props(graph, {key: str(value) for key, value in about.items()})
     onnx.save(graph, folder / MODEL)
-    original.subworder.tokenizer.save(str(folder / TOKENIZER))
+    original.subword_tokenizer.tokenizer.save(str(folder / TOKENIZER))
 
 
 def make_calibration_feeds(

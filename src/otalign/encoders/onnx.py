@@ -13,7 +13,7 @@ import numpy as np
 
 from otalign.atomic import copy_atomic
 from otalign.encoders.encoder import INPUTS, Encoder
-from otalign.encoders.subwords import Subworder
+from otalign.encoders.subwords import SubwordTokenizer
 from otalign.failures import describe
 from otalign.processes import count_processors
 
@@ -75,7 +75,7 @@ class Onnx(Encoder):
         except Exception as error:  # tokenizers raises Exception itself
             raise ValueError(f"{self.folder / TOKENIZER} cannot be read: {error}") from error
         super().__init__(
-            name, layer, limit, pad, Subworder(tokenizer), BATCH if batch_size is None else batch_size
+            name, layer, limit, pad, SubwordTokenizer(tokenizer), BATCH if batch_size is None else batch_size
         )
 
     def __reduce__(self) -> tuple[Any, ...]:

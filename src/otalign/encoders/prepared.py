@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
-from otalign.encoders.subwords import Subworder
+from otalign.encoders.subwords import SubwordTokenizer
 from otalign.encoders.windows import Input, InputPiece, make_inputs
 from otalign.text.words import Sentence
 from otalign.validation import check_choice
@@ -100,7 +100,7 @@ class PairPreparer:
     """Converts sentences into the inputs of a model.
 
     Attributes:
-        subworder: The model's tokenizer.
+        subword_tokenizer: The model's tokenizer.
         limit: Maximum number of subwords per input, special ones included.
         pad: Id of padding.
         batch_size: Subwords per batch, padding included.
@@ -108,7 +108,7 @@ class PairPreparer:
         name: Name of the model.
     """
 
-    subworder: Subworder
+    subword_tokenizer: SubwordTokenizer
     limit: int
     pad: int
     batch_size: int
@@ -142,8 +142,8 @@ class PairPreparer:
             One input for a sentence or pair; several if it is too long for the model.
         """
         separate = pairing == "separate"
-        step, frame = (1, self.subworder.single) if separate else (2, self.subworder.pair)
-        subwords = self.subworder(sentences)
+        step, frame = (1, self.subword_tokenizer.single) if separate else (2, self.subword_tokenizer.pair)
+        subwords = self.subword_tokenizer(sentences)
         for first in range(0, len(sentences), step):
             group = subwords[first : first + step]
             swap = pairing == "canonical" and _order_key(sentences[first]) < _order_key(sentences[first + 1])

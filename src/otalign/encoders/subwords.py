@@ -63,7 +63,7 @@ class Frame:
         return sum(map(len, self.ids))
 
 
-class Subworder:
+class SubwordTokenizer:
     """A `tokenizers.Tokenizer` without truncation and padding, for which `[SEP]` in a text is plain text."""
 
     def __init__(self, tokenizer: "Tokenizer") -> None:
@@ -80,9 +80,9 @@ class Subworder:
         by_part = divides_at_spaces(tokenizer)
         self.encode = PieceTable(tokenizer).encode if by_part else partial(encode_texts, tokenizer)
 
-    def __reduce__(self) -> tuple[type["Subworder"], tuple["Tokenizer"]]:
+    def __reduce__(self) -> tuple[type["SubwordTokenizer"], tuple["Tokenizer"]]:
         """Support pickling: a tokenizer does not pickle all of the options set above."""
-        return Subworder, (self.tokenizer,)
+        return SubwordTokenizer, (self.tokenizer,)
 
     def __call__(self, sentences: Sequence[Sentence]) -> list[Subwords]:
         """Tokenize sentences."""

@@ -18,7 +18,7 @@ from otalign.atomic import copy_atomic, open_atomic
 from otalign.encoders.encoder import CPU_BATCH, GPU_BATCH, INPUTS, Encoder, Precision
 from otalign.encoders.onnx import MODEL as EXPORTED
 from otalign.encoders.pretrained import MIX, PARTS, load_model, read_mix, translate_errors
-from otalign.encoders.subwords import Subworder
+from otalign.encoders.subwords import SubwordTokenizer
 
 DEFAULT_LIMIT = 512  # subwords per input, for models without a limit of their own
 TOKENIZER_PARTS = ("tokenizer*", "vocab*", "merges*", "special_tokens*", "added_tokens*", "*.model")
@@ -86,7 +86,7 @@ class Transformers(Encoder):
             layer,
             limit,
             tokenizer.pad_token_id or 0,
-            Subworder(tokenizer.backend_tokenizer),
+            SubwordTokenizer(tokenizer.backend_tokenizer),
             batch_size,
         )
         # One block more is kept: its input is the layer's output, before the norm that some models have after

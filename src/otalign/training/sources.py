@@ -168,7 +168,7 @@ def check_encoder(encoder: Transformers, golds: Sequence[Gold], recipe: Recipe) 
             f"the tokenizer of {encoder.name} has the subword id {highest}, but its encoder has {known:,} "
             "embeddings; do they belong to the same model?"
         )
-    unknown = float((subwords == encoder.subworder.unknown).mean()) if len(subwords) else 0.0
+    unknown = float((subwords == encoder.subword_tokenizer.unknown).mean()) if len(subwords) else 0.0
     if unknown > MAX_UNKNOWN:
         raise ValueError(
             f"the tokenizer of {encoder.name} does not know {unknown:.0%} of the subwords; "
