@@ -6,6 +6,7 @@ import re
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
 
@@ -32,12 +33,18 @@ def show(monkeypatch):
             patch.setattr(sys, "stderr", stream)
             work()
             stream.write("end")
-            stream.flush()
-            shown = os.read(screen, 1 << 16).decode()
-        os.close(screen)
-        return shown
+        return read_screen(screen)
 
     return show
+
+
+def read_screen(screen: int) -> str:
+    """Read all that was written to a terminal whose device is closed; a single read may return a part."""
+    parts = []
+    with open(screen, "rb", buffering=0) as stream, suppress(OSError):  # reading ends with an error
+        while part := stream.read(1 << 16):
+            parts.append(part)
+    return b"".join(parts).decode()
 
 
 def count_slowly(seconds: float) -> None:
@@ -109,9 +116,7 @@ def test_long_output_of_every_command_goes_to_the_pager(
         asked["env"] |= {"PAGER": "tr a-z A-Z", "TERM": "xterm-256color"}
         assert command_server.run(**asked, stdout=device).returncode == rc
         os.close(device)
-        text = os.read(screen, 1 << 16).decode(errors="replace")
-        os.close(screen)
-        assert (shown.upper() if not more else shown) in text
+        assert (shown.upper() if not more else shown) in read_screen(screen)
 
 
 def test_a_line_of_prose_breaks_between_words_on_a_terminal_alone(monkeypatch):

@@ -151,7 +151,7 @@ def test_a_threshold_on_costs_alone_can_be_tuned(run, model, tmp_path):
         (("dev.tsv", "-o", "dev.tsv/x"), "cannot write into dev.tsv/x: Not a directory"),
         (("dev.tsv", "-o", "x", "--level", "p"), "--level must be one of sure, possible"),
         (("dev.tsv", "-o", "x", "--layers", "1,b"), "--layers must be all, or numbers with commas"),
-        (("dev.tsv", "-o", "x", "--layers", "9"), "layer must be from 0 to 3"),
+        (("dev.tsv", "-o", "x", "--layers", "9"), "--layers must be from 0 to 3"),
         (("dev.tsv", "-o", "x", "--layers", "-1,2"), "--layers must be all, or numbers"),
         (
             ("dev.tsv", "-o", "x", "--costs", "cosine,xyz"),
