@@ -9,8 +9,8 @@ The check is a heuristic. It notices
 
 It does not know which language a text is in. It does not judge fewer than four words of Latin script, nor
 fewer than seven without an accent or a function word of another language, and it misses languages whose words
-the tokenizer rarely splits, such as Tswana. English with names, numbers, code,
-emoji, accents or a quoted foreign phrase does not trigger it; a lower-cased list of foreign names may.
+the tokenizer rarely splits, such as Tswana. English with names, numbers, code, emoji, accents or a quoted
+foreign phrase does not trigger it; a lower-cased list of foreign names may.
 """
 
 import re

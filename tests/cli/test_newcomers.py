@@ -152,7 +152,10 @@ def test_links_with_weights_are_read(tmp_path):
             ("align", "a b", "c d", "-o", "x.jsonl", "--format", "talp"),
             "talp does not suit x.jsonl, whose name",
         ),
-        (("align", "a", "b", "-o", "x.csv"), "x.csv would be csv, which is not written here"),
+        (
+            ("align", "a", "b", "-o", "x.csv"),
+            "links cannot be written as csv, which the name x.csv stands for",
+        ),
         (
             ("align", "a", "b", "--model", "small", "--tau", "0.3"),
             "--tau must be left out: the model small has",

@@ -59,9 +59,9 @@ class EpochLog:
         with show_bars() as progress:
             progress(PREPARING, 0, None)
 
-            def report(what: str, done: int, of: int | None) -> None:
+            def report(description: str, done: int, total: int | None) -> None:
                 progress(PREPARING, 1, 1)
-                progress(what, done, of)
+                progress(description, done, total)
 
             checkpoint = Checkpoint(self.folder / f"{name}.pt")
             yield options.replace(checkpoint=checkpoint, progress=report, on_epoch=write_epoch)

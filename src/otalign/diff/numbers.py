@@ -8,16 +8,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-UNITS = re.findall(
-    r"\w+",
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen",
+UNITS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+TEENS = (
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
 )
 TENS = ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
 # Without the first and the second, which are more often words than numbers.
-ORDINALS = re.findall(r"\w+", "third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth")
+ORDINALS = ("third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "eleventh", "twelfth")
 NUMBER_WORDS = {
-    **{word: Fraction(value) for value, word in enumerate(UNITS)},
+    **{word: Fraction(value) for value, word in enumerate(UNITS + TEENS)},
     **{word: Fraction(10 * value) for value, word in enumerate(TENS, 2)},
     **{word: Fraction(value) for value, word in enumerate(ORDINALS, 3)},
     **{"half": Fraction(1, 2), "twice": Fraction(2), "thrice": Fraction(3)},

@@ -91,7 +91,8 @@ def compute_link_probabilities(logits: Array, cells: Array, calibration: Array, 
 def calibrate(logits: Array, calibration: Array) -> Array:
     """Return scale · x + bend · asinh x + shift + tilt · log(2 + 2 cosh x) for logits x.
 
-    Without a bend, as fitted today, the slope goes from scale - tilt to scale + tilt.
+    The slope goes from scale - tilt for negative logits to scale + tilt for positive ones. The bend is 0,
+    except in heads that were saved by earlier versions.
 
     Args:
         logits: Logits of any shape.
