@@ -53,8 +53,8 @@ def choose_format(format: str | None, output: Path | None, matrix: bool) -> str:
     chosen = choose_by_suffix(output, format and format.removesuffix(".gz"), "--format") or "pharaoh"
     if chosen not in WITH_LINKS:
         raise ValueError(
-            f"links cannot be written as {chosen}, which the name {output} stands for; choose another name or "
-            f"--format: {', '.join(WITH_LINKS)}"
+            f"links cannot be written as {chosen}, which the name {output} stands for; choose another name "
+            f"or --format: {', '.join(WITH_LINKS)}"
         )
     if chosen == PARQUET:
         if get_suffix(output) != ".parquet":
