@@ -274,7 +274,8 @@ def test_one_pair_is_not_called_pairs(run, tmp_path):
     (tmp_path / "b.txt").write_text("a\nb\n")
     assert b"a.txt has 1 line and b.txt has 2" in run("align", "a.txt", "b.txt", rc=2).stderr
     write([Alignment(("a",), ("a",), (Link(0, 0),))], tmp_path / "gold.tsv", "columns")
-    assert b" on 1 dev pair, level sure" in run("tune", "gold.tsv", "--model", "small", "-o", "mine").stdout
+    tuned = run("tune", "gold.tsv", "--model", "small", "-o", "mine").stdout
+    assert b"gold.tsv: calibrated on 1 dev pair\n" in tuned
 
 
 def test_an_interval_is_called_one(run, tmp_path):

@@ -1,6 +1,8 @@
 """`otalign tune` as a user runs it, with a tiny encoder."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from typing import get_args
 
@@ -15,7 +17,7 @@ pytest.importorskip("torch")
 from otalign import Aligner, cli, encoders
 from otalign.metrics import compute_scores, count
 from otalign.problems import PROBLEMS
-from otalign.scoring.heads import ProjectionHead
+from otalign.scoring.heads import ProjectionHead, TransportHead
 from otalign.settings import Cost
 from otalign.text.words import join_words
 from otalign.tuning import EmbeddingStore, EncoderChoice
@@ -71,8 +73,8 @@ def run(monkeypatch, tmp_path, golds, capsys):
     monkeypatch.delenv("OTALIGN_DATA", raising=False)
     write(golds, tmp_path / "dev.tsv", "multimwa")
 
-    def run(*arguments, rc: int = 0) -> str:
-        monkeypatch.setattr("sys.argv", ["otalign", "tune", *map(str, arguments)])
+    def run(*arguments, command: str = "tune", rc: int = 0) -> str:
+        monkeypatch.setattr("sys.argv", ["otalign", command, *map(str, arguments)])
         with pytest.raises(SystemExit) as stop:
             cli.main()
         captured = capsys.readouterr()
@@ -80,6 +82,22 @@ def run(monkeypatch, tmp_path, golds, capsys):
         return captured.err if rc else captured.out
 
     return run
+
+
+@pytest.fixture
+def corpora(run, monkeypatch, tmp_path, golds):
+    """Two small corpora by name; three dev pairs of Wiki, and none of MTRef, are in the train set."""
+    vague = [
+        Gold(gold.source, gold.target, frozenset(sorted(gold.sure)[1:]), frozenset(sorted(gold.sure)[:1]))
+        for gold in golds
+    ]
+    for name, train, dev in (("Wiki", golds[:10], golds[7:18]), ("MTRef", golds[18:24], vague[24:])):
+        folder = tmp_path / "multimwa" / f"MultiMWA-{name}"
+        folder.mkdir(parents=True)
+        for split, pairs in (("train", train), ("dev", dev)):
+            write(pairs, folder / f"{name.lower()}-{split}.tsv", "multimwa")
+    monkeypatch.setenv("OTALIGN_DATA", str(tmp_path))
+    return ("wiki", "mtref")
 
 
 def test_layers_of_one_run_are_those_of_an_encoder_at_each(model, golds):
@@ -146,6 +164,10 @@ def test_a_threshold_on_costs_alone_can_be_tuned(run, model, tmp_path):
         (("newsela", "-o", "x"), "newsela has no dev set; take one that has: msr-rte"),
         (("empty.tsv", "-o", "x"), "empty.tsv holds no link to tune on"),
         (("plain.tsv", "-o", "x", "--from", "tsv"), "must hold words and links"),
+        (
+            ("dev.tsv", "same.tsv", "dev.tsv", "-o", "x"),
+            "settings are searched on one dev set, got 2: dev.tsv, same.tsv; give one, or a trained",
+        ),
         (("dev.tsv", "-o", "full"), "full already exists and is not empty; give a new folder"),
         (("dev.tsv", "-o", "dev.tsv"), "dev.tsv is a file; give a new folder"),
         (("dev.tsv", "-o", "dev.tsv/x"), "cannot write into dev.tsv/x: Not a directory"),
@@ -165,6 +187,7 @@ def test_a_threshold_on_costs_alone_can_be_tuned(run, model, tmp_path):
 )
 def test_what_cannot_be_done_is_a_clear_error(run, model, tmp_path, arguments, message):
     (tmp_path / "empty.tsv").write_text("")
+    (tmp_path / "same.tsv").write_bytes((tmp_path / "dev.tsv").read_bytes())
     (tmp_path / "plain.tsv").write_text("he sold it\the bought it\n")
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "something").touch()
@@ -191,3 +214,44 @@ def test_what_was_trained_is_not_tuned_as_if_it_were_not(run, model, tmp_path):
     replace(Aligner.load(model, layer=LAYERS), head=head).save(tmp_path / "trained")
     output = run("dev.tsv", "-o", "mine", "--model", "trained", rc=2)
     assert "trained has been trained, its threshold too" in " ".join(output.split())
+
+
+def test_calibrating_again_on_the_corpora_of_the_training_changes_nothing(run, model, corpora, tmp_path):
+    quick = ("--epochs", 2, "--batch-size", 4, "--device", "cpu")
+    trained = run(*corpora, "--encoder", model, *quick, "-o", "trained", command="train")
+    tuned = run(*corpora, "--model", "trained", "--device", "cpu", "-o", "tuned")
+    pairs, scores = tuned.splitlines()[:2], tuned.splitlines()[2:-1]
+    assert pairs == [
+        "wiki: calibrated on 8 dev pairs; 3 left out that share a sentence with the train set",
+        "mtref: calibrated on 6 dev pairs",
+    ]
+    assert scores == trained.splitlines()[:-1]
+    before, after = (Aligner.load(tmp_path / name) for name in ("trained", "tuned"))
+    assert after.settings == before.settings
+    assert isinstance(before.head, TransportHead)
+    assert isinstance(after.head, TransportHead)
+    assert np.ptp(before.head.calibration) > 0
+    for name, array in before.head.arrays().items():
+        np.testing.assert_array_equal(after.head.arrays()[name], array, name)
+
+
+def test_corpora_and_files_calibrate_an_exported_aligner_without_torch(run, corpora):
+    command = ["otalign", "tune", "wiki", "dev.tsv", "wiki", "--model", "small", "--limit", "9", "-o", "mine"]
+    tune = f"import sys; sys.exit = print; sys.argv = {command}; from otalign.__main__ import main; main()"
+    code = f"{tune}; print('torch' in sys.modules)"
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    wiki, file, *scores, with_torch = printed.splitlines()
+    assert wiki == "wiki: calibrated on 6 dev pairs; 3 left out that share a sentence with the train set"
+    assert file == "dev.tsv: calibrated on 9 dev pairs"
+    assert [line.partition("   ")[0] for line in scores if " F1 " in line] == [
+        "wiki dev sure",
+        "dev.tsv dev sure",
+    ]
+    assert with_torch == "False"
+
+
+def test_corpora_that_an_aligner_was_not_trained_on_are_used_whole(run, corpora, tmp_path):
+    aligner = Aligner.load("small")
+    replace(aligner, settings=aligner.settings.replace(trained="mtref, seed 1")).save(tmp_path / "other")
+    output = run("wiki", "--model", "other", "-o", "mine")
+    assert output.startswith("wiki: calibrated on 11 dev pairs\n")

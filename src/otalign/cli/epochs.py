@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from otalign.aligner import Aligner
 from otalign.cli.terminal import show_bars
 
 if TYPE_CHECKING:
     from otalign.training import Epoch, RunOptions
+    from otalign.training.epochs import DevScores
 
 PREPARING = "preparing"  # what a bar shows until the first epoch
 
@@ -75,3 +77,13 @@ class EpochLog:
         except ImportError:
             return None
         return SummaryWriter(str(self.folder.parent / "tensorboard" / name))
+
+
+def print_scores(dev: "DevScores", aligner: Aligner, folder: Path) -> None:
+    """Print the scores of a trained aligner by dev set and level, and the folder that it was saved in."""
+    for name, levels in dev.items():
+        for level, score in levels.items():
+            figures = f"F1 {100 * score.f1:.1f}   precision {100 * score.precision:.1f}"
+            print(f"{name} dev {level}   {figures}   recall {100 * score.recall:.1f}   at {score.threshold}")
+    print(aligner.signature)
+    print(f"{folder}: ready; otalign align --model {folder} …")

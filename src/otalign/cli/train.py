@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from otalign import __version__
 from otalign.atomic import write_atomic
 from otalign.cli import training
-from otalign.cli.epochs import EpochLog, is_main_process
+from otalign.cli.epochs import EpochLog, is_main_process, print_scores
 from otalign.cli.output import open_work_folder
 from otalign.cli.terminal import resumable, show_activity, show_bars
 from otalign.cli.train_options import TrainOptions
@@ -94,7 +94,7 @@ class _Command:
             if is_main_process():
                 _save(result, output, work, self._make_record())
         if is_main_process():
-            _print_scores(result, output)
+            print_scores(result.dev, result.aligner, output)
 
     def _predict_part(self, part: tuple[int, int], folder: Path) -> None:
         """Let the teachers predict a part of the pairs."""
@@ -199,12 +199,3 @@ def _save(result: "TrainingResult", output: Path, work: Path, record: dict[str, 
     record |= {"learning_rate": result.recipe.learning_rate, "dev": scores_to_dict(result.dev)}
     write_atomic(output / RECORD, json.dumps(record, indent=2, allow_nan=False) + "\n")
     shutil.rmtree(work)
-
-
-def _print_scores(result: "TrainingResult", output: Path) -> None:
-    for name, levels in result.dev.items():
-        for level, score in levels.items():
-            figures = f"F1 {100 * score.f1:.1f}   precision {100 * score.precision:.1f}"
-            print(f"{name} dev {level}   {figures}   recall {100 * score.recall:.1f}   at {score.threshold}")
-    print(result.aligner.signature)
-    print(f"{output}: ready; otalign align --model {output} …")

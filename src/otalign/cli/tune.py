@@ -1,4 +1,4 @@
-"""`otalign tune`: an aligner with the settings that are best on a dev set."""
+"""`otalign tune`: an aligner with the settings that are best on a dev set, or calibrated on several."""
 
 import shutil
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from otalign import encoders
 from otalign.aligner import Aligner
 from otalign.alignment import Level
 from otalign.cli.aligner_options import MODEL_HELP, AlignerOptions, Epsilon, ExactOption, ProblemOption
+from otalign.cli.calibration import calibrate_and_save
 from otalign.cli.gold import load_split, read_gold_files
 from otalign.cli.options import (
     BatchSize,
@@ -33,7 +34,7 @@ from otalign.io import CORPORA
 from otalign.problems import PARAMETERS
 from otalign.quantities import count_noun
 from otalign.settings import LEARNED, Cost, Fertility
-from otalign.tuning import EmbeddingStore, EncoderChoice, Journal, SearchGrid, TuningResult, calibrate
+from otalign.tuning import EmbeddingStore, EncoderChoice, Journal, SearchGrid, TuningResult
 from otalign.tuning import tune as search
 
 WORK = ".tuning"  # folder of the work, removed when the aligner is saved
@@ -41,11 +42,12 @@ SHOWN = ("layer", "pairing", "cost", "fertility", "problem", *PARAMETERS, "disto
 
 
 def tune(
-    corpus: Annotated[
-        str,
+    corpora: Annotated[
+        list[str],
         typer.Argument(
-            metavar="CORPUS|FILE",
-            help=f"Corpus whose dev set to tune on ({', '.join(CORPORA)}), or a file of gold.",
+            metavar="CORPUS...",
+            help=f"Corpora whose dev sets to tune on ({', '.join(CORPORA)}), or files of gold; several only "
+            "for an aligner that was trained.",
             autocompletion=complete_corpus,
         ),
     ],
@@ -107,7 +109,11 @@ def tune(
     limit: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="N", help="Number of pairs to tune on.", show_default="all", rich_help_panel=INPUT
+            min=1,
+            metavar="N",
+            help="Maximum number of pairs of each dev set.",
+            show_default="all",
+            rich_help_panel=INPUT,
         ),
     ] = None,
     device: Device = None,
@@ -121,18 +127,20 @@ def tune(
     If it is interrupted, the same command continues.
 
     An aligner that was trained is calibrated instead: it keeps its weights and gets the thresholds that are
-    best on the dev set.
+    best on the dev sets, one or several, which count alike. Pairs of a corpus that it was trained on are left
+    out if they share a sentence with the train set.
 
     Examples:
         otalign tune gold.tsv --model bert-base-uncased -o my-aligner/
         otalign tune mtref --model bert-base-uncased --layers 7,8,9 -o my-aligner/
+        otalign tune mtref wiki --model my-trained-aligner -o calibrated/
     """
     grid = SearchGrid(
         costs=_parse_list("costs", costs, Cost),
         fertilities=_parse_list("fertilities", fertilities, Fertility),
     )
     ways = _parse_list("pairings", pairings, Pairing)
-    golds = _read_golds(corpus, format, data, limit)
+    devs = {name: _read_golds(name, format, data, limit) for name in dict.fromkeys(corpora)}
     with resumable(), open_work_folder(output, WORK) as work:
         tried = _parse_layers(layers, model)
         options = AlignerOptions(
@@ -148,30 +156,22 @@ def tune(
         with show_activity("loading the model"):
             aligner = options.load()
         if aligner.settings.problem_name == LEARNED:
-            _calibrate(aligner, corpus, golds, output)
+            calibrate_and_save(aligner, devs, data, output)
             shutil.rmtree(work)
             return
         if aligner.head:
             raise ValueError(f"{model} has been trained, its threshold too; tune an encoder that was not")
+        if len(devs) > 1:
+            raise ValueError(
+                f"settings are searched on one dev set, got {len(devs)}: {', '.join(devs)}; give one, or a "
+                "trained aligner as --model to calibrate it on all"
+            )
+        (golds,) = devs.values()
         choices = [EncoderChoice(layer, way) for way in ways for layer in tried or [aligner.encoder.layer]]
         tuned, finished = _search(aligner, golds, level, choices, grid, work)
         finished.save(output)
         shutil.rmtree(work)
     _show(tuned, finished, len(golds), output)
-
-
-def _calibrate(aligner: Aligner, corpus: str, golds: list[Gold], output: Path) -> None:
-    """Calibrate a trained aligner, save it, and print its scores at both levels."""
-    with show_activity("calibrating"):
-        finished, curves = calibrate(aligner, {corpus: golds})
-    finished.save(output)
-    for level, curve in curves[corpus].items():
-        figures = {"F1": curve.f1, "precision": curve.precision, "recall": curve.recall}
-        shown = "   ".join(f"{name} {100 * of[curve.best]:.1f}" for name, of in figures.items())
-        pairs = count_noun(len(golds), "dev pair")
-        print(f"{shown}   at {curve.thresholds[curve.best]:g}   on {pairs}, level {level}")
-    print(finished.signature)
-    print(f"{output}: ready; otalign align --model {output} …")
 
 
 def _search(

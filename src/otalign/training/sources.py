@@ -73,6 +73,21 @@ def _fold_case(words: Sequence[str]) -> tuple[str, ...]:
 Sources = Mapping[str, CorpusSplits]  # by the name of the corpus
 
 
+def parse_trained_corpora(trained: str | None) -> set[str]:
+    """Return the corpora that the field `trained` of an aligner's settings names, of all its trainings.
+
+    The level of a training that learned only one is among them.
+
+    Args:
+        trained: The field, None for an aligner that was not trained.
+
+    Example:
+        >>> sorted(parse_trained_corpora("mtref wiki, seed 1, taught by mpnet-base; mtref sure, seed 2"))
+        ['mtref', 'sure', 'wiki']
+    """
+    return {name for one in (trained or "").split("; ") for name in one.partition(",")[0].split()}
+
+
 @dataclass(frozen=True, eq=False)
 class TrainingPairs:
     """Gold pairs of all corpora.
