@@ -172,6 +172,9 @@ def test_a_threshold_on_costs_alone_can_be_tuned(run, model, tmp_path):
         (("dev.tsv", "-o", "dev.tsv"), "dev.tsv is a file; give a new folder"),
         (("dev.tsv", "-o", "dev.tsv/x"), "cannot write into dev.tsv/x: Not a directory"),
         (("dev.tsv", "-o", "x", "--level", "p"), "--level must be one of sure, possible"),
+        (("dev.tsv", "-o", "x", "--hysteresis", "0.2"), "--hysteresis must be two numbers with a comma"),
+        (("dev.tsv", "-o", "x", "--hysteresis", "0.2,1"), "possible_hysteresis must be less than 1, got 1.0"),
+        (("dev.tsv", "-o", "x", "--hysteresis", "0.2,0"), "--hysteresis applies only to a trained aligner"),
         (("dev.tsv", "-o", "x", "--layers", "1,b"), "--layers must be all, or numbers with commas"),
         (("dev.tsv", "-o", "x", "--layers", "9"), "--layers must be from 0 to 3"),
         (("dev.tsv", "-o", "x", "--layers", "-1,2"), "--layers must be all, or numbers"),
@@ -255,3 +258,9 @@ def test_corpora_that_an_aligner_was_not_trained_on_are_used_whole(run, corpora,
     replace(aligner, settings=aligner.settings.replace(trained="mtref, seed 1")).save(tmp_path / "other")
     output = run("wiki", "--model", "other", "-o", "mine")
     assert output.startswith("wiki: calibrated on 11 dev pairs\n")
+
+
+def test_a_hysteresis_may_be_given(run, tmp_path):
+    run("dev.tsv", "--model", "small", "--hysteresis", "0.45,0.1", "-o", "mine")
+    problem = Aligner.load(tmp_path / "mine").settings.problem
+    assert (problem.sure_hysteresis, problem.possible_hysteresis) == (0.45, 0.1)

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from otalign.aligner import Aligner
+from otalign.alignment import Level
 from otalign.cli.epochs import print_scores
 from otalign.cli.gold import load_split
 from otalign.cli.terminal import show_activity
@@ -17,7 +18,11 @@ from otalign.tuning import calibrate
 
 
 def calibrate_and_save(
-    aligner: Aligner, devs: Mapping[str, Sequence[Gold]], data: Path | None, output: Path
+    aligner: Aligner,
+    devs: Mapping[str, Sequence[Gold]],
+    data: Path | None,
+    output: Path,
+    hysteresis: Mapping[Level, float] | None,
 ) -> None:
     """Calibrate a trained aligner on dev sets together, save it, and print its scores.
 
@@ -29,6 +34,7 @@ def calibrate_and_save(
         devs: Dev sets, by the name of their corpus or file.
         data: Folder of the corpora.
         output: Folder for the calibrated aligner.
+        hysteresis: Hysteresis of each level; None for the best.
     """
     learned = parse_trained_corpora(aligner.settings.trained) & CORPORA.keys()
     sources = {
@@ -36,7 +42,8 @@ def calibrate_and_save(
         for name, golds in devs.items()
     }
     with show_activity("calibrating"):
-        finished, curves = calibrate(aligner, {name: one.unseen_dev for name, one in sources.items()})
+        unseen = {name: one.unseen_dev for name, one in sources.items()}
+        finished, curves = calibrate(aligner, unseen, hysteresis=hysteresis)
     finished.save(output)
     for name, source in sources.items():
         print(f"{name}: calibrated on {_describe_pairs(source)}")

@@ -33,7 +33,7 @@ from otalign.gold import Gold
 from otalign.io import CORPORA
 from otalign.problems import PARAMETERS
 from otalign.quantities import count_noun
-from otalign.settings import LEARNED, Cost, Fertility
+from otalign.settings import LEARNED, Cost, Fertility, Learned
 from otalign.tuning import EmbeddingStore, EncoderChoice, Journal, SearchGrid, TuningResult
 from otalign.tuning import tune as search
 
@@ -102,6 +102,15 @@ def tune(
             rich_help_panel=SEARCH,
         ),
     ] = "uniform",
+    hysteresis: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SURE,POSSIBLE",
+            help="Hysteresis of the sure and of the possible links of a trained aligner, such as 0.2,0.",
+            show_default="the best up to 0.2",
+            rich_help_panel=SEARCH,
+        ),
+    ] = None,
     epsilon: Epsilon = None,
     exact: ExactOption = False,
     format: LinksFormat = None,
@@ -140,6 +149,7 @@ def tune(
         fertilities=_parse_list("fertilities", fertilities, Fertility),
     )
     ways = _parse_list("pairings", pairings, Pairing)
+    reductions = None if hysteresis is None else _parse_hysteresis(hysteresis)
     devs = {name: _read_golds(name, format, data, limit) for name in dict.fromkeys(corpora)}
     with resumable(), open_work_folder(output, WORK) as work:
         tried = _parse_layers(layers, model)
@@ -156,9 +166,11 @@ def tune(
         with show_activity("loading the model"):
             aligner = options.load()
         if aligner.settings.problem_name == LEARNED:
-            calibrate_and_save(aligner, devs, data, output)
+            calibrate_and_save(aligner, devs, data, output, reductions)
             shutil.rmtree(work)
             return
+        if reductions:
+            raise ValueError(f"--hysteresis applies only to a trained aligner, and {model} is none")
         if aligner.head:
             raise ValueError(f"{model} has been trained, its threshold too; tune an encoder that was not")
         if len(devs) > 1:
@@ -216,6 +228,17 @@ def _parse_list(name: str, given: str, type_: Any) -> tuple[Any, ...]:
                 f"--{name} must be among {', '.join(get_args(type_))}, with commas between, got {value!r}"
             )
     return tuple(dict.fromkeys(values))
+
+
+def _parse_hysteresis(given: str) -> dict[Level, float]:
+    try:
+        sure, possible = map(float, given.split(","))
+    except ValueError:
+        raise ValueError(
+            f"--hysteresis must be two numbers with a comma between, such as 0.2,0, got {given!r}"
+        ) from None
+    Learned(sure_hysteresis=sure, possible_hysteresis=possible)  # refuses what is out of range
+    return {"sure": sure, "possible": possible}
 
 
 def _parse_layers(given: str | None, model: str) -> Sequence[int] | None:

@@ -102,7 +102,10 @@ def get_transport_head(aligner: Aligner) -> TransportHead:
 
 
 def calibrate(
-    aligner: Aligner, devs: Mapping[str, Sequence[Gold]], level: Level | None = None
+    aligner: Aligner,
+    devs: Mapping[str, Sequence[Gold]],
+    level: Level | None = None,
+    hysteresis: Mapping[Level, float] | None = None,
 ) -> tuple[Aligner, dict[str, dict[Level, Curve]]]:
     """Calibrate a trained aligner on dev sets, and choose its thresholds.
 
@@ -110,11 +113,12 @@ def calibrate(
         aligner: An aligner that has learned its transport.
         devs: Dev sets by name.
         level: The only level that the aligner has learned; None if it has learned both.
+        hysteresis: Hysteresis of each level; by default one of up to 0.2 that raises the mean F1.
 
     Returns:
-        The aligner, calibrated on all dev sets together, with a hysteresis of each level that raises its mean
-        F1, and the best thresholds for it; and its curves on each dev set. A dev set counts at the levels at
-        which its links differ.
+        The aligner, calibrated on all dev sets together, with a hysteresis of each level and the best
+        thresholds for it; and its curves on each dev set. A dev set counts at the levels at which its links
+        differ.
 
     Raises:
         TypeError: If the aligner has not learned its transport.
@@ -129,15 +133,23 @@ def calibrate(
     """
     sets = {name: DevLogits.compute(aligner, golds, level) for name, golds in devs.items()}
     head = calibrate_head(get_transport_head(aligner), list(sets.values()))
+    choices = {one: (hysteresis[one],) if hysteresis else HYSTERESIS_VALUES for one in LEVELS}
     tried = {
-        hysteresis: {name: each.compute_curves(head, hysteresis) for name, each in sets.items()}
-        for hysteresis in HYSTERESIS_VALUES
+        value: {name: each.compute_curves(head, value) for name, each in sets.items()}
+        for value in sorted({value for values in choices.values() for value in values})
     }
-    best = {one: found for one in LEVELS if (found := _choose_threshold(tried, one))}
+    best = {
+        one: found
+        for one, values in choices.items()
+        if (found := _choose_threshold({value: tried[value] for value in values}, one))
+    }
     # Where all links are sure, the possible ones are the same; a level that is not learned copies the other.
     default = next(iter(best.values()), (0.5, 0.0))
     (sure, sure_hysteresis), (possible, possible_hysteresis) = (best.get(one, default) for one in LEVELS)
     problem = Learned(sure, possible, sure_hysteresis, possible_hysteresis)
+    if hysteresis:
+        given = {f"{one}_hysteresis": value for one, value in hysteresis.items()}
+        problem = replace(problem, **given)
     settings = aligner.settings.replace(problem=problem, threshold=None, hysteresis=None)
     curves: dict[str, dict[Level, Curve]] = {
         name: {one: tried[best[one][1]][name][one] for one in dev.levels} for name, dev in sets.items()
@@ -158,8 +170,9 @@ def _choose_threshold(
         level: Level of the links.
     """
     means = {one: max(_compute_mean_f1(curves.values(), level), default=0.0) for one, curves in tried.items()}
-    half = (means[0.0] + max(means.values())) / 2
-    hysteresis = max((one for one, f1 in means.items() if f1 >= half > means[0.0]), default=0.0)
+    least = means[min(means)]
+    half = (least + max(means.values())) / 2
+    hysteresis = max((one for one, f1 in means.items() if f1 >= half > least), default=min(means))
     threshold = find_best_threshold(tried[hysteresis].values(), level)
     return None if threshold is None else (threshold, hysteresis)
 
