@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from otalign import Aligner
+from otalign.__main__ import main
 from otalign.aligner import Text
 from otalign.alignment import Alignment
 from otalign.engines import Folder, OutputFormat, ShardWork, align
@@ -308,3 +309,31 @@ def test_a_corpus_without_a_pair_or_a_word_is_a_run_too(run, tmp_path):
     (tmp_path / "blank.tsv").write_text("\n" * (SIZE + 1))
     run(tmp_path / "blank", "--format", "pharaoh", pairs=tmp_path / "blank.tsv")
     assert read_lines(tmp_path / "blank") == [b""] * (SIZE + 1)
+
+
+@pytest.mark.parametrize(
+    ("processors", "pairs", "options", "processes"),
+    [
+        (2, 40, {}, 1),
+        (8, 40, {}, 2),
+        (16, 40, {}, 4),
+        (16, 20, {}, 2),  # no more than shards
+        (16, 40, {"threads": 4}, 1),
+        (16, 40, {"processes": 3}, 3),
+        (16, 40, {"workers": 2}, 1),
+    ],
+)
+def test_an_exported_model_gets_a_process_for_four_processors(
+    monkeypatch, tmp_path, processors, pairs, options, processes
+):
+    monkeypatch.setattr("otalign.cli.shards.count_processors", lambda: processors)
+    given = {}
+    monkeypatch.setattr("otalign.engines.align", lambda *_, **of_run: given.update(of_run))
+    (tmp_path / "pairs.tsv").write_text("one\tone\n" * pairs)
+    arguments = [f"--{name}={value}" for name, value in options.items()]
+    command = ["align", str(tmp_path / "pairs.tsv"), "-o", f"{tmp_path}/out/", "--shard-size", "10"]
+    monkeypatch.setattr("sys.argv", ["otalign", *command, *arguments])
+    with pytest.raises(SystemExit) as stop:
+        main()
+    assert not stop.value.code
+    assert given["processes"] == processes

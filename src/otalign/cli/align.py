@@ -143,7 +143,11 @@ def align(
     processes: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="N", help="Number of worker processes.", show_default="1", rich_help_panel=LARGE
+            min=1,
+            metavar="N",
+            help="Number of worker processes, with a model each.",
+            show_default="1; for an exported model, one for four processors",
+            rich_help_panel=LARGE,
         ),
     ] = None,
     resume: Annotated[

@@ -1,5 +1,6 @@
 """`otalign align -o folder/`: a corpus of any size into shards, by local processes or Ray, resumable."""
 
+import math
 import os
 import sys
 from collections.abc import Callable, Iterable
@@ -14,6 +15,7 @@ from otalign.cli.aligner_options import AlignerOptions
 from otalign.cli.input import Pairs
 from otalign.cli.methods import load_method
 from otalign.cli.terminal import resumable, show_bars
+from otalign.encoders import EXPORTED
 from otalign.engines import Folder, OutputFormat, RayOptions, ShardWork
 from otalign.engines.work import SIZE
 from otalign.engines.workers import count_helpers
@@ -27,6 +29,8 @@ from otalign.processes import count_processors
 from otalign.progress import Progress, no_progress
 
 HEAD_BYTES = 1 << 20  # first bytes of a file, which identify it together with its size
+PROCESSORS = 4  # for each process by default; with more, Python takes most of the time
+
 OPTIONS = {"engine": "--engine", "size": "--shard-size", "processes": "--processes", "resume": "--resume"}
 
 
@@ -112,7 +116,7 @@ def _align(
 ) -> None:
     """Align by the chosen engine."""
     about = _describe_run(pairs, folder.form, aligner)
-    processes = options.processes or 1
+    processes = _choose_processes(options, aligner, math.ceil((pairs.count or math.inf) / size))
     if options.ray_address:
         threads = aligner.threads or 1  # of machines that are not this one
     else:
@@ -128,12 +132,25 @@ def _align(
         about,
         size=size,
         processes=processes,
-        workers=_choose_workers(options, aligner),
+        workers=_choose_workers(options, aligner) if processes == 1 else 0,
         ray=ray,
         resume=options.resume,
         progress=progress,
         warn=lambda line: print(f"otalign: {line}", file=sys.stderr),
     )
+
+
+def _choose_processes(options: ShardOptions, aligner: AlignerOptions, shards: float) -> int:
+    """Return the number of processes with the model: several where there are many processors.
+
+    Only exported encoders give the same links with any number of threads.
+    """
+    if options.processes or options.workers is not None or options.engine == "ray":
+        return options.processes or 1
+    if aligner.method != "ot" or not (Path(models.resolve_model(aligner.model)) / EXPORTED).is_file():
+        return 1
+    processors = aligner.threads or count_processors()
+    return int(max(1, min(processors // PROCESSORS, shards)))
 
 
 def _choose_workers(options: ShardOptions, aligner: AlignerOptions) -> int | None:

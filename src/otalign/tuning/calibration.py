@@ -133,7 +133,9 @@ def calibrate(
     """
     sets = {name: DevLogits.compute(aligner, golds, level) for name, golds in devs.items()}
     head = calibrate_head(get_transport_head(aligner), list(sets.values()))
-    choices = {one: (hysteresis[one],) if hysteresis else HYSTERESIS_VALUES for one in LEVELS}
+    choices: dict[Level, tuple[float, ...]] = {
+        one: (hysteresis[one],) if hysteresis else HYSTERESIS_VALUES for one in LEVELS
+    }
     tried = {
         value: {name: each.compute_curves(head, value) for name, each in sets.items()}
         for value in sorted({value for values in choices.values() for value in values})
