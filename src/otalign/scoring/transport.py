@@ -26,7 +26,7 @@ REACH = 5  # words further apart count as this far apart: a phrase that moves as
 
 
 class TransportInputs(NamedTuple):
-    """What the scores of a batch are computed from. It does not depend on the parameter of the problem."""
+    """Costs, masses, quadratic term and cosines of a batch, whatever the parameter of the problem."""
 
     C: Array  # (B, N, M)
     a: Array | None = None  # (B, N); None without a transport problem
