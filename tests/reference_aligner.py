@@ -104,15 +104,45 @@ def linearise(S, plan, a, b, settings: Settings) -> np.ndarray:
     return slope
 
 
-def complete_phrases(links, S, weight: float) -> list[list[float]]:
+def scale_by_mutuality(links, X, Y, weight: float) -> list[list[float]]:
+    cosines = [[max(compute_cosine(x, y), 0.0) for y in Y] for x in X]
+    rows, columns = [max(row) for row in cosines], [max(column) for column in zip(*cosines, strict=True)]
+    ratios = [
+        [value / math.sqrt(r * c) if r * c else 0.0 for value, c in zip(row, columns, strict=True)]
+        for row, r in zip(cosines, rows, strict=True)
+    ]
+    shares = [
+        sum(max(line) ** 10 for line in lines) / len(lines)
+        for lines in (ratios, [*zip(*ratios, strict=True)])
+    ]
+    return [
+        [score * (ratio * max(shares)) ** weight for score, ratio in zip(*both, strict=True)]
+        for both in zip(links, ratios, strict=True)
+    ]
+
+
+def compute_support(X, i: int, k: int, y) -> float:
+    """Compute how much the spans that begin at word k and contain word i support that i joins its link."""
+    total, step = 0.0, 1 if i > k else -1
+    for last in (k + step, k + 2 * step):
+        if abs(last - k) >= abs(i - k) and 0 <= last < len(X):
+            span = [sum(values) for values in zip(*X[min(k, last) : max(k, last) + 1], strict=True)]
+            gain = compute_cosine(span, y) - compute_cosine(X[k], y)
+            total += max(0.0, 1 + gain / 0.2)
+    return total
+
+
+def complete_phrases(links, S, X, Y, masses, weight: float) -> list[list[float]]:
     n, m = len(links), len(links[0])
     completed = [row[:] for row in links]
+    relative = [[mass / max(side) if max(side) else 0.0 for mass in side] for side in masses]
     for i in range(n):
         for j in range(m):
-            above = [links[row][j] for row in (i - 1, i + 1) if 0 <= row < n]
-            beside = [links[i][column] for column in (j - 1, j + 1) if 0 <= column < m]
-            joined = (1 - max(links[i])) * max(above, default=0)
-            joined += (1 - max(row[j] for row in links)) * max(beside, default=0)
+            rows, columns = ([k for k in range(c - 2, c + 3) if k != c] for c in (i, j))
+            above = [links[k][j] * compute_support(X, i, k, Y[j]) for k in rows if 0 <= k < n]
+            beside = [links[i][k] * compute_support(Y, j, k, X[i]) for k in columns if 0 <= k < m]
+            joined = (1 - max(links[i])) * max(above, default=0) * relative[1][j] ** 3
+            joined += (1 - max(row[j] for row in links)) * max(beside, default=0) * relative[0][i] ** 3
             completed[i][j] = min(1, links[i][j] + weight * S[i][j] * joined)
     return completed
 
@@ -121,6 +151,7 @@ def score_links(X, Y, words, settings: Settings) -> np.ndarray:
     """Compute the scores (n, m) of all word pairs from centred embeddings and the words of both sides."""
     X, Y = [[[float(value) for value in vector] for vector in side] for side in (X, Y)]
     S = compute_similarities(X, Y, settings)
+    a, b = np.ones(len(X)), np.ones(len(Y))
     if settings.problem is None:
         links = min_max_scale(S)
     else:
@@ -129,4 +160,6 @@ def score_links(X, Y, words, settings: Settings) -> np.ndarray:
         plan = solve_with_pot(C, a, b, settings)
         plan = solve_with_pot(C + linearise(S, plan, a, b, settings), a, b, settings)
         links = min_max_scale(plan.tolist())
-    return np.array(complete_phrases(links, S, settings.completion))
+    if settings.mutuality:
+        links = scale_by_mutuality(links, X, Y, settings.mutuality)
+    return np.array(complete_phrases(links, S, X, Y, (a, b), settings.completion))

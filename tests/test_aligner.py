@@ -100,7 +100,8 @@ def test_links_are_those_of_the_plain_implementation(bert, problem, solver, pair
             smoothing=0.2 if centring else 0.0,
             order=0.2 if cost == "cosine" and centring else 0.0,
             structure=0.2 if cost == "euclidean" and centring else 0.0,
-            completion=0.5 if fertility == "uniform" else 0.0,
+            mutuality=0.8 if cost == "cosine" else 0.0,
+            completion=0.0 if fertility == "norm" else 0.5,
             whitening=0.0,  # which has its own tests
         )
         for k, found in enumerate(Aligner(encoder, settings).align_many(pairs)):

@@ -34,6 +34,7 @@ common = {
     "cost": st.sampled_from(get_args(Cost)),
     "smoothing": shares,
     "distortion": shares,
+    "mutuality": shares,
     "completion": shares,
     "fertility": st.sampled_from(get_args(Fertility)),
     "problem": problems,

@@ -60,21 +60,22 @@ def is_finite(x: Array) -> bool:
 
 
 def shift_cells(xp: Any, A: Array, rows: int, columns: int) -> Array:
-    """Shift the cells of matrices by up to one row and one column; zeros move in.
+    """Shift the cells of matrices; zeros move in.
 
     Args:
         xp: Array library.
         A: Matrices (…, n, m).
-        rows: 1 if cell (i, j) is to hold what (i−1, j) held, −1 for (i+1, j), or 0.
-        columns: The same for columns: 1 if cell (i, j) is to hold what (i, j−1) held, −1 or 0.
+        rows: Number of rows: k if cell (i, j) is to hold what (i−k, j) held.
+        columns: Number of columns: k if cell (i, j) is to hold what (i, j−k) held.
 
     Returns:
         The shifted matrices.
     """
     for axis, step in ((-2, rows), (-1, columns)):
         if step:
-            zeros = xp.zeros_like(A[..., :1, :] if axis == -2 else A[..., :1])
-            rest = slice(None, -1) if step > 0 else slice(1, None)
+            size = abs(step)
+            zeros = xp.zeros_like(A[..., :size, :] if axis == -2 else A[..., :size])
+            rest = slice(None, -size) if step > 0 else slice(size, None)
             remaining = A[..., rest, :] if axis == -2 else A[..., rest]
             A = xp.concat([zeros, remaining] if step > 0 else [remaining, zeros], axis=axis)
     return A

@@ -7,8 +7,9 @@ from hypothesis import strategies as st
 
 from otalign.ot import Balanced, Entropic, Partial, Unbalanced
 from otalign.scoring import LearnedScorer, PairBatch, extract_links, make_scorer
+from otalign.scoring.completion import SPAN, complete_phrases, compute_span_cosines
 from otalign.scoring.learned import compute_link_probabilities, compute_null_logits
-from otalign.scoring.transport import complete_phrases
+from otalign.scoring.mutuality import scale_by_mutuality
 from otalign.settings import LearnedSettings, Settings
 from tests.scoring.random_heads import make_batch, make_projection_head, make_transport_head
 
@@ -92,32 +93,78 @@ def test_torch_gives_the_same_probabilities():
         np.testing.assert_allclose(one.numpy(), other, atol=1e-5)
 
 
-@given(st.integers(0, 2**32), st.floats(0, 1))
-def test_completion_raises_scores_of_free_words_beside_links_and_no_others(seed, weight):
+def draw_pairs(seed: int) -> tuple[np.ndarray, PairBatch]:
+    """Draw scores of links, most of them 0, and a batch of two pairs."""
     random = np.random.default_rng(seed)
     links = random.random((2, 4, 5)) * (random.random((2, 4, 5)) < 0.3)
-    similarity = random.random(links.shape)
-    completed = complete_phrases(links, similarity, weight)
+    X, Y = random.normal(size=(2, 4, 3)) + 1, random.normal(size=(2, 5, 3)) + 1
+    return links, PairBatch(X, Y, np.ones((2, 4), bool), np.ones((2, 5), bool))
+
+
+@given(st.integers(0, 2**32), st.floats(0, 1))
+def test_completion_raises_scores_of_free_words_near_links_and_no_others(seed, weight):
+    links, batch = draw_pairs(seed)
+    masses = batch.X[..., 0] ** 2, batch.Y[..., 0] ** 2
+    similarity = np.random.default_rng(seed).random(links.shape)
+    completed = complete_phrases(links, similarity, compute_span_cosines(batch), masses, weight)
     assert ((completed >= links) & (completed <= 1)).all()
     for pair, i, j in np.argwhere(completed > links):
-        rows, columns = (slice(max(0, k - 1), k + 2) for k in (i, j))
+        rows, columns = (slice(max(0, k - 2), k + 3) for k in (i, j))
         assert max(links[pair, rows, j].max(), links[pair, i, columns].max()) > 0
         assert links[pair, i].max() < 1 or links[pair, :, j].max() < 1
-    flipped = complete_phrases(links.swapaxes(1, 2), similarity.swapaxes(1, 2), weight)
+    reverse = compute_span_cosines(PairBatch(batch.Y, batch.X, batch.is_target, batch.is_source))
+    flipped = complete_phrases(links.swapaxes(1, 2), similarity.swapaxes(1, 2), reverse, masses[::-1], weight)
     np.testing.assert_allclose(flipped.swapaxes(1, 2), completed)
 
 
-def test_a_free_word_joins_its_neighbours_link():
-    links = np.array([[[0.9, 0.1, 0.0], [0.0, 0.3, 0.0], [0.0, 0.0, 1.0]]])
-    alike = np.zeros_like(links)
-    alike[0, 1, 0] = 0.8  # the second source word is like the first target word, which has a link
-    completed = complete_phrases(links, alike, 0.5)
-    assert completed[0, 1, 0] == pytest.approx(0.5 * 0.8 * ((1 - 0.3) * 0.9 + (1 - 0.9) * 0.3))
-    np.testing.assert_array_equal(np.delete(completed, 3), np.delete(links, 3))
+@given(st.integers(0, 2**32))
+def test_the_cosine_of_a_span_is_that_of_the_sum_of_its_vectors(seed):
+    _, batch = draw_pairs(seed)
+    found = compute_span_cosines(batch)
+    for length in range(1, SPAN + 1):
+        for i, j in np.ndindex(4, 5):
+            alone = batch.Y[0, j] / np.linalg.norm(batch.Y[0, j])
+            span = batch.X[0, i : i + length].sum(axis=0) / np.linalg.norm(
+                batch.X[0, i : i + length].sum(axis=0)
+            )
+            expected = alone @ span if i + length <= 4 else -np.inf
+            assert found.source[length - 1][0, i, j] == pytest.approx(expected)
+
+
+def test_a_word_joins_the_link_of_its_neighbour_if_both_together_are_as_similar():
+    up, down, aside = np.array([1.0, 1.0, 0.0]), np.array([1.0, -1.0, 0.0]), np.array([0.0, 0.0, 3.0])
+    links, similarity = np.zeros((1, 3, 1)), np.ones((1, 3, 1))
+    links[0, 1, 0] = 1.0
+    whole = np.array([[[1.0, 0.0, 0.0]]])  # the sum of up and down
+    for words, joins in (([down, up, aside], [True, False]), ([aside, up, aside], [False, False])):
+        batch = PairBatch(np.array([words]), whole, np.ones((1, 3), bool), np.ones((1, 1), bool))
+        completed = complete_phrases(links, similarity, compute_span_cosines(batch), None, 0.5)
+        assert (completed[0, [0, 2], 0] > 0).tolist() == joins
+        assert completed[0, 1, 0] == 1.0
+
+
+@given(st.integers(0, 2**32), st.floats(0.01, 1))
+def test_mutuality_lowers_scores_and_keeps_those_of_pairs_whose_words_all_prefer_each_other(seed, weight):
+    links, batch = draw_pairs(seed)
+    scaled = scale_by_mutuality(links, compute_span_cosines(batch).source[0], batch, weight)
+    assert ((scaled >= 0) & (scaled <= links)).all()
+    same = batch._replace(Y=batch.X, is_target=batch.is_source)
+    diagonal = np.broadcast_to(np.eye(4), (2, 4, 4))
+    cosines = compute_span_cosines(same).source[0]
+    np.testing.assert_allclose(scale_by_mutuality(diagonal, cosines, same, weight), diagonal)
+
+
+def test_sentences_with_nothing_in_common_get_lower_scores():
+    links, one = np.eye(2)[None], np.ones((1, 2), bool)
+    cosines = {"alike": [[0.9, 0.1], [0.1, 0.9]], "unlike": [[0.2, 0.1], [0.3, 0.2]]}
+    batch = PairBatch(np.zeros((1, 2, 1)), np.zeros((1, 2, 1)), one, one)
+    alike, unlike = (scale_by_mutuality(links, np.array([values]), batch, 1.0) for values in cosines.values())
+    np.testing.assert_allclose(alike, links)
+    assert unlike.max() < 0.9
 
 
 @pytest.mark.parametrize(
-    "settings", [{"order": 0.1}, {"structure": 0.2}, {"structure": 0.2, "completion": 0.5}]
+    "settings", [{"order": 0.1}, {"structure": 0.2}, {"structure": 0.2, "mutuality": 1.0, "completion": 0.5}]
 )
 @pytest.mark.parametrize("problem", [Balanced(), Partial(0.8), Unbalanced(0.5)], ids=repr)
 @pytest.mark.parametrize("fertility", ["uniform", "norm"])

@@ -19,6 +19,7 @@ from otalign.problems import PARAMETERS, PROBLEMS, ProblemName
 from otalign.settings import (
     COMPLETION,
     DISTORTION,
+    MUTUALITY,
     ORDER,
     SMOOTHING,
     STRUCTURE,
@@ -194,10 +195,17 @@ class AlignerOptions:
             STRUCTURE,
         ),
     ] = None
+    mutuality: Annotated[
+        float | None,
+        _declare_share(
+            "Degree to which scores are lower where two words are not each other's most similar, 0–1.",
+            MUTUALITY,
+        ),
+    ] = None
     completion: Annotated[
         float | None,
         _declare_share(
-            "Degree to which words without a link join the links of their neighbours, 0–1.", COMPLETION
+            "Degree to which words without a link join the links of words nearby, 0–1.", COMPLETION
         ),
     ] = None
     matching: Annotated[
@@ -246,7 +254,7 @@ class AlignerOptions:
         """Load the aligner for `--method ot`."""
         settings = self.select_options("links", "threshold", "pairing", "centring", "whitening", "precision")
         settings |= self.select_options("cost", "fertility", "smoothing", "distortion")
-        settings |= self.select_options("order", "structure", "completion")
+        settings |= self.select_options("order", "structure", "mutuality", "completion")
         settings |= {**self.select_options("problem"), **self.parameters, **self._build_solver()}
         return Aligner.load(**self.encoder_options(), **settings)
 

@@ -1,18 +1,21 @@
 """Scores from optimal transport: plans scaled to [0, 1] over each pair, in which phrases are then completed.
 
-A plan says how much mass two words share, not how likely their link is. The strongest link of a pair
-therefore always scores 1, and the score of a null is 1 minus the score of the word's strongest link.
+A plan says how much mass two words share, not how likely their link is. Unless scores depend on mutuality,
+the strongest link of a pair therefore always scores 1. The score of a null is 1 minus the score of the word's
+strongest link.
 """
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from otalign.arrays import Array, array_namespace, device, get_gpu_memory, shift_cells
+from otalign.arrays import Array, array_namespace, device, get_gpu_memory
 from otalign.ot import Order, Problem, Quadratic, Solver, Structure, Transport, solve
 from otalign.scoring.batches import BatchBudget, PairBatch
+from otalign.scoring.completion import SpanCosines, complete_phrases, compute_span_cosines
 from otalign.scoring.cost import compute_costs, min_max_scale
 from otalign.scoring.fertility import compute_masses
 from otalign.scoring.heads import ProjectionHead
+from otalign.scoring.mutuality import scale_by_mutuality
 from otalign.scoring.scorer import LinkScores
 from otalign.settings import Settings
 from otalign.text.spelling import LENGTHS, WordFeatures
@@ -23,12 +26,13 @@ REACH = 5  # words further apart count as this far apart: a phrase that moves as
 
 
 class TransportInputs(NamedTuple):
-    """Costs, masses and quadratic term of a batch. They do not depend on the parameter of the problem."""
+    """Costs, masses, quadratic term and cosines of a batch, whatever the parameter of the problem."""
 
     C: Array  # (B, N, M)
     a: Array | None = None  # (B, N); None without a transport problem
     b: Array | None = None  # (B, M)
     quadratic: Quadratic | None = None
+    cosines: SpanCosines | None = None  # for completion and mutuality
 
 
 class TransportOutput(NamedTuple):
@@ -74,7 +78,7 @@ class TransportScorer:
 def compute_inputs(
     batch: PairBatch, settings: Settings, lengths: tuple[Array, Array] | None = None
 ) -> TransportInputs:
-    """Compute the costs and masses of a batch.
+    """Compute the costs, masses and cosines of a batch.
 
     Args:
         batch: The batch.
@@ -82,21 +86,21 @@ def compute_inputs(
         lengths: Numbers of letters of the words (B, N) and (B, M), if masses depend on them.
     """
     C = compute_costs(batch, settings.cost, settings.distortion, settings.smoothing)
+    cosines = compute_span_cosines(batch) if settings.completion or settings.mutuality else None
     if settings.problem is None:
-        return TransportInputs(C)
+        return TransportInputs(C, cosines=cosines)
     sides = zip((batch.X, batch.Y), (batch.is_source, batch.is_target), lengths or (None, None), strict=True)
     a, b = (compute_masses(*side, settings.fertility, settings.problem) for side in sides)
-    return TransportInputs(C, a, b, build_quadratic(batch, TransportInputs(C, a, b), settings))
+    return TransportInputs(C, a, b, build_quadratic(batch, C, a, b, settings), cosines)
 
 
-def build_quadratic(batch: PairBatch, inputs: TransportInputs, settings: Settings) -> Quadratic | None:
+def build_quadratic(batch: PairBatch, C: Array, a: Array, b: Array, settings: Settings) -> Quadratic | None:
     """Build the quadratic term of a batch, from similarities (order) or positions (structure).
 
     Weights apply to masses of 1 per word (order) and of 1 per sentence (structure), whatever the fertility.
     """
     if not (settings.order or settings.structure):
         return None
-    C, a, b, _ = inputs
     xp = array_namespace(C)
     mass, words = (
         xp.minimum(xp.sum(xp.astype(x, xp.float64), axis=-1), xp.sum(xp.astype(y, xp.float64), axis=-1))
@@ -122,9 +126,9 @@ def score_links(inputs: TransportInputs, batch: PairBatch, settings: Settings) -
     """Solve the transport problem, scale its plans, and complete phrases.
 
     Args:
-        inputs: Costs and masses that were computed for these settings; tau or fraction may be another.
+        inputs: What was computed for these settings; tau or fraction may be another.
         batch: The batch.
-        settings: Problem, solver and completion.
+        settings: Problem, solver, mutuality and completion.
     """
     if settings.problem is None:
         plan, converged = 1 - inputs.C, None
@@ -132,13 +136,17 @@ def score_links(inputs: TransportInputs, batch: PairBatch, settings: Settings) -
         transport = _solve(inputs, settings.problem, settings.solver)
         plan, converged = transport.plan, transport.converged
     links = scale_plan(plan, batch)
-    if settings.completion:
-        links = complete_phrases(links, 1 - inputs.C, settings.completion)
+    if inputs.cosines is not None:
+        if settings.mutuality:
+            links = scale_by_mutuality(links, inputs.cosines.source[0], batch, settings.mutuality)
+        if settings.completion:
+            masses = None if inputs.a is None else (inputs.a, inputs.b)
+            links = complete_phrases(links, 1 - inputs.C, inputs.cosines, masses, settings.completion)
     return TransportOutput(links, converged)
 
 
 def _solve(inputs: TransportInputs, problem: Problem, solver: Solver) -> Transport:
-    C, a, b, quadratic = inputs
+    C, a, b, quadratic, _ = inputs
     if get_gpu_memory(C) is not None and not C.requires_grad:
         # A GPU is twice as fast in float32, whose precision is far below the solver's tolerance.
         C, a, b = (x if x is None else x.float() for x in (C, a, b))
@@ -149,27 +157,3 @@ def scale_plan(plan: Array, batch: PairBatch) -> Array:
     """Scale plans (B, N, M) to [0, 1] over each pair; 0 where there is no word."""
     xp, cells = array_namespace(plan), batch.cells
     return xp.where(cells, min_max_scale(plan, cells), xp.zeros_like(plan))
-
-
-def complete_phrases(links: Array, similarity: Array, weight: float) -> Array:
-    """Let words that are still free join the links of their neighbours, (B, N, M).
-
-    A word is free as far as its strongest link is below 1. It takes over the score of its neighbour's link
-    in proportion to this, to the weight, and to its own similarity with the linked word. Scores stay in
-    [0, 1].
-
-    Args:
-        links: Scores of links (B, N, M), 0 where there is no word.
-        similarity: Similarities (B, N, M), from 0 to 1, and 0 where there is no word.
-        weight: Weight of what is added.
-    """
-    xp = array_namespace(links)
-    added = xp.zeros_like(links)
-    for axis, rows, columns in (
-        (2, 1, 0),
-        (1, 0, 1),
-    ):  # source words join links above and below, target beside
-        free = 1 - xp.max(links, axis=axis, keepdims=True)
-        before, after = shift_cells(xp, links, rows, columns), shift_cells(xp, links, -rows, -columns)
-        added = added + free * xp.maximum(before, after)
-    return xp.clip(links + weight * xp.astype(similarity, links.dtype, copy=False) * added, max=1.0)

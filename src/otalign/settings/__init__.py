@@ -9,6 +9,7 @@ from otalign.settings.learned import LEARNED, Learned, LearnedSettings
 from otalign.settings.transport import (
     COMPLETION,
     DISTORTION,
+    MUTUALITY,
     ORDER,
     SMOOTHING,
     STRUCTURE,
@@ -23,6 +24,7 @@ __all__ = [
     "COMPLETION",
     "DISTORTION",
     "LEARNED",
+    "MUTUALITY",
     "ORDER",
     "SETTINGS",
     "SMOOTHING",

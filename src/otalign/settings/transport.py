@@ -18,12 +18,9 @@ Fertility = Literal["uniform", "norm", "length"]
 
 SOLVERS = {"entropic": Entropic, "exact": Exact}
 WHITENING, SMOOTHING, DISTORTION = 0.5, 0.15, 0.2
-ORDER, STRUCTURE, COMPLETION = 0.0, 0.0, 0.0
-PHRASES = (
-    "order",
-    "structure",
-    "completion",
-)  # settings for phrases, which a signature names only if they are not 0
+ORDER, STRUCTURE, MUTUALITY, COMPLETION = 0.0, 0.0, 0.0, 0.0
+# Settings for phrases, which a signature names only if they are not 0.
+PHRASES = ("order", "structure", "mutuality", "completion")
 
 
 class SettingsOptions(TypedDict, total=False):
@@ -37,6 +34,7 @@ class SettingsOptions(TypedDict, total=False):
     distortion: float
     order: float
     structure: float
+    mutuality: float
     completion: float
     fertility: Fertility
     problem: Problem | ProblemName | None
@@ -64,7 +62,9 @@ class Settings:
         order: Reward for neighbours that are linked to neighbours, from 0 to 1.
         structure: Weight of fused Gromov–Wasserstein between the positions of the words, from 0 to 1, instead
             of order. Both have no effect without a problem.
-        completion: Degree to which words without a link join the links of their neighbours, from 0 to 1.
+        mutuality: Degree to which scores are lower where the similarity of two words is not mutual, and where
+            few words of the pair have a mutual partner, from 0 to 1.
+        completion: Degree to which words without a link join the links of words nearby, from 0 to 1.
         fertility: Mass of a word: uniform, the norm of its vector, or growing with its length in letters.
         problem: Transport problem; None applies the threshold to the similarity of words.
         solver: Solver of the transport problem.
@@ -91,6 +91,7 @@ class Settings:
     distortion: float = DISTORTION
     order: float = ORDER
     structure: float = STRUCTURE
+    mutuality: float = MUTUALITY
     completion: float = COMPLETION
     fertility: Fertility = "uniform"
     problem: Problem | None = Partial(1.0)
