@@ -96,7 +96,7 @@ class Aligner:
     @cached_property
     def scorer(self) -> Scorer:
         """Scorer of links and nulls."""
-        return make_scorer(self.settings, self.head)
+        return make_scorer(self.settings, self.head, self.encoder.int8)
 
     @property
     def language_check(self) -> LanguageCheck:

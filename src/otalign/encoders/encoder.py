@@ -43,10 +43,12 @@ class Encoder(ABC):
         size: Dimension of embeddings, if the model declares it.
         words_at_once: Number of words whose embeddings fit into the memory of a GPU; None on a CPU.
         padding: Whether inputs of different lengths may share a batch.
+        int8: Whether the model computes in int8.
         inputs: Those of `INPUTS` that the model takes.
     """
 
     at_once = 1
+    int8 = False
     size: int | None = None
     words_at_once: int | None = None
     padding = True

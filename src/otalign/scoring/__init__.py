@@ -35,8 +35,13 @@ __all__ = [
 ]
 
 
-def make_scorer(settings: AnySettings, head: Head | None = None) -> Scorer:
+def make_scorer(settings: AnySettings, head: Head | None = None, int8: bool = False) -> Scorer:
     """Make the scorer of an aligner. No other place asks which kind of scorer an aligner has.
+
+    Args:
+        settings: Settings of the aligner.
+        head: Its head, if it was trained.
+        int8: Whether its encoder computes in int8.
 
     Raises:
         ValueError: If the settings and the head do not belong together.
@@ -44,7 +49,7 @@ def make_scorer(settings: AnySettings, head: Head | None = None) -> Scorer:
     if isinstance(settings, LearnedSettings):
         if not isinstance(head, TransportHead):
             raise ValueError("settings must have a transport problem, since the aligner has no trained head")
-        return LearnedScorer(head, settings.links)
+        return LearnedScorer(head, settings.links, int8)
     if isinstance(head, TransportHead):
         raise ValueError(
             f"settings must be LearnedSettings, since the aligner has learned its transport, got problem "

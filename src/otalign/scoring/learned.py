@@ -1,6 +1,6 @@
 """Scores from learned transport: calibrated probabilities of links and nulls."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from otalign.alignment import LEVELS, Level
@@ -20,10 +20,17 @@ EPSILON = 1e-7  # smallest probability of which a logarithm is taken
 
 @dataclass(frozen=True, eq=False)
 class LearnedScorer:
-    """Scores links of a level by a trained head. A pair may have no link at all."""
+    """Scores links of a level by a trained head. A pair may have no link at all.
+
+    Attributes:
+        head: The head.
+        level: Level of the links.
+        int8: Whether the encoder computes in int8, and so may the head.
+    """
 
     head: TransportHead
     level: Level
+    int8: bool = False
     splits_paragraphs: bool = True
 
     @property
@@ -38,7 +45,7 @@ class LearnedScorer:
 
     def to_device(self, vectors: Array) -> "LearnedScorer":
         """Return the scorer with the arrays of its head in the library, and on the device, of the vectors."""
-        return LearnedScorer(self.head.to_device(vectors), self.level)
+        return replace(self, head=self.head.to_device(vectors))
 
     def score(self, batch: PairBatch) -> LinkScores:
         """Compute the calibrated probabilities of all links and nulls of a batch."""
@@ -53,7 +60,7 @@ class LearnedScorer:
     def _score_links(self, batch: PairBatch) -> Array:
         """Compute the calibrated probabilities of all links of a batch."""
         if is_numpy_array(batch.X):
-            return self.head.onnx[self.level].compute_links(batch)
+            return self.head.onnx[self.level, self.int8].compute_links(batch)
         logits = self.head.compute_logits(batch)
         return compute_link_probabilities(logits, batch.cells, self.head.calibration, self.level)
 

@@ -10,8 +10,9 @@ from typing import Any, Union
 
 import numpy as np
 
-IR_VERSION, OPSET = 9, 18  # versions of the format and of the operators
-ELEMENT_TYPES = {np.dtype(np.float32): 1, np.dtype(np.int64): 7}
+IR_VERSION = 9  # of the format
+OPSETS = {"": 18, "com.microsoft": 1}  # versions of the operators of ONNX and of those that onnxruntime adds
+ELEMENT_TYPES = {np.dtype(kind): k for kind, k in [("f4", 1), ("u1", 2), ("i1", 3), ("i8", 7)]}
 FLOAT, INT, INTS = 1, 2, 7  # types of attributes
 
 Operand = Union["Value", float, np.ndarray]
@@ -54,12 +55,12 @@ class Graph:
         self._inputs.append(_format_value(name, shape))
         return Value(self, name)
 
-    def apply(self, operator: str, *operands: Operand, **attributes: Any) -> Value:
+    def apply(self, operator: str, *operands: Operand, domain: str = "", **attributes: Any) -> Value:
         """Add a node, and return its output. Numbers and arrays become constants."""
         inputs = [x.name if isinstance(x, Value) else self._add_constant(x) for x in operands]
         name = f"value_{len(self._nodes)}"
         fields: list[tuple[int, str | bytes]] = [*((1, x) for x in inputs), (2, name), (4, operator)]
-        fields += ((5, _format_attribute(*item)) for item in attributes.items())
+        fields += [(7, domain), *((5, _format_attribute(*item)) for item in attributes.items())]
         self._nodes.append(_format(fields))
         return Value(self, name)
 
@@ -69,7 +70,8 @@ class Graph:
         parts = {1: [*self._nodes, last], 2: ["head"], 5: self._constants, 11: self._inputs}
         parts[12] = [_format_value("output", shape)]
         graph = _format((number, part) for number, content in parts.items() for part in content)
-        return _format([(1, IR_VERSION), (7, graph), (8, _format([(2, OPSET)]))])
+        opsets = [(8, _format([(1, domain), (2, version)])) for domain, version in OPSETS.items()]
+        return _format([(1, IR_VERSION), (7, graph), *opsets])
 
     def _add_constant(self, value: float | np.ndarray) -> str:
         name, array = f"constant_{len(self._constants)}", np.asarray(value)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from otalign.alignment import LEVELS, Level
+from otalign.encoders.quantization import CONTRIBUTED, PRODUCT
 from otalign.scoring.batches import PairBatch
 from otalign.scoring.cost import compute_places
 from otalign.scoring.heads.onnx_graph import Graph, Value
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
 
 STEP = 4  # words: with fewer, vector instructions leave a rest, which is rounded differently
 MASKED = 1e4  # subtracted from the similarity of cells without words
-LEAST = 1e-20  # smallest length of a vector
+LEAST = 1e-30  # smallest divisor
+ZERO, MOST = 128, 63  # zero of a word vector in int8, and the largest weight, of seven bits as in an encoder
 SAME = 0.999  # as in `learned_transport`
 ROWS, COLUMNS = 3, 2  # axes to sum up cells (B, levels, N, M) for each source word or each target word
 
@@ -30,15 +32,17 @@ class OnnxHead:
     Args:
         head: The head, with NumPy arrays.
         level: Level of the links.
+        int8: Whether to map word vectors in int8. Each has a range of its own, so that scores do not depend
+            on the batch.
     """
 
-    def __init__(self, head: "TransportHead", level: Level) -> None:
+    def __init__(self, head: "TransportHead", level: Level, int8: bool = False) -> None:
         import onnxruntime
 
         options: Any = onnxruntime.SessionOptions()
         options.log_severity_level = 3
         options.intra_op_num_threads = 1  # batches run in parallel instead
-        model = _GraphBuilder(head).build(level)
+        model = _GraphBuilder(head, int8).build(level)
         self._session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
     def compute_links(self, batch: PairBatch) -> np.ndarray:
@@ -64,8 +68,8 @@ class OnnxHead:
 class _GraphBuilder:
     """Builds the graph of a head. Cells are (B, features, N, M)."""
 
-    def __init__(self, head: "TransportHead") -> None:
-        self.head, self.graph = head, Graph()
+    def __init__(self, head: "TransportHead", int8: bool) -> None:
+        self.head, self.int8, self.graph = head, int8, Graph()
         self.size, self.width = len(head.offset), len(head.offset)
         if head.reads_spelling:
             from otalign.text.spelling import SIZE
@@ -108,7 +112,20 @@ class _GraphBuilder:
 
     def _map(self, words: tuple[Value, Value | None]) -> Value:
         """Return the vectors of words whose cosines are computed."""
-        return self.graph.apply("Tanh", words[0] @ self.head.map + self.head.offset)
+        x, head = words[0], self.head
+        product = self._multiply_int8(x, head.map) if self.int8 else x @ head.map
+        return self.graph.apply("Tanh", product + head.offset)
+
+    def _multiply_int8(self, x: Value, matrix: np.ndarray) -> Value:
+        """Return the products of vectors with a matrix in int8; each vector and each column has its range."""
+        graph = self.graph
+        largest = graph.apply("ReduceMax", graph.apply("Abs", x), np.array([2]), keepdims=1)
+        step = graph.apply("Max", largest, LEAST) * (1 / (ZERO - 1))
+        vectors = graph.apply("QuantizeLinear", x * graph.apply("Reciprocal", step), 1.0, np.uint8(ZERO))
+        steps = np.maximum(abs(matrix).max(axis=0), LEAST) / MOST
+        columns = np.rint(matrix / steps).astype(np.int8)
+        scales = 1.0, steps
+        return graph.apply(PRODUCT, vectors, columns, *scales, np.uint8(ZERO), domain=CONTRIBUTED) * step
 
     def _multiply(self, x: Value, y: Value) -> Value:
         """Return the products (B, 1, N, M) of the vectors of source and target words."""
@@ -117,8 +134,9 @@ class _GraphBuilder:
 
     def _invert_norms(self, x: Value, *axes: int) -> Value:
         """Return 1 / the length of each vector; of a zero vector a large number."""
-        norms = self.graph.apply("ReduceL2", x, np.array([2]), keepdims=0)
-        inverse = self.graph.apply("Reciprocal", self.graph.apply("Max", norms, LEAST))
+        squares = self.graph.apply("ReduceSum", x * x, np.array([2]), keepdims=0)  # ReduceL2 takes longer
+        norms = self.graph.apply("Sqrt", self.graph.apply("Max", squares, LEAST))
+        inverse = self.graph.apply("Reciprocal", norms)
         return self.graph.apply("Unsqueeze", inverse, np.array(axes))
 
     def _score_nulls(self, words: tuple[Value, Value | None], axis: int) -> Value:
