@@ -11,6 +11,7 @@ from otalign.text.spelling import WordFeatures
 from otalign.text.words import Pair, Text, to_pair
 
 CHUNK_PAIRS, CHUNK_WORDS = 1024, 16_384  # embedded at a time on a CPU: enough to find pairs of similar length
+FIRST_PAIRS = 128  # of the first chunk, so that the encoder starts soon
 
 
 class EmbeddedPairs(NamedTuple):
@@ -36,15 +37,15 @@ def split_into_chunks(
         pairs: Source and target of each pair.
         max_words: Words of a chunk at most; None for as many pairs as suit a CPU.
     """
-    max_pairs = CHUNK_PAIRS if max_words is None else max_words
-    max_words = CHUNK_WORDS if max_words is None else max_words
+    max_pairs = FIRST_PAIRS if max_words is None else max_words
+    max_words, more_pairs = (CHUNK_WORDS, CHUNK_PAIRS) if max_words is None else (max_words, max_words)
     chunk, words = [], 0
     for pair in map(to_pair, pairs):
         chunk.append(pair)
         words += len(pair[0].spans) + len(pair[1].spans)
         if len(chunk) >= max_pairs or words >= max_words:
             yield chunk
-            chunk, words = [], 0
+            chunk, words, max_pairs = [], 0, more_pairs
     if chunk:
         yield chunk
 

@@ -7,7 +7,7 @@ A subclass only computes the hidden states of a batch.
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -15,9 +15,10 @@ from typing import Literal
 import numpy as np
 
 from otalign.arrays import is_finite, is_numpy_array
-from otalign.encoders.embeddings import Array, Embeddings, Sums, sum_word_parts
+from otalign.encoders.embeddings import Array, Embeddings, Sums, WordParts
 from otalign.encoders.prepared import EncoderBatch, Pairing, PairPreparer, PreparedPairs
 from otalign.encoders.subwords import SubwordTokenizer
+from otalign.encoders.threads import BatchThreads
 from otalign.encoders.windows import Input
 from otalign.text.words import Sentence
 
@@ -25,7 +26,7 @@ Precision = Literal["float32", "bfloat16"]  # precision of the model; embeddings
 
 # Subwords per batch. A CPU is faster if the states fit its cache; a GPU needs larger batches.
 CPU_BATCH, GPU_BATCH = 1024, 32_768
-Parts = tuple[np.ndarray, Array]  # words, and vectors to add to theirs
+WordVectors = tuple[np.ndarray, Array]  # words, and vectors to add to theirs
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")  # names of model inputs
 
 
@@ -141,18 +142,18 @@ class Encoder(ABC):
 
     def embed_batches(self, prepared: PreparedPairs) -> Embeddings:
         """Embed pairs that were prepared by this encoder's `reader`."""
-        return self.start(prepared).result()
+        return PendingEmbeddings(self, prepared, [self.layer]).result()
 
     def start(self, prepared: PreparedPairs) -> "PendingEmbeddings":
-        """Start to embed pairs that were prepared by this encoder's `reader`.
+        """Start to embed pairs that were prepared by this encoder's `reader`, ahead of their use.
 
         If the encoder runs several batches in parallel, its threads work on these from now on.
         """
-        return PendingEmbeddings(self, prepared, [self.layer])
+        return PendingEmbeddings(self, prepared, [self.layer], ahead=True)
 
     @property
-    def threads(self) -> ThreadPoolExecutor:
-        """The `at_once` threads for all work on batches, so that there are never more than processors."""
+    def threads(self) -> BatchThreads:
+        """The `at_once` threads for all work on batches."""
         return _make_threads(self.at_once, os.getpid())  # a forked process has none of its parent's threads
 
     @property
@@ -168,9 +169,9 @@ class Encoder(ABC):
 
 
 @cache
-def _make_threads(count: int, process: int) -> ThreadPoolExecutor:
+def _make_threads(count: int, process: int) -> BatchThreads:
     """Return the threads of a process."""
-    return ThreadPoolExecutor(count, "otalign")
+    return BatchThreads(count)
 
 
 class PendingEmbeddings:
@@ -180,13 +181,16 @@ class PendingEmbeddings:
         encoder: The encoder.
         prepared: Pairs as its reader prepares them.
         layers: Layers of the embeddings.
+        ahead: Whether nobody waits for them yet.
     """
 
-    def __init__(self, encoder: Encoder, prepared: PreparedPairs, layers: Sequence[int]) -> None:
+    def __init__(
+        self, encoder: Encoder, prepared: PreparedPairs, layers: Sequence[int], *, ahead: bool = False
+    ) -> None:
         self._encoder, self._prepared, self._layers = encoder, prepared, layers
-        self._futures: list[Future[list[Parts]]] = []
+        self._futures: list[Future[list[WordVectors]]] = []
         if encoder.at_once > 1:
-            self._futures = [encoder.threads.submit(self._compute_parts, batch) for batch in prepared.batches]
+            self._futures = [self._submit(batch, ahead) for batch in prepared.batches]
 
     def result(self) -> Embeddings:
         """Wait for the embeddings of the encoder's own layer."""
@@ -215,20 +219,25 @@ class PendingEmbeddings:
         starts = self._prepared.starts
         return {layer: Embeddings(sums.get(layer, empty).vectors, starts) for layer in self._layers}
 
-    def _get_parts(self) -> Iterator[list[Parts]]:
+    def _get_parts(self) -> Iterator[list[WordVectors]]:
         """Yield the parts of word embeddings at the layers, batch by batch."""
         if self._encoder.at_once == 1:  # lazily, so that a GPU holds the states of one batch
-            yield from map(self._compute_parts, self._prepared.batches)
+            yield from (self._sum_parts(batch, batch.word_parts) for batch in self._prepared.batches)
         while self._futures:
             yield self._futures.pop(0).result()
 
-    def _compute_parts(self, batch: EncoderBatch) -> list[Parts]:
+    def _submit(self, batch: EncoderBatch, ahead: bool) -> Future[list[WordVectors]]:
+        parts = batch.word_parts
+        _ = parts.ranks  # now: with the states, little else is left in the caches of a processor
+        return self._encoder.threads.submit(self._sum_parts, batch, parts, ahead=ahead)
+
+    def _sum_parts(self, batch: EncoderBatch, parts: WordParts) -> list[WordVectors]:
         hidden = self._encoder.compute_layers(batch.ids, batch.mask, batch.types, self._layers)
-        result = [sum_word_parts(states, batch.places, batch.words, batch.weights) for states in hidden]
-        for layer, (_, parts) in zip(self._layers, result, strict=True):
-            if is_numpy_array(parts):  # now, while they are in the cache; a GPU would have to be waited for
-                self._check_finite(parts, layer)
-        return result
+        sums = list(map(parts.sum, hidden))
+        for layer, vectors in zip(self._layers, sums, strict=True):
+            if is_numpy_array(vectors):  # now, while they are in the cache; a GPU would have to be waited for
+                self._check_finite(vectors, layer)
+        return [(parts.words, vectors) for vectors in sums]
 
     def _check_finite(self, vectors: Array, layer: int) -> None:
         if not is_finite(vectors):

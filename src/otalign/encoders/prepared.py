@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from otalign.encoders.embeddings import WordParts
 from otalign.encoders.subwords import SubwordTokenizer
 from otalign.encoders.windows import Input, InputPiece, make_inputs
 from otalign.text.words import Sentence
@@ -38,6 +39,11 @@ class EncoderBatch(NamedTuple):
     places: np.ndarray
     words: np.ndarray
     weights: np.ndarray
+
+    @property
+    def word_parts(self) -> WordParts:
+        """What the sums for words are computed from."""
+        return WordParts(self.places, self.words, self.weights)
 
 
 BATCH_TYPES = (
