@@ -37,15 +37,16 @@ def split_into_chunks(
         pairs: Source and target of each pair.
         max_words: Words of a chunk at most; None for as many pairs as suit a CPU.
     """
-    max_pairs = FIRST_PAIRS if max_words is None else max_words
-    max_words, more_pairs = (CHUNK_WORDS, CHUNK_PAIRS) if max_words is None else (max_words, max_words)
-    chunk, words = [], 0
+    max_pairs = CHUNK_PAIRS if max_words is None else max_words
+    first_pairs = min(FIRST_PAIRS, max_pairs) if max_words is None else max_pairs
+    max_words = CHUNK_WORDS if max_words is None else max_words
+    chunk, words, limit = [], 0, first_pairs
     for pair in map(to_pair, pairs):
         chunk.append(pair)
         words += len(pair[0].spans) + len(pair[1].spans)
-        if len(chunk) >= max_pairs or words >= max_words:
+        if len(chunk) >= limit or words >= max_words:
             yield chunk
-            chunk, words, max_pairs = [], 0, more_pairs
+            chunk, words, limit = [], 0, max_pairs
     if chunk:
         yield chunk
 
