@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Literal
 
 import numpy as np
@@ -188,9 +189,18 @@ class PendingEmbeddings:
         self, encoder: Encoder, prepared: PreparedPairs, layers: Sequence[int], *, ahead: bool = False
     ) -> None:
         self._encoder, self._prepared, self._layers = encoder, prepared, layers
+        self._sums: dict[int, Sums] = {}  # created from the first batch: it shows library, type and width
+        self._lock = Lock()
         self._futures: list[Future[list[WordVectors]]] = []
-        if encoder.at_once > 1:
-            self._futures = [self._submit(batch, ahead) for batch in prepared.batches]
+        if encoder.at_once == 1:
+            return
+        parts = [batch.word_parts for batch in prepared.batches]
+        # Vectors are added as they come, except those of windows: of more than two, the order matters.
+        whole = sum(len(part.words) for part in parts) == prepared.words
+        compute = self._add_batch if whole else self._sum_parts
+        for batch, part in zip(prepared.batches, parts, strict=True):
+            _ = part.ranks  # now: with the states, little else is left in the caches of a processor
+            self._futures.append(encoder.threads.submit(compute, batch, part, ahead=ahead))
 
     def result(self) -> Embeddings:
         """Wait for the embeddings of the encoder's own layer."""
@@ -203,35 +213,35 @@ class PendingEmbeddings:
 
     def collect(self) -> dict[int, Embeddings]:
         """Wait for the embeddings, by layer."""
-        sums: dict[int, Sums] = {}  # created from the first batch, which determines library, type and width
         try:
-            for by_layer in self._get_parts():
-                for layer, (words, parts) in zip(self._layers, by_layer, strict=True):
-                    if layer not in sums:
-                        sums[layer] = Sums(self._prepared.words, parts)
-                    sums[layer].add(words, parts)
+            if self._encoder.at_once == 1:  # lazily, so that a GPU holds the states of one batch
+                for batch in self._prepared.batches:
+                    self._add_batch(batch, batch.word_parts)
+            while self._futures:
+                self._add(self._futures.pop(0).result())
         finally:
             self.cancel()
-        for layer in sums:
-            if not is_numpy_array(sums[layer].vectors):
-                self._check_finite(sums[layer].vectors, layer)
+        for layer, sums in self._sums.items():
+            if not is_numpy_array(sums.vectors):
+                self._check_finite(sums.vectors, layer)
         empty = Sums(0, np.zeros((0, 1), dtype=np.float32))
         starts = self._prepared.starts
-        return {layer: Embeddings(sums.get(layer, empty).vectors, starts) for layer in self._layers}
+        return {layer: Embeddings(self._sums.get(layer, empty).vectors, starts) for layer in self._layers}
 
-    def _get_parts(self) -> Iterator[list[WordVectors]]:
-        """Yield the parts of word embeddings at the layers, batch by batch."""
-        if self._encoder.at_once == 1:  # lazily, so that a GPU holds the states of one batch
-            yield from (self._sum_parts(batch, batch.word_parts) for batch in self._prepared.batches)
-        while self._futures:
-            yield self._futures.pop(0).result()
+    def _add_batch(self, batch: EncoderBatch, parts: WordParts) -> list[WordVectors]:
+        """Add the vectors of the words of a batch, and return none that are left to add."""
+        self._add(self._sum_parts(batch, parts))
+        return []
 
-    def _submit(self, batch: EncoderBatch, ahead: bool) -> Future[list[WordVectors]]:
-        parts = batch.word_parts
-        _ = parts.ranks  # now: with the states, little else is left in the caches of a processor
-        return self._encoder.threads.submit(self._sum_parts, batch, parts, ahead=ahead)
+    def _add(self, by_layer: list[WordVectors]) -> None:
+        with self._lock:
+            for layer, (words, vectors) in zip(self._layers, by_layer, strict=False):
+                if layer not in self._sums:
+                    self._sums[layer] = Sums(self._prepared.words, vectors)
+                self._sums[layer].add(words, vectors)
 
     def _sum_parts(self, batch: EncoderBatch, parts: WordParts) -> list[WordVectors]:
+        """Compute parts of the vectors of words, for each layer."""
         hidden = self._encoder.compute_layers(batch.ids, batch.mask, batch.types, self._layers)
         sums = list(map(parts.sum, hidden))
         for layer, vectors in zip(self._layers, sums, strict=True):
