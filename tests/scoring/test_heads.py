@@ -143,16 +143,16 @@ def test_onnxruntime_gives_the_same_links(level, spelling, seed):
     head, batch = make_transport_head(seed, spelling=spelling), make_batch(seed=seed, spelling=spelling)
     logits = head.compute_logits(batch)
     expected = compute_link_probabilities(logits, batch.cells, head.calibration, level)
-    np.testing.assert_allclose(head.onnx[level, False].compute_links(batch), expected, atol=2e-5)
+    np.testing.assert_allclose(LearnedScorer(head, level).score(batch).links, expected, atol=2e-5)
     again = pickle.loads(pickle.dumps(head))  # without the sessions, which cannot be pickled
-    np.testing.assert_allclose(again.onnx[level, False].compute_links(batch), expected, atol=2e-5)
+    np.testing.assert_allclose(LearnedScorer(again, level).score(batch).links, expected, atol=2e-5)
 
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("level", LEVELS)
 def test_links_in_int8_are_nearly_those_in_float32(level, seed):
     head, batch = make_transport_head(seed, spelling=True), make_batch(seed=seed, spelling=True)
-    links, expected = (head.onnx[level, int8].compute_links(batch) for int8 in (True, False))
+    links, expected = (LearnedScorer(head, level, int8).score(batch).links for int8 in (True, False))
     assert 0 < abs(links - expected).max() < 0.1
 
 

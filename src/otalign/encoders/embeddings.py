@@ -101,16 +101,22 @@ class Embeddings:
         Returns:
             Vectors (B, N, D), and the mask (B, N) of words.
         """
-        xp = array_namespace(self.vectors)
+        return self.take(self.find_rows(sentences, length))
+
+    def find_rows(self, sentences: Sequence[int] | np.ndarray, length: int | None = None) -> np.ndarray:
+        """Return the rows of the words of several sentences, padded with -1, (B, N)."""
         starts, ends = self.starts[sentences], self.starts[np.add(sentences, 1)]
         positions = np.arange((ends - starts).max() if length is None else length)
-        is_word = positions < (ends - starts)[:, None]
-        rows = np.where(is_word, starts[:, None] + positions, 0)
-        indices = to_device_of(rows.reshape(-1), self.vectors)
+        return np.where(positions < (ends - starts)[:, None], starts[:, None] + positions, -1)
+
+    def take(self, rows: np.ndarray) -> tuple[Array, Array]:
+        """Return the vectors (B, N, D) of rows, and the mask (B, N) of those that are not -1."""
+        xp = array_namespace(self.vectors)
+        indices = to_device_of(np.maximum(rows, 0).reshape(-1), self.vectors)
         vectors = xp.take(self.vectors, indices, axis=0)
         if self.further is not None:
             vectors = xp.concat([vectors, xp.take(self.further, indices, axis=0)], axis=1)
-        return xp.reshape(vectors, (*rows.shape, -1)), to_device_of(is_word, self.vectors)
+        return xp.reshape(vectors, (*rows.shape, -1)), to_device_of(rows >= 0, self.vectors)
 
 
 def to_numpy(x: Array) -> np.ndarray:

@@ -6,7 +6,14 @@ the words (`cost`, `fertility`, `transport`), `LearnedScorer` applies a trained 
 """
 
 from otalign.link_arrays import LinkArrays, PairLinks
-from otalign.scoring.batches import BatchBudget, PairBatch, group_pairs, make_batch, split_into_batches
+from otalign.scoring.batches import (
+    BatchBudget,
+    PairBatch,
+    PairRows,
+    find_rows,
+    group_pairs,
+    split_into_batches,
+)
 from otalign.scoring.extraction import extract_links
 from otalign.scoring.heads import Head, ProjectionHead, TransportHead, load_head
 from otalign.scoring.learned import LearnedScorer
@@ -22,14 +29,15 @@ __all__ = [
     "LinkScores",
     "PairBatch",
     "PairLinks",
+    "PairRows",
     "ProjectionHead",
     "Scorer",
     "TransportHead",
     "TransportScorer",
     "extract_links",
+    "find_rows",
     "group_pairs",
     "load_head",
-    "make_batch",
     "make_scorer",
     "split_into_batches",
 ]

@@ -3,7 +3,7 @@
 A model file is a message of protobuf, a sequence of fields. The numbers of fields are those of `onnx.proto`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from struct import pack
 from typing import Any, Union
@@ -31,8 +31,14 @@ class Value:
     def __sub__(self, other: Operand) -> "Value":
         return self.graph.apply("Sub", self, other)
 
+    def __rsub__(self, other: Operand) -> "Value":
+        return self.graph.apply("Sub", other, self)
+
     def __mul__(self, other: Operand) -> "Value":
         return self.graph.apply("Mul", self, other)
+
+    def __truediv__(self, other: Operand) -> "Value":
+        return self.graph.apply("Div", self, other)
 
     def __matmul__(self, other: Operand) -> "Value":
         return self.graph.apply("MatMul", self, other)
@@ -50,9 +56,9 @@ class Graph:
         self._constants: list[bytes] = []
         self._inputs: list[bytes] = []
 
-    def add_input(self, name: str, shape: Sequence[str | int]) -> Value:
-        """Add a float32 input with the given dimensions; a name stands for any size."""
-        self._inputs.append(_format_value(name, shape))
+    def add_input(self, name: str, shape: Sequence[str | int], kind: type = np.float32) -> Value:
+        """Add an input of a type with the given dimensions; a name stands for any size."""
+        self._inputs.append(_format_value(name, shape, kind))
         return Value(self, name)
 
     def apply(self, operator: str, *operands: Operand, domain: str = "", **attributes: Any) -> Value:
@@ -64,11 +70,10 @@ class Graph:
         self._nodes.append(_format(fields))
         return Value(self, name)
 
-    def serialize(self, output: Value, shape: Sequence[str | int]) -> bytes:
-        """Return the model whose only output is a value of this shape."""
-        last = _format([(1, output.name), (2, "output"), (4, "Identity")])
-        parts = {1: [*self._nodes, last], 2: ["head"], 5: self._constants, 11: self._inputs}
-        parts[12] = [_format_value("output", shape)]
+    def serialize(self, outputs: Iterable[tuple[Value, Sequence[str | int]]]) -> bytes:
+        """Return the model, given its outputs with their shapes."""
+        parts = {1: self._nodes, 2: ["head"], 5: self._constants, 11: self._inputs}
+        parts[12] = [_format_value(value.name, shape) for value, shape in outputs]
         graph = _format((number, part) for number, content in parts.items() for part in content)
         opsets = [(8, _format([(1, domain), (2, version)])) for domain, version in OPSETS.items()]
         return _format([(1, IR_VERSION), (7, graph), *opsets])
@@ -83,9 +88,9 @@ class Graph:
         return name
 
 
-def _format_value(name: str, shape: Sequence[str | int]) -> bytes:
+def _format_value(name: str, shape: Sequence[str | int], kind: type = np.float32) -> bytes:
     sizes = [_format([(2 if isinstance(size, str) else 1, size)]) for size in shape]
-    tensor = _format([(1, ELEMENT_TYPES[np.dtype(np.float32)]), (2, _format((1, size) for size in sizes))])
+    tensor = _format([(1, ELEMENT_TYPES[np.dtype(kind)]), (2, _format((1, size) for size in sizes))])
     return _format([(1, name), (2, _format([(1, tensor)]))])
 
 
