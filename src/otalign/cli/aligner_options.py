@@ -29,7 +29,7 @@ from otalign.settings import (
     Settings,
 )
 
-# Seconds for which a thread runs Python code while others wait to, instead of Python's 0.005: the threads of an
+# Seconds for which a thread runs Python code while others wait to, instead of 0.005: the threads of an
 # encoder and of a server have little to do between two batches or requests, and should not wait for long.
 SWITCH_INTERVAL = 0.0005
 
