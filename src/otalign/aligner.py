@@ -334,7 +334,7 @@ class Aligner:
         groups = group_pairs(embeddings, scorer.budget)
         if self.encoder.at_once == 1:
             return map(score, groups)
-        return prefetch(partial(self.encoder.threads.submit, score), groups, len(embeddings.starts))
+        return self.encoder.threads.map(score, groups)
 
     def find_prepared_links(self, prepared: PreparedPairs, counts: np.ndarray | None = None) -> LinkArrays:
         """Return the links of pairs that another process has prepared, as `find_links` does.

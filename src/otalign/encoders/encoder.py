@@ -19,7 +19,7 @@ from otalign.arrays import is_finite, is_numpy_array
 from otalign.encoders.embeddings import Array, Embeddings, Sums, WordParts
 from otalign.encoders.prepared import EncoderBatch, Pairing, PairPreparer, PreparedPairs
 from otalign.encoders.subwords import SubwordTokenizer
-from otalign.encoders.threads import BatchThreads
+from otalign.encoders.threads import BatchThreads, wait_for
 from otalign.encoders.windows import Input
 from otalign.text.words import Sentence
 
@@ -217,8 +217,9 @@ class PendingEmbeddings:
             if self._encoder.at_once == 1:  # lazily, so that a GPU holds the states of one batch
                 for batch in self._prepared.batches:
                     self._add_batch(batch, batch.word_parts)
-            while self._futures:
-                self._add(self._futures.pop(0).result())
+            wait_for(self._futures)
+            for future in self._futures:
+                self._add(future.result())
         finally:
             self.cancel()
         for layer, sums in self._sums.items():

@@ -1,13 +1,19 @@
 """Threads for all work on batches, so that there are never more than processors."""
 
 from collections import deque
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from functools import partial
 from threading import Lock
 from typing import Any, TypeVar
 
+Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+def wait_for(futures: Sequence[Future]) -> None:
+    """Wait for all, or an error: waking up for each would take time from those that work on the others."""
+    wait(futures, return_when=FIRST_EXCEPTION)
 
 
 class BatchThreads:
@@ -36,6 +42,16 @@ class BatchThreads:
         (self._ahead if ahead else self._waiting).append((future, partial(function, *args)))
         self._pool.submit(self._run_next)  # for each task, one is run
         return future
+
+    def map(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Run a function on items in the threads, and yield its results in order when all are there."""
+        futures = [self.submit(function, item) for item in items]
+        try:
+            wait_for(futures)
+            yield from (future.result() for future in futures)
+        finally:
+            for future in futures:
+                future.cancel()
 
     def _run_next(self) -> None:
         with self._lock:
