@@ -11,7 +11,6 @@ from otalign.text.spelling import WordFeatures
 from otalign.text.words import Pair, Text, to_pair
 
 CHUNK_PAIRS, CHUNK_WORDS = 1024, 16_384  # embedded at a time on a CPU: enough to find pairs of similar length
-FIRST_PAIRS = 128  # of the first chunk, so that the encoder starts soon
 
 
 class EmbeddedPairs(NamedTuple):
@@ -38,15 +37,14 @@ def split_into_chunks(
         max_words: Words of a chunk at most; None for as many pairs as suit a CPU.
     """
     max_pairs = CHUNK_PAIRS if max_words is None else max_words
-    first_pairs = min(FIRST_PAIRS, max_pairs) if max_words is None else max_pairs
     max_words = CHUNK_WORDS if max_words is None else max_words
-    chunk, words, limit = [], 0, first_pairs
+    chunk, words = [], 0
     for pair in map(to_pair, pairs):
         chunk.append(pair)
         words += len(pair[0].spans) + len(pair[1].spans)
-        if len(chunk) >= limit or words >= max_words:
+        if len(chunk) >= max_pairs or words >= max_words:
             yield chunk
-            chunk, words, limit = [], 0, max_pairs
+            chunk, words = [], 0
     if chunk:
         yield chunk
 
