@@ -26,6 +26,7 @@ from typing import NamedTuple
 import numpy as np
 
 from otalign import Aligner
+from otalign.cli.aligner_options import SWITCH_INTERVAL
 from otalign.io import load
 from otalign.server.work import CACHED_PAIRS
 
@@ -165,6 +166,7 @@ def main(options: argparse.Namespace) -> None:
     if os.environ.get("OPENBLAS_NUM_THREADS") != "1":  # as the command line sets it, also for offline rounds
         os.environ["OPENBLAS_NUM_THREADS"] = "1"
         os.execv(sys.executable, [sys.executable, *sys.argv])
+    sys.setswitchinterval(SWITCH_INTERVAL)  # likewise
     golds = [
         gold
         for gold in load("mtref", "dev")

@@ -13,7 +13,7 @@ Calibration is the expected calibration error of the probabilities of links that
 nulls. Speed is the time of the command line for two sentences with warm caches, pairs a second on MTRef's
 dev set, and peak memory. Files are the pairs a second from a file of JSON lines to a shard of a folder,
 compared with the encoder alone on the same batches (alternating), and the ratio of the two in wall-clock and
-CPU time; as in the processes of `otalign align`, NumPy has one thread.
+CPU time; as in the processes of `otalign align`, NumPy has one thread, and threads take turns often.
 """
 
 import json
@@ -35,6 +35,7 @@ from experiments.columns import COLUMNS
 from experiments.supervised.reliability import measure_reliability
 from otalign import Aligner, models
 from otalign.alignment import LEVELS
+from otalign.cli.aligner_options import SWITCH_INTERVAL
 from otalign.engines import Folder, OutputFormat, Shard, ShardWork
 from otalign.io import load, read
 from otalign.metrics import compute_scores, count
@@ -110,6 +111,7 @@ def measure_speed(folder: Path, data: Path | None) -> None:
 
 
 def measure_files(folder: Path, data: Path | None, pairs: int, rounds: int, threads: int) -> None:
+    sys.setswitchinterval(SWITCH_INTERVAL)
     aligner = Aligner.load(folder, threads=threads)
     for corpus in ("mtref", "wiki"):
         golds = load(corpus, "dev", data)[:pairs]

@@ -32,12 +32,12 @@ from otalign.processes import prefetch, read_ahead
 from otalign.scoring import (
     Head,
     LinkScores,
-    PairBatch,
+    PairRows,
     Scorer,
     extract_links,
+    find_rows,
     group_pairs,
     load_head,
-    make_batch,
     make_scorer,
 )
 from otalign.scoring.heads import HEAD_FILE
@@ -96,7 +96,7 @@ class Aligner:
     @cached_property
     def scorer(self) -> Scorer:
         """Scorer of links and nulls."""
-        return make_scorer(self.settings, self.head)
+        return make_scorer(self.settings, self.head, self.encoder.int8)
 
     @property
     def language_check(self) -> LanguageCheck:
@@ -308,21 +308,19 @@ class Aligner:
         """
         settings = self.settings
 
-        def extract(
-            indices: np.ndarray, batch: PairBatch, scores: LinkScores
-        ) -> tuple[list[int], LinkArrays]:
-            return indices.tolist(), extract_links(scores, batch, settings.threshold, settings.hysteresis)
+        def extract(indices: np.ndarray, rows: PairRows, scores: LinkScores) -> tuple[list[int], LinkArrays]:
+            return indices.tolist(), extract_links(scores, rows, settings.threshold, settings.hysteresis)
 
         return LinkArrays.join(self.score_embeddings(embeddings, extract), embeddings.starts)
 
     def score_embeddings(
-        self, embeddings: Embeddings, use: Callable[[np.ndarray, PairBatch, LinkScores], T]
+        self, embeddings: Embeddings, use: Callable[[np.ndarray, PairRows, LinkScores], T]
     ) -> Iterator[T]:
         """Score pairs in batches, in parallel if the encoder runs several batches in parallel.
 
         Args:
             embeddings: Embeddings of source, target, source, target, …
-            use: Function of the indices of the pairs of a batch, the batch and its scores.
+            use: Function of the indices of the pairs of a batch, their rows and their scores.
 
         Yields:
             The results of the function. A pair with an empty side is in no batch.
@@ -330,13 +328,13 @@ class Aligner:
         scorer = self.scorer.to_device(embeddings.vectors)
 
         def score(indices: np.ndarray) -> T:
-            batch = make_batch(embeddings, indices, scorer.budget)
-            return use(indices, batch, scorer.score(batch))
+            rows = find_rows(embeddings, indices, scorer.budget)
+            return use(indices, rows, scorer.score_rows(rows))
 
         groups = group_pairs(embeddings, scorer.budget)
         if self.encoder.at_once == 1:
             return map(score, groups)
-        return prefetch(partial(self.encoder.threads.submit, score), groups, len(embeddings.starts))
+        return self.encoder.threads.map(score, groups)
 
     def find_prepared_links(self, prepared: PreparedPairs, counts: np.ndarray | None = None) -> LinkArrays:
         """Return the links of pairs that another process has prepared, as `find_links` does.
@@ -381,8 +379,8 @@ class Aligner:
         shapes = chunk.embeddings.shapes.tolist()
         results: list[_ScoredLinks] = [(PairLinks.empty(*shape), np.zeros(shape), None) for shape in shapes]
 
-        def extract(indices: np.ndarray, batch: PairBatch, scores: LinkScores) -> Iterable[tuple]:
-            links = extract_links(scores, batch, self.settings.threshold, self.settings.hysteresis)
+        def extract(indices: np.ndarray, rows: PairRows, scores: LinkScores) -> Iterable[tuple]:
+            links = extract_links(scores, rows, self.settings.threshold, self.settings.hysteresis)
             converged = [None] * len(indices) if scores.converged is None else scores.converged.tolist()
             return zip(indices.tolist(), links, scores.matrices, converged, strict=True)
 

@@ -31,7 +31,7 @@ MEANING = {word: synonyms[0] for synonyms in SYNONYMS for word in synonyms}
 class ToyEncoder:
     """An encoder with a random vector for each meaning."""
 
-    at_once, words_at_once = 1, None
+    at_once, words_at_once, int8 = 1, None, False
 
     def subword_tokenizer(self, sentences: Sequence) -> list[Subwords]:
         """Return each word as one subword, which is known."""

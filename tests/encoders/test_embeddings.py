@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 import torch
 
-from otalign.encoders.embeddings import Sums, sum_word_parts, to_numpy
+from otalign.encoders.embeddings import Sums, WordParts, to_numpy
 
 LIBRARIES = [np.asarray, torch.from_numpy]  # a GPU's states stay in torch
 
 
-def parts(seed: int = 0, words: int = 40, size: int = 8):
+def draw_parts(seed: int = 0, words: int = 40, size: int = 8):
     """Draw states (B, L, D), and for each word the positions and weights of one to five of them."""
     random = np.random.default_rng(seed)
     states = random.standard_normal((6, 50, size)).astype(np.float32)
@@ -27,8 +27,9 @@ def sum_by_hand(states, places, owners, weights):
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_word_is_the_weighted_sum_of_its_places(library):
-    states, *rest = parts()
-    words, sums = sum_word_parts(library(states), *rest)
+    states, *rest = draw_parts()
+    parts = WordParts(*rest)
+    words, sums = parts.words, parts.sum(library(states))
     wanted = sum_by_hand(states, *rest)
     assert words.tolist() == list(wanted)
     np.testing.assert_allclose(to_numpy(sums), np.array(list(wanted.values())), atol=1e-6)
@@ -53,13 +54,13 @@ def test_a_gpu_gives_the_same_sums_each_time():
     random = np.random.default_rng(0)
     words, places = np.repeat(np.arange(6_000), 5), random.permutation(30_000)
     rest = places, words, random.random(30_000).astype(np.float32)
-    made = [sum_word_parts(states, *rest)[1] for _ in range(20)]
+    made = [WordParts(*rest).sum(states) for _ in range(20)]
     assert all(torch.equal(one, made[0]) for one in made)
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_there_may_be_no_words(library):
-    states, places, owners, weights = parts()
-    words, sums = sum_word_parts(library(states), places[:0], owners[:0], weights[:0])
-    assert len(words) == 0
-    assert tuple(sums.shape) == (0, 8)
+    states, places, owners, weights = draw_parts()
+    parts = WordParts(places[:0], owners[:0], weights[:0])
+    assert len(parts.words) == 0
+    assert tuple(parts.sum(library(states)).shape) == (0, 8)

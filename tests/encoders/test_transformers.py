@@ -304,7 +304,7 @@ def test_a_word_seen_in_several_windows_is_the_weighted_mean_of_what_was_seen(ti
     encoder = Transformers(str(tiny_model("bert", 32)), 2, device="cpu")
     pair = [join_words((tiny.WORDS * 2)[:70]), join_words(tiny.WORDS[:20])]
     expected = [np.zeros((70, 16)), np.zeros((20, 16))]
-    for one in make_inputs(encoder.subword_tokenizer(pair), 0, encoder.subword_tokenizer.pair, 32):
+    for one in make_inputs(encoder.subword_tokenizer(pair), (0, 1), encoder.subword_tokenizer.pair, 32):
         ids = np.array([one.ids])
         states = encoder.compute_states(ids, np.ones_like(ids), np.array([one.types]))[0]
         for piece in one.pieces:

@@ -83,10 +83,10 @@ def test_what_fits_is_what_the_tokeniser_itself_makes_of_it(name, source, target
     subword_tokenizer, own = SUBWORDERS[name], FRAMED[name]()
     pair = [join_words(source), join_words(target)]
     expected = own.encode(pair[0].text, pair[1].text)
-    (found,) = make_inputs(subword_tokenizer(pair), 0, subword_tokenizer.pair, 10_000)
+    (found,) = make_inputs(subword_tokenizer(pair), (0, 1), subword_tokenizer.pair, 10_000)
     assert (found.ids, found.types) == (expected.ids, expected.type_ids)
     alone = own.encode(pair[0].text)
-    (found,) = make_inputs(subword_tokenizer(pair[:1]), 0, subword_tokenizer.single, 10_000)
+    (found,) = make_inputs(subword_tokenizer(pair[:1]), (0,), subword_tokenizer.single, 10_000)
     assert (found.ids, found.types) == (alone.ids, alone.type_ids)
 
 
@@ -96,7 +96,7 @@ def test_the_weights_of_a_word_add_up_to_one_and_are_those_of_its_subwords(name,
     subword_tokenizer = SUBWORDERS[name]
     pair = [join_words(source), join_words(target)]
     subwords = subword_tokenizer(pair)
-    made = list(make_inputs(subwords, 6, subword_tokenizer.pair, limit))
+    made = list(make_inputs(subwords, range(6, 8), subword_tokenizer.pair, limit))
     totals = [np.zeros(len(source)), np.zeros(len(target))]
     for one in made:
         assert len(one.ids) == len(one.types) <= limit
@@ -118,7 +118,7 @@ def entries(subwords):
 def test_the_share_of_a_window_grows_with_the_distance_from_its_cuts():
     subword_tokenizer = SUBWORDERS["none"]
     made = list(
-        make_inputs(subword_tokenizer([split("a a a")]), 0, subword_tokenizer.single, 4)
+        make_inputs(subword_tokenizer([split("a a a")]), (0,), subword_tokenizer.single, 4)
     )  # a, Ġ, a, Ġ, a
     assert [len(one.ids) for one in made] == [4, 4]
     weights = np.zeros((2, 3))
@@ -132,6 +132,6 @@ def test_the_share_of_a_window_grows_with_the_distance_from_its_cuts():
 def test_subwords_of_no_word_are_read_and_not_returned():
     sentence = Sentence("the big car", ((0, 3), (8, 11)))
     subword_tokenizer = SUBWORDERS["BERT"]
-    (one,) = make_inputs(subword_tokenizer([sentence]), 0, subword_tokenizer.single, 64)
+    (one,) = make_inputs(subword_tokenizer([sentence]), (0,), subword_tokenizer.single, 64)
     assert len(one.ids) == 5
     assert one.pieces[0].places.tolist() == [1, 3]

@@ -143,19 +143,28 @@ def test_onnxruntime_gives_the_same_links(level, spelling, seed):
     head, batch = make_transport_head(seed, spelling=spelling), make_batch(seed=seed, spelling=spelling)
     logits = head.compute_logits(batch)
     expected = compute_link_probabilities(logits, batch.cells, head.calibration, level)
-    np.testing.assert_allclose(head.onnx[level].compute_links(batch), expected, atol=2e-5)
+    np.testing.assert_allclose(LearnedScorer(head, level).score(batch).links, expected, atol=2e-5)
     again = pickle.loads(pickle.dumps(head))  # without the sessions, which cannot be pickled
-    np.testing.assert_allclose(again.onnx[level].compute_links(batch), expected, atol=2e-5)
+    np.testing.assert_allclose(LearnedScorer(again, level).score(batch).links, expected, atol=2e-5)
 
 
 @pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("level", LEVELS)
+def test_links_in_int8_are_nearly_those_in_float32(level, seed):
+    head, batch = make_transport_head(seed, spelling=True), make_batch(seed=seed, spelling=True)
+    links, expected = (LearnedScorer(head, level, int8).score(batch).links for int8 in (True, False))
+    assert 0 < abs(links - expected).max() < 0.1
+
+
+@pytest.mark.parametrize("int8", [False, True])
+@pytest.mark.parametrize("seed", range(5))
 @SPELLING
-def test_scores_are_the_same_to_the_last_bit_alone_and_in_any_batch(spelling, seed):
+def test_scores_are_the_same_to_the_last_bit_alone_and_in_any_batch(spelling, seed, int8):
     random, shapes = np.random.default_rng(seed), [(7, 9), (5, 12), (8, 8), (6, 11), (1, 3), (30, 18)]
     size = 32 + SPELLING_SIZE * spelling
     starts = add_up(np.array(shapes).reshape(-1))
     embeddings = Embeddings(random.normal(size=(starts[-1], size)).astype(np.float32), starts)
-    scorer = LearnedScorer(make_transport_head(seed, 32, spelling=spelling), "sure")
+    scorer = LearnedScorer(make_transport_head(seed, 32, spelling=spelling), "sure", int8)
 
     def score(part: Embeddings) -> dict[int, list[np.ndarray]]:
         return {

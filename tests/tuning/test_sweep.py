@@ -24,7 +24,7 @@ RATES = ("precision", "recall", "f1")
 
 
 def align(pairs, embeddings, settings):
-    encoder = SimpleNamespace(at_once=1)
+    encoder = SimpleNamespace(at_once=1, int8=False)
     aligner = Aligner(encoder, settings)
     return aligner.align_chunk(EmbeddedPairs(pairs, embeddings).append_features(aligner.scorer.word_features))
 

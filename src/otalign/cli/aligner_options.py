@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
@@ -28,6 +29,10 @@ from otalign.settings import (
     Fertility,
     Settings,
 )
+
+# Seconds for which a thread runs Python code while others wait to, instead of 0.005: the threads of an
+# encoder and of a server have little to do between two batches or requests, and should not wait for long.
+SWITCH_INTERVAL = 0.0005
 
 if TYPE_CHECKING:
     MatchingName = str
@@ -272,6 +277,7 @@ class AlignerOptions:
 
     def encoder_options(self) -> dict[str, Any]:
         """Return the arguments by which `load` of any method finds and runs its encoder."""
+        sys.setswitchinterval(SWITCH_INTERVAL)
         if self.threads:
             os.environ.setdefault("RAYON_NUM_THREADS", str(self.threads))  # of the tokenizer
         return {name: getattr(self, name) for name in ("model", "layer", "device", "threads", "batch_size")}

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -100,16 +101,22 @@ class Embeddings:
         Returns:
             Vectors (B, N, D), and the mask (B, N) of words.
         """
-        xp = array_namespace(self.vectors)
+        return self.take(self.find_rows(sentences, length))
+
+    def find_rows(self, sentences: Sequence[int] | np.ndarray, length: int | None = None) -> np.ndarray:
+        """Return the rows of the words of several sentences, padded with -1, (B, N)."""
         starts, ends = self.starts[sentences], self.starts[np.add(sentences, 1)]
         positions = np.arange((ends - starts).max() if length is None else length)
-        is_word = positions < (ends - starts)[:, None]
-        rows = np.where(is_word, starts[:, None] + positions, 0)
-        indices = to_device_of(rows.reshape(-1), self.vectors)
+        return np.where(positions < (ends - starts)[:, None], starts[:, None] + positions, -1)
+
+    def take(self, rows: np.ndarray) -> tuple[Array, Array]:
+        """Return the vectors (B, N, D) of rows, and the mask (B, N) of those that are not -1."""
+        xp = array_namespace(self.vectors)
+        indices = to_device_of(np.maximum(rows, 0).reshape(-1), self.vectors)
         vectors = xp.take(self.vectors, indices, axis=0)
         if self.further is not None:
             vectors = xp.concat([vectors, xp.take(self.further, indices, axis=0)], axis=1)
-        return xp.reshape(vectors, (*rows.shape, -1)), to_device_of(is_word, self.vectors)
+        return xp.reshape(vectors, (*rows.shape, -1)), to_device_of(rows >= 0, self.vectors)
 
 
 def to_numpy(x: Array) -> np.ndarray:
@@ -117,33 +124,43 @@ def to_numpy(x: Array) -> np.ndarray:
     return x.cpu().numpy() if hasattr(x, "cpu") else np.asarray(x)
 
 
-def sum_word_parts(
-    states: Array, places: np.ndarray, words: np.ndarray, weights: np.ndarray
-) -> tuple[np.ndarray, Array]:
-    """Compute weighted sums of the states of each word's subwords.
+class WordParts:
+    """The subwords of the words of a batch, whose states are summed up.
 
     Args:
-        states: States (B, L, D).
         places: Index of each subword in the flattened states (B · L, D).
         words: Word of each subword.
         weights: Weight of each subword.
 
-    Returns:
-        Words, and their sums (words, D). A word whose subwords are not consecutive occurs more than once.
+    Attributes:
+        words: The words. One whose subwords are not consecutive occurs more than once.
     """
-    states = states.reshape(-1, states.shape[-1])
-    starts = np.flatnonzero(np.diff(words, prepend=-1))
-    if not is_numpy_array(states):
-        return words[starts], _sum_bags(states, places, starts, weights)
-    lengths = np.diff(starts, append=len(words))
-    sums = states[places[starts]]
-    scaled = np.flatnonzero(weights[starts] != 1)  # words of several subwords
-    sums[scaled] *= weights[starts[scaled], None]
-    for k in range(1, lengths.max(initial=0)):
-        longer = np.flatnonzero(lengths > k)
-        indices = starts[longer] + k
-        sums[longer] += states[places[indices]] * weights[indices, None]
-    return words[starts], sums
+
+    def __init__(self, places: np.ndarray, words: np.ndarray, weights: np.ndarray) -> None:
+        self._places, self._weights = places, weights
+        self._starts = np.flatnonzero(np.diff(words, prepend=-1))
+        self.words = words[self._starts]
+
+    @cached_property
+    def ranks(self) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """The first subwords of words, the second ones, and so on: indices of words, places and weights."""
+        lengths = np.diff(self._starts, append=len(self._places))
+        longer = (np.flatnonzero(lengths > k) for k in range(lengths.max(initial=1)))
+        indices = ((words, self._starts[words] + k) for k, words in enumerate(longer))
+        return [(words, self._places[part], self._weights[part, None]) for words, part in indices]
+
+    def sum(self, states: Array) -> Array:
+        """Compute the weighted sums of states (B, L, D) for the words, (words, D)."""
+        states = states.reshape(-1, states.shape[-1])
+        if not is_numpy_array(states):
+            return _sum_bags(states, self._places, self._starts, self._weights)
+        (_, places, weights), *further = self.ranks
+        sums = states[places]
+        if len(scaled := np.flatnonzero(weights != 1)):  # words of several subwords
+            sums[scaled] *= weights[scaled]
+        for words, places, weights in further:
+            sums[words] += states[places] * weights
+        return sums
 
 
 def _sum_bags(states: Array, places: np.ndarray, starts: np.ndarray, weights: np.ndarray) -> Array:

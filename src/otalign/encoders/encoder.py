@@ -7,17 +7,19 @@ A subclass only computes the hidden states of a batch.
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Literal
 
 import numpy as np
 
 from otalign.arrays import is_finite, is_numpy_array
-from otalign.encoders.embeddings import Array, Embeddings, Sums, sum_word_parts
+from otalign.encoders.embeddings import Array, Embeddings, Sums, WordParts
 from otalign.encoders.prepared import EncoderBatch, Pairing, PairPreparer, PreparedPairs
 from otalign.encoders.subwords import SubwordTokenizer
+from otalign.encoders.threads import BatchThreads, wait_for
 from otalign.encoders.windows import Input
 from otalign.text.words import Sentence
 
@@ -25,7 +27,7 @@ Precision = Literal["float32", "bfloat16"]  # precision of the model; embeddings
 
 # Subwords per batch. A CPU is faster if the states fit its cache; a GPU needs larger batches.
 CPU_BATCH, GPU_BATCH = 1024, 32_768
-Parts = tuple[np.ndarray, Array]  # words, and vectors to add to theirs
+WordVectors = tuple[np.ndarray, Array]  # words, and vectors to add to theirs
 INPUTS = ("input_ids", "attention_mask", "token_type_ids")  # names of model inputs
 
 
@@ -43,10 +45,12 @@ class Encoder(ABC):
         size: Dimension of embeddings, if the model declares it.
         words_at_once: Number of words whose embeddings fit into the memory of a GPU; None on a CPU.
         padding: Whether inputs of different lengths may share a batch.
+        int8: Whether the model computes in int8.
         inputs: Those of `INPUTS` that the model takes.
     """
 
     at_once = 1
+    int8 = False
     size: int | None = None
     words_at_once: int | None = None
     padding = True
@@ -139,18 +143,18 @@ class Encoder(ABC):
 
     def embed_batches(self, prepared: PreparedPairs) -> Embeddings:
         """Embed pairs that were prepared by this encoder's `reader`."""
-        return self.start(prepared).result()
+        return PendingEmbeddings(self, prepared, [self.layer]).result()
 
     def start(self, prepared: PreparedPairs) -> "PendingEmbeddings":
-        """Start to embed pairs that were prepared by this encoder's `reader`.
+        """Start to embed pairs that were prepared by this encoder's `reader`, ahead of their use.
 
         If the encoder runs several batches in parallel, its threads work on these from now on.
         """
-        return PendingEmbeddings(self, prepared, [self.layer])
+        return PendingEmbeddings(self, prepared, [self.layer], ahead=True)
 
     @property
-    def threads(self) -> ThreadPoolExecutor:
-        """The `at_once` threads for all work on batches, so that there are never more than processors."""
+    def threads(self) -> BatchThreads:
+        """The `at_once` threads for all work on batches."""
         return _make_threads(self.at_once, os.getpid())  # a forked process has none of its parent's threads
 
     @property
@@ -166,9 +170,9 @@ class Encoder(ABC):
 
 
 @cache
-def _make_threads(count: int, process: int) -> ThreadPoolExecutor:
+def _make_threads(count: int, process: int) -> BatchThreads:
     """Return the threads of a process."""
-    return ThreadPoolExecutor(count, "otalign")
+    return BatchThreads(count)
 
 
 class PendingEmbeddings:
@@ -178,13 +182,25 @@ class PendingEmbeddings:
         encoder: The encoder.
         prepared: Pairs as its reader prepares them.
         layers: Layers of the embeddings.
+        ahead: Whether nobody waits for them yet.
     """
 
-    def __init__(self, encoder: Encoder, prepared: PreparedPairs, layers: Sequence[int]) -> None:
+    def __init__(
+        self, encoder: Encoder, prepared: PreparedPairs, layers: Sequence[int], *, ahead: bool = False
+    ) -> None:
         self._encoder, self._prepared, self._layers = encoder, prepared, layers
-        self._futures: list[Future[list[Parts]]] = []
-        if encoder.at_once > 1:
-            self._futures = [encoder.threads.submit(self._compute_parts, batch) for batch in prepared.batches]
+        self._sums: dict[int, Sums] = {}  # created from the first batch: it shows library, type and width
+        self._lock = Lock()
+        self._futures: list[Future[list[WordVectors]]] = []
+        if encoder.at_once == 1:
+            return
+        parts = [batch.word_parts for batch in prepared.batches]
+        # Vectors are added as they come, except those of windows: of more than two, the order matters.
+        whole = sum(len(part.words) for part in parts) == prepared.words
+        compute = self._add_batch if whole else self._sum_parts
+        for batch, part in zip(prepared.batches, parts, strict=True):
+            _ = part.ranks  # now: with the states, little else is left in the caches of a processor
+            self._futures.append(encoder.threads.submit(compute, batch, part, ahead=ahead))
 
     def result(self) -> Embeddings:
         """Wait for the embeddings of the encoder's own layer."""
@@ -197,36 +213,42 @@ class PendingEmbeddings:
 
     def collect(self) -> dict[int, Embeddings]:
         """Wait for the embeddings, by layer."""
-        sums: dict[int, Sums] = {}  # created from the first batch, which determines library, type and width
         try:
-            for by_layer in self._get_parts():
-                for layer, (words, parts) in zip(self._layers, by_layer, strict=True):
-                    if layer not in sums:
-                        sums[layer] = Sums(self._prepared.words, parts)
-                    sums[layer].add(words, parts)
+            if self._encoder.at_once == 1:  # lazily, so that a GPU holds the states of one batch
+                for batch in self._prepared.batches:
+                    self._add_batch(batch, batch.word_parts)
+            wait_for(self._futures)
+            for future in self._futures:
+                self._add(future.result())
         finally:
             self.cancel()
-        for layer in sums:
-            if not is_numpy_array(sums[layer].vectors):
-                self._check_finite(sums[layer].vectors, layer)
+        for layer, sums in self._sums.items():
+            if not is_numpy_array(sums.vectors):
+                self._check_finite(sums.vectors, layer)
         empty = Sums(0, np.zeros((0, 1), dtype=np.float32))
         starts = self._prepared.starts
-        return {layer: Embeddings(sums.get(layer, empty).vectors, starts) for layer in self._layers}
+        return {layer: Embeddings(self._sums.get(layer, empty).vectors, starts) for layer in self._layers}
 
-    def _get_parts(self) -> Iterator[list[Parts]]:
-        """Yield the parts of word embeddings at the layers, batch by batch."""
-        if self._encoder.at_once == 1:  # lazily, so that a GPU holds the states of one batch
-            yield from map(self._compute_parts, self._prepared.batches)
-        while self._futures:
-            yield self._futures.pop(0).result()
+    def _add_batch(self, batch: EncoderBatch, parts: WordParts) -> list[WordVectors]:
+        """Add the vectors of the words of a batch, and return none that are left to add."""
+        self._add(self._sum_parts(batch, parts))
+        return []
 
-    def _compute_parts(self, batch: EncoderBatch) -> list[Parts]:
+    def _add(self, by_layer: list[WordVectors]) -> None:
+        with self._lock:
+            for layer, (words, vectors) in zip(self._layers, by_layer, strict=False):
+                if layer not in self._sums:
+                    self._sums[layer] = Sums(self._prepared.words, vectors)
+                self._sums[layer].add(words, vectors)
+
+    def _sum_parts(self, batch: EncoderBatch, parts: WordParts) -> list[WordVectors]:
+        """Compute parts of the vectors of words, for each layer."""
         hidden = self._encoder.compute_layers(batch.ids, batch.mask, batch.types, self._layers)
-        result = [sum_word_parts(states, batch.places, batch.words, batch.weights) for states in hidden]
-        for layer, (_, parts) in zip(self._layers, result, strict=True):
-            if is_numpy_array(parts):  # now, while they are in the cache; a GPU would have to be waited for
-                self._check_finite(parts, layer)
-        return result
+        sums = list(map(parts.sum, hidden))
+        for layer, vectors in zip(self._layers, sums, strict=True):
+            if is_numpy_array(vectors):  # now, while they are in the cache; a GPU would have to be waited for
+                self._check_finite(vectors, layer)
+        return [(parts.words, vectors) for vectors in sums]
 
     def _check_finite(self, vectors: Array, layer: int) -> None:
         if not is_finite(vectors):

@@ -33,10 +33,13 @@ class Pieces(NamedTuple):
 
 
 class PartPieces(NamedTuple):
-    """Ids of the subwords of a part, and the offsets of each, as start, end, start, end, and so on."""
+    """Ids of the subwords of a part, and the offsets of each, as start, end, start, end, and so on.
 
-    ids: list[int]
-    bounds: list[int]
+    They are the bytes of arrays, which are joined many times as fast as lists are converted.
+    """
+
+    ids: bytes
+    bounds: bytes
 
 
 def divides_at_spaces(tokenizer: "Tokenizer") -> bool:
@@ -90,10 +93,12 @@ class PieceTable:
             new = self._encode_parts(list(missing))
             pieces_by_part = [pieces or new[part] for part, pieces in zip(parts, pieces_by_part, strict=True)]
             known.update((part, pieces) for part, pieces in new.items() if len(part) <= MAX_CHARACTERS)
-        counts = np.fromiter(map(len, map(GET_IDS, pieces_by_part)), np.intp, len(pieces_by_part))
+        sizes = np.fromiter(map(len, map(GET_IDS, pieces_by_part)), np.intp, len(pieces_by_part))
+        counts = sizes // np.dtype(np.intp).itemsize
         ends = np.concatenate([[0], np.cumsum(counts)])
-        ids = np.fromiter(chain.from_iterable(map(GET_IDS, pieces_by_part)), np.intp, ends[-1])
-        bounds = np.fromiter(chain.from_iterable(map(GET_BOUNDS, pieces_by_part)), np.intp, 2 * ends[-1])
+        ids, bounds = (
+            np.frombuffer(b"".join(map(get, pieces_by_part)), np.intp) for get in (GET_IDS, GET_BOUNDS)
+        )
         spans = bounds.reshape(-1, 2) + np.repeat(find_offsets(parts), counts)[:, None]
         first = np.cumsum([0, *(text.count(" ") + 1 for text in texts)])  # part of each text
         return Pieces(ids, spans, ends[first])
@@ -101,6 +106,6 @@ class PieceTable:
     def _encode_parts(self, parts: list[str]) -> dict[str, "PartPieces"]:
         encodings = self.tokenizer.encode_batch(parts, add_special_tokens=False)
         return {
-            part: PartPieces(encoding.ids, [*chain.from_iterable(encoding.offsets)])
+            part: PartPieces(*(np.array(x, np.intp).tobytes() for x in (encoding.ids, encoding.offsets)))
             for part, encoding in zip(parts, encodings, strict=True)
         }

@@ -4,14 +4,15 @@ Preparation does not need the model, so that another process can do it ahead (`o
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import accumulate, cycle
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from otalign.encoders.embeddings import WordParts
 from otalign.encoders.subwords import SubwordTokenizer
-from otalign.encoders.windows import Input, InputPiece, make_inputs
+from otalign.encoders.windows import Input, make_inputs
 from otalign.text.words import Sentence
 from otalign.validation import check_choice
 
@@ -38,6 +39,11 @@ class EncoderBatch(NamedTuple):
     places: np.ndarray
     words: np.ndarray
     weights: np.ndarray
+
+    @property
+    def word_parts(self) -> WordParts:
+        """What the sums for words are computed from."""
+        return WordParts(self.places, self.words, self.weights)
 
 
 BATCH_TYPES = (
@@ -147,10 +153,8 @@ class PairPreparer:
         for first in range(0, len(sentences), step):
             group = subwords[first : first + step]
             swap = pairing == "canonical" and _order_key(sentences[first]) < _order_key(sentences[first + 1])
-            for item in make_inputs(group[::-1] if swap else group, first, frame, self.limit):
-                if swap:
-                    pieces = tuple(_swap_side(piece, 2 * first + 1) for piece in item.pieces)
-                    item = replace(item, pieces=pieces)
+            numbers, order = range(first, first + step), -1 if swap else 1
+            for item in make_inputs(group[::order], numbers[::order], frame, self.limit):
                 if any(len(piece.words) for piece in item.pieces):  # an empty text may not even have a frame
                     yield item
 
@@ -176,11 +180,6 @@ class PairPreparer:
 def _order_key(sentence: Sentence) -> tuple[int, str]:
     """Return a key that orders two sentences by length, and by text if these are equal."""
     return len(sentence.spans), sentence.text
-
-
-def _swap_side(piece: InputPiece, total: int) -> InputPiece:
-    """Assign a piece to the other sentence of its pair; the numbers of both add up to `total`."""
-    return replace(piece, sentence=total - piece.sentence)
 
 
 def split_into_batches(inputs: Iterable[Input], size: int, padding: bool = True) -> Iterator[list[Input]]:

@@ -47,12 +47,14 @@ class Input:
     pieces: tuple[InputPiece, ...]
 
 
-def make_inputs(sentences: Sequence[Subwords], first: int, frame: Frame, limit: int) -> Iterator[Input]:
+def make_inputs(
+    sentences: Sequence[Subwords], numbers: Sequence[int], frame: Frame, limit: int
+) -> Iterator[Input]:
     """Make one input of sentences that fit the model, or several.
 
     Args:
         sentences: One or two sentences.
-        first: Number of the first one.
+        numbers: Their numbers.
         frame: Special tokens.
         limit: Maximum number of subwords per input, special ones included.
 
@@ -69,7 +71,7 @@ def make_inputs(sentences: Sequence[Subwords], first: int, frame: Frame, limit: 
         ids, types, pieces = list(frame.ids[0]), list(frame.types[0]), []
         for k, (sentence, part) in enumerate(zip(sentences, window, strict=True)):
             share = shares[k][number] if several else None
-            pieces.append(_make_piece(first + k, sentence, part, len(ids), share))
+            pieces.append(_make_piece(numbers[k], sentence, part, len(ids), share))
             ids += chain(sentence.ids[part.start : part.stop], frame.ids[k + 1])
             types += [frame.sentence_types[k]] * len(part)
             types += frame.types[k + 1]

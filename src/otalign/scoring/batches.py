@@ -35,6 +35,46 @@ class PairBatch(NamedTuple):
         return self.is_source[:, :, None] & self.is_target[:, None, :]
 
 
+class PairRows(NamedTuple):
+    """The pairs of a batch as rows of embeddings, padded with -1."""
+
+    embeddings: Embeddings
+    source: np.ndarray  # (B, N)
+    target: np.ndarray  # (B, M)
+
+    @classmethod
+    def from_batch(cls, batch: PairBatch, size: int) -> "PairRows":
+        """Return the rows of a batch in NumPy, given the size of its embeddings without further features."""
+        words = np.concatenate([np.reshape(x, (-1, x.shape[-1])) for x in (batch.X, batch.Y)])
+        numbers = np.arange(len(words))
+        source, target = np.split(numbers, [batch.is_source.size])
+        return cls(
+            Embeddings(words[:, :size], numbers, words[:, size:] if words.shape[1] > size else None),
+            np.where(batch.is_source, source.reshape(batch.is_source.shape), -1),
+            np.where(batch.is_target, target.reshape(batch.is_target.shape), -1),
+        )
+
+    @property
+    def is_source(self) -> np.ndarray:
+        """Mask of source words, (B, N)."""
+        return self.source >= 0
+
+    @property
+    def is_target(self) -> np.ndarray:
+        """Mask of target words, (B, M)."""
+        return self.target >= 0
+
+    @property
+    def is_long(self) -> bool:
+        """True for a single long pair."""
+        return len(self.source) == 1 and is_long(int(self.is_source.sum()), int(self.is_target.sum()))
+
+    def pad(self) -> PairBatch:
+        """Return the batch with the vectors of these rows."""
+        (X, is_source), (Y, is_target) = map(self.embeddings.take, (self.source, self.target))
+        return PairBatch(X, Y, is_source, is_target)
+
+
 def is_long(n: int, m: int) -> bool:
     """Return whether a pair with these numbers of source and target words is long."""
     return n * m > LONG
@@ -51,7 +91,7 @@ def split_into_batches(embeddings: Embeddings, budget: BatchBudget) -> Iterator[
         The indices of the pairs of a batch, and the batch. Pairs without words on one side are left out.
     """
     for indices in group_pairs(embeddings, budget):
-        yield indices.tolist(), make_batch(embeddings, indices, budget)
+        yield indices.tolist(), find_rows(embeddings, indices, budget).pad()
 
 
 def group_pairs(embeddings: Embeddings, budget: BatchBudget) -> Iterator[np.ndarray]:
@@ -69,11 +109,10 @@ def group_pairs(embeddings: Embeddings, budget: BatchBudget) -> Iterator[np.ndar
         yield from (members[start : start + size] for start in range(0, len(members), size))
 
 
-def make_batch(embeddings: Embeddings, indices: np.ndarray, budget: BatchBudget) -> PairBatch:
-    """Pad the pairs with these indices."""
+def find_rows(embeddings: Embeddings, indices: np.ndarray, budget: BatchBudget) -> PairRows:
+    """Return the padded rows of the pairs with these indices."""
     n, m = map(int, embeddings.shapes[indices].max(axis=0))
     if budget.fill_step and not is_long(n, m):
         n, m = (-(-length // budget.step) * budget.step for length in (n, m))
-    X, is_source = embeddings.pad(2 * indices, n)
-    Y, is_target = embeddings.pad(2 * indices + 1, m)
-    return PairBatch(X, Y, is_source, is_target)
+    source, target = embeddings.find_rows(2 * indices, n), embeddings.find_rows(2 * indices + 1, m)
+    return PairRows(embeddings, source, target)

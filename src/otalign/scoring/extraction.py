@@ -7,7 +7,7 @@ import numpy as np
 from otalign.arrays import Array, array_namespace, is_finite
 from otalign.encoders.embeddings import to_numpy
 from otalign.link_arrays import LinkArrays, add_up, to_units
-from otalign.scoring.batches import PairBatch
+from otalign.scoring.batches import PairBatch, PairRows
 from otalign.scoring.heads.tiles import TileCells
 from otalign.scoring.scorer import LinkScores
 
@@ -70,7 +70,7 @@ def apply_hysteresis(links: Array, hysteresis: float) -> Array:
 
 
 def extract_links(
-    scores: LinkScores, batch: PairBatch, threshold: float, hysteresis: float = 0.0
+    scores: LinkScores, batch: PairBatch | PairRows, threshold: float, hysteresis: float = 0.0
 ) -> LinkArrays:
     """Extract the links whose scores are above a threshold, or not far below it beside another link.
 

@@ -1,29 +1,35 @@
 """Scores from learned transport: calibrated probabilities of links and nulls."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from otalign.alignment import LEVELS, Level
 from otalign.arrays import Array, array_namespace, is_numpy_array
-from otalign.scoring.batches import BatchBudget, PairBatch, is_long
+from otalign.scoring.batches import BatchBudget, PairBatch, PairRows, is_long
 from otalign.scoring.heads import TransportHead
 from otalign.scoring.heads.cells import SOURCE, TARGET
-from otalign.scoring.heads.onnx_head import STEP
+from otalign.scoring.heads.onnx_head import EPSILON, STEP
 from otalign.scoring.scorer import LinkScores
 from otalign.text.spelling import SPELLING, WordFeatures
 
 # The head computes so much for each cell that few cells fit into a cache, and padding is expensive.
 BUDGET = BatchBudget(cells=1 << 14, cell_bytes=1 << 11, step=8)
 ONNX_BUDGET = BUDGET._replace(step=STEP, fill_step=True)
-EPSILON = 1e-7  # smallest probability of which a logarithm is taken
 
 
 @dataclass(frozen=True, eq=False)
 class LearnedScorer:
-    """Scores links of a level by a trained head. A pair may have no link at all."""
+    """Scores links of a level by a trained head. A pair may have no link at all.
+
+    Attributes:
+        head: The head.
+        level: Level of the links.
+        int8: Whether the encoder computes in int8, and so may the head.
+    """
 
     head: TransportHead
     level: Level
+    int8: bool = False
     splits_paragraphs: bool = True
 
     @property
@@ -38,24 +44,30 @@ class LearnedScorer:
 
     def to_device(self, vectors: Array) -> "LearnedScorer":
         """Return the scorer with the arrays of its head in the library, and on the device, of the vectors."""
-        return LearnedScorer(self.head.to_device(vectors), self.level)
+        return replace(self, head=self.head.to_device(vectors))
 
     def score(self, batch: PairBatch) -> LinkScores:
         """Compute the calibrated probabilities of all links and nulls of a batch."""
         if len(batch.X) == 1 and is_long(int(batch.is_source.sum()), int(batch.is_target.sum())):
             return self._score_tiles(batch)
-        links = self._score_links(batch)
+        if is_numpy_array(batch.X):
+            return self.score_rows(PairRows.from_batch(batch, len(self.head.offset)))
+        logits = self.head.compute_logits(batch)
+        links = compute_link_probabilities(logits, batch.cells, self.head.calibration, self.level)
         xp, none = array_namespace(links), compute_log_none(links)
-        sums = xp.concat([xp.sum(none, axis=2), xp.sum(none, axis=1)], axis=1)
+        return self._add_nulls(links, xp.sum(none, axis=2), xp.sum(none, axis=1))
+
+    def score_rows(self, rows: PairRows) -> LinkScores:
+        """Compute the same for a batch that is given as rows of embeddings."""
+        if is_numpy_array(rows.embeddings.vectors) and not rows.is_long:
+            return self._add_nulls(*self.head.onnx[self.level, self.int8].score(rows))
+        return self.score(rows.pad())
+
+    def _add_nulls(self, links: Array, source: Array, target: Array) -> LinkScores:
+        """Return the scores, given the logarithms of the probabilities of words to have no link."""
+        sums = array_namespace(links).concat([source, target], axis=1)
         nulls, sources = self._score_nulls(to_logits(sums)), links.shape[1]
         return LinkScores(links, nulls[:, :sources], nulls[:, sources:])
-
-    def _score_links(self, batch: PairBatch) -> Array:
-        """Compute the calibrated probabilities of all links of a batch."""
-        if is_numpy_array(batch.X):
-            return self.head.onnx[self.level].compute_links(batch)
-        logits = self.head.compute_logits(batch)
-        return compute_link_probabilities(logits, batch.cells, self.head.calibration, self.level)
 
     def _score_tiles(self, batch: PairBatch) -> LinkScores:
         """Score the links and nulls of a long pair by the tiles where links may be."""

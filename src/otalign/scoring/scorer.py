@@ -3,7 +3,7 @@
 from typing import NamedTuple, Protocol, Self
 
 from otalign.arrays import Array
-from otalign.scoring.batches import BatchBudget, PairBatch
+from otalign.scoring.batches import BatchBudget, PairBatch, PairRows
 from otalign.scoring.heads.tiles import TileCells
 from otalign.text.spelling import WordFeatures
 
@@ -47,4 +47,8 @@ class Scorer(Protocol):
 
     def score(self, batch: PairBatch) -> LinkScores:
         """Score all links and nulls of a batch."""
+        ...
+
+    def score_rows(self, rows: PairRows) -> LinkScores:
+        """Score all links and nulls of a batch, given as rows of embeddings."""
         ...

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from otalign.arrays import Array, array_namespace, device, get_gpu_memory
 from otalign.ot import Order, Problem, Quadratic, Solver, Structure, Transport, solve
-from otalign.scoring.batches import BatchBudget, PairBatch
+from otalign.scoring.batches import BatchBudget, PairBatch, PairRows
 from otalign.scoring.completion import SpanCosines, complete_phrases, compute_span_cosines
 from otalign.scoring.cost import compute_costs, min_max_scale
 from otalign.scoring.fertility import compute_masses
@@ -73,6 +73,10 @@ class TransportScorer:
         links, converged = score_links(inputs, batch, self.settings)
         xp = array_namespace(links)
         return LinkScores(links, 1 - xp.max(links, axis=2), 1 - xp.max(links, axis=1), converged)
+
+    def score_rows(self, rows: PairRows) -> LinkScores:
+        """Score all links and nulls of a batch, given as rows of embeddings."""
+        return self.score(rows.pad())
 
 
 def compute_inputs(

@@ -135,8 +135,11 @@ class TransportHead(Head):
         }
 
     @cached_property
-    def onnx(self) -> dict[Level, OnnxHead]:
-        """The head for onnxruntime by level, created on first use; its arrays must be of NumPy."""
+    def onnx(self) -> dict[tuple[Level, bool], OnnxHead]:
+        """The head for onnxruntime by level and whether in int8, created on first use.
+
+        Its arrays must be of NumPy.
+        """
         return _OnnxHeads(self)
 
     def compute_logits(self, batch: PairBatch, cells: Cells | None = None) -> Array:
@@ -230,15 +233,15 @@ class TransportHead(Head):
         return cells.convolve((*links, xp.clip(counts, 0.0, 4.0) / 2, mask), apply_layers, reach=1)
 
 
-class _OnnxHeads(dict[Level, OnnxHead]):
-    """The head of each level, created on first use."""
+class _OnnxHeads(dict[tuple[Level, bool], OnnxHead]):
+    """The heads by the arguments of `OnnxHead`, created on first use."""
 
     def __init__(self, head: TransportHead) -> None:
         self._head = head
 
-    def __missing__(self, level: Level) -> OnnxHead:
-        self[level] = OnnxHead(self._head, level)
-        return self[level]
+    def __missing__(self, key: tuple[Level, bool]) -> OnnxHead:
+        self[key] = OnnxHead(self._head, *key)
+        return self[key]
 
 
 def _expand_levels(values: Array) -> Array:

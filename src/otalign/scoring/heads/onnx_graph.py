@@ -3,15 +3,16 @@
 A model file is a message of protobuf, a sequence of fields. The numbers of fields are those of `onnx.proto`.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from struct import pack
 from typing import Any, Union
 
 import numpy as np
 
-IR_VERSION, OPSET = 9, 18  # versions of the format and of the operators
-ELEMENT_TYPES = {np.dtype(np.float32): 1, np.dtype(np.int64): 7}
+IR_VERSION = 9  # of the format
+OPSETS = {"": 18, "com.microsoft": 1}  # versions of the operators of ONNX and of those that onnxruntime adds
+ELEMENT_TYPES = {np.dtype(kind): k for kind, k in [("f4", 1), ("u1", 2), ("i1", 3), ("i8", 7)]}
 FLOAT, INT, INTS = 1, 2, 7  # types of attributes
 
 Operand = Union["Value", float, np.ndarray]
@@ -30,8 +31,14 @@ class Value:
     def __sub__(self, other: Operand) -> "Value":
         return self.graph.apply("Sub", self, other)
 
+    def __rsub__(self, other: Operand) -> "Value":
+        return self.graph.apply("Sub", other, self)
+
     def __mul__(self, other: Operand) -> "Value":
         return self.graph.apply("Mul", self, other)
+
+    def __truediv__(self, other: Operand) -> "Value":
+        return self.graph.apply("Div", self, other)
 
     def __matmul__(self, other: Operand) -> "Value":
         return self.graph.apply("MatMul", self, other)
@@ -49,27 +56,27 @@ class Graph:
         self._constants: list[bytes] = []
         self._inputs: list[bytes] = []
 
-    def add_input(self, name: str, shape: Sequence[str | int]) -> Value:
-        """Add a float32 input with the given dimensions; a name stands for any size."""
-        self._inputs.append(_format_value(name, shape))
+    def add_input(self, name: str, shape: Sequence[str | int], kind: type = np.float32) -> Value:
+        """Add an input of a type with the given dimensions; a name stands for any size."""
+        self._inputs.append(_format_value(name, shape, kind))
         return Value(self, name)
 
-    def apply(self, operator: str, *operands: Operand, **attributes: Any) -> Value:
+    def apply(self, operator: str, *operands: Operand, domain: str = "", **attributes: Any) -> Value:
         """Add a node, and return its output. Numbers and arrays become constants."""
         inputs = [x.name if isinstance(x, Value) else self._add_constant(x) for x in operands]
         name = f"value_{len(self._nodes)}"
         fields: list[tuple[int, str | bytes]] = [*((1, x) for x in inputs), (2, name), (4, operator)]
-        fields += ((5, _format_attribute(*item)) for item in attributes.items())
+        fields += [(7, domain), *((5, _format_attribute(*item)) for item in attributes.items())]
         self._nodes.append(_format(fields))
         return Value(self, name)
 
-    def serialize(self, output: Value, shape: Sequence[str | int]) -> bytes:
-        """Return the model whose only output is a value of this shape."""
-        last = _format([(1, output.name), (2, "output"), (4, "Identity")])
-        parts = {1: [*self._nodes, last], 2: ["head"], 5: self._constants, 11: self._inputs}
-        parts[12] = [_format_value("output", shape)]
+    def serialize(self, outputs: Iterable[tuple[Value, Sequence[str | int]]]) -> bytes:
+        """Return the model, given its outputs with their shapes."""
+        parts = {1: self._nodes, 2: ["head"], 5: self._constants, 11: self._inputs}
+        parts[12] = [_format_value(value.name, shape) for value, shape in outputs]
         graph = _format((number, part) for number, content in parts.items() for part in content)
-        return _format([(1, IR_VERSION), (7, graph), (8, _format([(2, OPSET)]))])
+        opsets = [(8, _format([(1, domain), (2, version)])) for domain, version in OPSETS.items()]
+        return _format([(1, IR_VERSION), (7, graph), *opsets])
 
     def _add_constant(self, value: float | np.ndarray) -> str:
         name, array = f"constant_{len(self._constants)}", np.asarray(value)
@@ -81,9 +88,9 @@ class Graph:
         return name
 
 
-def _format_value(name: str, shape: Sequence[str | int]) -> bytes:
+def _format_value(name: str, shape: Sequence[str | int], kind: type = np.float32) -> bytes:
     sizes = [_format([(2 if isinstance(size, str) else 1, size)]) for size in shape]
-    tensor = _format([(1, ELEMENT_TYPES[np.dtype(np.float32)]), (2, _format((1, size) for size in sizes))])
+    tensor = _format([(1, ELEMENT_TYPES[np.dtype(kind)]), (2, _format((1, size) for size in sizes))])
     return _format([(1, name), (2, _format([(1, tensor)]))])
 
 
