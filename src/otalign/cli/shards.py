@@ -116,7 +116,8 @@ def _align(
 ) -> None:
     """Align by the chosen engine."""
     about = _describe_run(pairs, folder.form, aligner)
-    processes = _choose_processes(options, aligner, math.ceil((pairs.count or math.inf) / size))
+    shards = math.inf if pairs.count is None else math.ceil(pairs.count / size)
+    processes = _choose_processes(options, aligner, shards)
     if options.ray_address:
         threads = aligner.threads or 1  # of machines that are not this one
     else:
