@@ -100,6 +100,7 @@ BASE_STUDENT = $(STUDENT) --encoder $(MPNET) --depth 8 $(TEACHERS:%=--teacher %)
 	--predictions work/predictions-teachers
 SMALL_STUDENT = $(STUDENT) --encoder $(MINILM) --depth 5 --teacher work/base --augment swap=0.2 \
 	--predictions work/predictions-base
+# Four processes predict at a time: the teachers of six do not fit into 139 GiB.
 PARTS := 1 2 3 4
 $(PARTS:%=work/predicted-teachers-%): work/predicted-teachers-%: $(TEACHERS:=/otalign.json)
 	$(BASE_STUDENT) --predict $*/4 -o $@
