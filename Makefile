@@ -74,8 +74,8 @@ licences: $(DEV)/ready
 
 # The models, from the corpora to the packages. MPNET and MINILM are the folders of the encoders, OTALIGN_DATA that
 # of the corpora, UNLABELLED a file of sentence pairs in random order, WORDNET the folder of WordNet 3.0. On one GPU,
-# with -j4, the teachers take three minutes, all predictions five, base eleven, and small fourteen. A finished step
-# is not repeated; to repeat it, remove its folder below work/.
+# with -j4, the teachers take three minutes, and about thirty are needed in all. A finished step is not repeated; to
+# repeat it, remove its folder below work/.
 OTALIGN := OMP_NUM_THREADS=1 $(DEV)/$(BIN)/otalign
 TEACHERS := $(foreach fold,1 2 3 4,work/teacher-$(fold))
 WORDNET ?= /usr/share/wordnet

@@ -14,7 +14,7 @@ import torch
 import otalign
 from otalign.encoders import load
 from otalign.encoders.export import export
-from otalign.encoders.onnx import Onnx, _check_file
+from otalign.encoders.onnx import Onnx, _check_one_file
 from otalign.encoders.restoration import restore
 from otalign.encoders.transformers import Transformers
 from otalign.text.words import join_words
@@ -71,6 +71,10 @@ def test_int8_is_smaller_and_close(tiny_model, exported):
     expected, found = (encoder.embed(PAIRS, "joint").vectors for encoder in (original, made))
     cosine = (expected * found).sum(1) / np.linalg.norm(expected, axis=1) / np.linalg.norm(found, axis=1)
     assert cosine.mean() > 0.99
+
+
+def test_an_encoder_knows_whether_it_computes_in_int8(exported):
+    assert [load(exported("bert", 3, int8)).int8 for int8 in (False, True)] == [False, True]
 
 
 @each_pairing
@@ -211,7 +215,7 @@ def test_a_length_in_more_bytes_than_it_takes_hides_no_other_file(tmp_path):
     for length in (b"\x08", b"\x88\x00", b"\x88\x80\x80\x00"):
         (tmp_path / "model").write_bytes(b"\x0a" + length + b"location")
         with pytest.raises(ValueError, match="external data"):
-            _check_file(tmp_path / "model")
+            _check_one_file(tmp_path / "model")
 
 
 def test_a_location_that_is_a_mere_word_is_no_other_file(exported, tmp_path):

@@ -30,16 +30,15 @@ from otalign.settings import (
     Settings,
 )
 
-# Seconds for which a thread runs Python code while others wait to, instead of 0.005: the threads of an
-# encoder and of a server have little to do between two batches or requests, and should not wait for long.
-SWITCH_INTERVAL = 0.0005
-
 if TYPE_CHECKING:
     MatchingName = str
 else:
     MatchingName = Literal[tuple(MATCHINGS)]
 MethodName = Literal["ot", "simalign", "fast-align"]
 Precision = Literal["float32", "bfloat16"]
+# Seconds for which a thread runs Python code while others wait to, instead of 0.005: the threads of an
+# encoder and of a server have little to do between two batches or requests, and should not wait for long.
+SWITCH_INTERVAL = 0.0005
 MODEL_HELP = (
     "Model to align with: a folder, an aligner that otalign models lists, or the name of an encoder on the "
     "Hugging Face hub."
@@ -261,7 +260,7 @@ class AlignerOptions:
         settings |= self.select_options("cost", "fertility", "smoothing", "distortion")
         settings |= self.select_options("order", "structure", "mutuality", "completion")
         settings |= {**self.select_options("problem"), **self.parameters, **self._build_solver()}
-        return Aligner.load(**self.encoder_options(), **settings)
+        return Aligner.load(**self.prepare_encoder_options(), **settings)
 
     def get_changes(self) -> dict[str, Any]:
         """Return the options that differ from their defaults, by name."""
@@ -275,8 +274,8 @@ class AlignerOptions:
         """Return the named options that were given."""
         return {name: getattr(self, name) for name in names if getattr(self, name) is not None}
 
-    def encoder_options(self) -> dict[str, Any]:
-        """Return the arguments by which `load` of any method finds and runs its encoder."""
+    def prepare_encoder_options(self) -> dict[str, Any]:
+        """Set up the threads of this process, and return the arguments for loading an encoder."""
         sys.setswitchinterval(SWITCH_INTERVAL)
         if self.threads:
             os.environ.setdefault("RAYON_NUM_THREADS", str(self.threads))  # of the tokenizer

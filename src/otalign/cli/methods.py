@@ -67,7 +67,7 @@ def _load_simalign(options: AlignerOptions) -> SimAligner:
         given["threshold"] = options.null_threshold
     if options.matching is not None:
         given["matching"] = _build_matching(options.matching)
-    encoder = options.encoder_options() | options.select_options("pairing", "centring")
+    encoder = options.prepare_encoder_options() | options.select_options("pairing", "centring")
     return SimAligner.load(options=SimAlign(**given), **encoder)
 
 

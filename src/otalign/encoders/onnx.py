@@ -19,7 +19,7 @@ from otalign.processes import count_processors
 
 MODEL, TOKENIZER = "encoder.onnx", "tokenizer.json"
 BATCH = 512  # subwords: larger batches are no faster, and balance the threads less well
-INTEGER_PRODUCT = b"MatMulInteger"  # operator in a model in int8
+INTEGER_PRODUCT = b"MatMulInteger"  # operator of models in int8
 SLOWER = ["SkipLayerNormFusion"]  # on a CPU, a fused sum and norm are slower than separate ones
 
 
@@ -59,7 +59,8 @@ class Onnx(Encoder):
         reading = thread.submit(Tokenizer.from_file, str(self.folder / TOKENIZER))
         thread.shutdown(wait=False)
         try:
-            self.int8 = _check_file(self.folder / MODEL)
+            _check_one_file(self.folder / MODEL)
+            self.int8 = _computes_in_int8(self.folder / MODEL)
             self.session = onnxruntime.InferenceSession(
                 self.folder / MODEL, options, providers=["CPUExecutionProvider"], disabled_optimizers=SLOWER
             )
@@ -109,10 +110,9 @@ class Onnx(Encoder):
                 copy_atomic(part, folder / part.name)
 
 
-def _check_file(model: Path) -> bool:
-    """Return whether a model computes in int8.
+def _check_one_file(model: Path) -> None:
+    """Refuse a model with tensors in other files, which could be any file that this process may read.
 
-    A model with tensors in other files is refused: they could be any file that this process may read.
     Such a tensor names its file under the key "location". In protobuf, a string follows its length, which is
     8, possibly in more bytes than necessary, so that a search finds it anywhere in the model.
     """
@@ -124,6 +124,11 @@ def _check_file(model: Path) -> bool:
             ).endswith(b"\x88"):
                 raise ValueError("it has external data, tensors in other files; put all into one file")
             index = data.find(b"location", index + 1)
+
+
+def _computes_in_int8(model: Path) -> bool:
+    """Return whether a model has products of integers."""
+    with model.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
         return data.find(INTEGER_PRODUCT) >= 0
 
 

@@ -42,7 +42,7 @@ class EncoderBatch(NamedTuple):
 
     @property
     def word_parts(self) -> WordParts:
-        """What the sums for words are computed from."""
+        """The subwords of the words, whose states are summed up."""
         return WordParts(self.places, self.words, self.weights)
 
 
